@@ -1,0 +1,1 @@
+"""From raw files to tables: sources, decode, corpus readers, validation, columnar load."""

@@ -1,0 +1,77 @@
+"""DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
+
+from ingest.corpora.dbdc3.read import BREAKDOWN, UNGRAMMATICAL, read
+from ingest.corpora.dbdc3.rules import RULES
+from ingest.corpora.dbdc3.write import write
+from ingest.corpus import Corpus, Scheme, Source
+
+_RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
+
+CORPUS = Corpus(
+    id="dbdc3",
+    version=1,
+    title="Dialogue Breakdown Detection Challenge 3",
+    description=(
+        "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
+        "system turn: no breakdown (O), possible breakdown (T), breakdown (X)."
+    ),
+    homepage="https://dbd-challenge.github.io/dbdc3/",
+    licence="MIT; the CIC background paragraphs (DBDC3_context.zip, from SQuAD): CC BY-SA 4.0",
+    licence_url="https://github.com/dbd-challenge/dbdc3/blob/master/LICENSE",
+    citation=(
+        "R. Higashinaka, K. Funakoshi, M. Inaba, Y. Tsunomori, T. Takahashi, N. Kaji: Overview of Dialogue "
+        "Breakdown Detection Challenge 3. Proceedings of Dialog System Technology Challenge 6 (DSTC6) Workshop, 2017."
+    ),
+    languages=("en", "ja"),
+    files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, or folders with *.log.json files",
+    sources=(
+        Source("DBDC3.zip", f"{_RAW}/docs/data/DBDC3.zip"),
+        Source(
+            "DBDC3_context.zip",
+            f"{_RAW}/docs/data/DBDC3_context.zip",
+            "36426cdd8cde83e57e03aea0ed9865969d6b7aaab2d70cd26059c82ded5ac3d8",
+        ),
+        Source(
+            "iris_100.zip",
+            f"{_RAW}/data/dev/iris_100.zip",
+            "3c67ff3434794cc47b9a0b4c08345ecd56d6548346f258e4713d5a6fb2bcee0e",
+        ),
+        Source(
+            "ticktock_100.zip",
+            f"{_RAW}/data/dev/ticktock_100.zip",
+            "ab55b4035e0e764376e055bfb0bb53057063d5f6d2864d14a4598785a450b25c",
+        ),
+        Source(
+            "CIC_json_data.zip",
+            f"{_RAW}/data/dev/CIC_json_data.zip",
+            "37f500ca2e4197ac04ebc6ff889fb49878fe438bf127c0919aa3dfae239fa27a",
+        ),
+        Source(
+            "YI_json_data.zip",
+            f"{_RAW}/data/dev/YI_json_data.zip",
+            "198074b5b8269f16e04c7b5284572df903399b5950a2a08797382e2603887535",
+        ),
+    ),
+    splits={"dev": "validation", "eval": "test"},
+    schemes=(
+        Scheme(
+            BREAKDOWN,
+            "Whether the dialogue can go on easily after this system turn; one label per annotator.",
+            "turn",
+            {
+                "O": "Not a breakdown: it is easy to continue the conversation.",
+                "T": "Possible breakdown: it is difficult to continue smoothly.",
+                "X": "Breakdown: it is difficult to continue the conversation.",
+            },
+        ),
+        Scheme(
+            UNGRAMMATICAL,
+            "The field ungrammatical-sentence, where it is not empty (Japanese dialogues only).",
+            "turn",
+            {"O": "The sentence is grammatical."},
+        ),
+    ),
+    rules=RULES,
+    read=read,
+    write=write,
+)

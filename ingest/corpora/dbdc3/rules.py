@@ -1,0 +1,54 @@
+"""What can be wrong with a file of DBDC3, how grave it is, and what to do."""
+
+from ingest.corpus import Rule
+
+RULES = (
+    Rule(
+        "DB-01",
+        "reject_file",
+        "Not a dialogue log: dialogue-id or turns missing, a turn without speaker or utterance, a system turn "
+        "without its list of annotations, a label that is no text.",
+        "Take the publisher's own file. Where somebody replaced the lists of annotations by one majority label, "
+        "the votes are gone.",
+    ),
+    Rule(
+        "DB-02",
+        "reject_example",
+        "An annotated system turn whose labels are all outside O, T and X (the challenge's script divides by "
+        "zero); a single unknown label is ignored in the distribution.",
+        "Look at the labels with: select * from main.annotations where record_id = ...",
+    ),
+    Rule(
+        "DB-03",
+        "warn",
+        "The file's name is not the dialogue-id, an id occurs twice within a release, or turn-index is not 0, 1, 2 ...",
+        "Nothing, where it is meant; where a folder was given both packed and unpacked, take one of them away.",
+    ),
+    Rule(
+        "DB-04",
+        "warn",
+        "A speaker other than U and S (the challenge's script takes it for the system), or annotations on a user "
+        "turn (that script ignores them).",
+        "Nothing; the label is in main.annotations and makes no example.",
+    ),
+    Rule(
+        "DB-05",
+        "warn",
+        "A system turn with other than 30 annotations, an annotator twice on one turn, or an empty annotator-id.",
+        "Nothing; do not count annotators by their id in these records.",
+    ),
+    Rule(
+        "DB-06",
+        "warn",
+        "An empty utterance, a system turn other than the first without annotations, a CIC dialogue without its "
+        "background paragraph, or a paragraph without its dialogue.",
+        "For paragraphs, add DBDC3_context.zip or the logs that belong to it.",
+    ),
+    Rule(
+        "DB-08",
+        "warn",
+        "Another wording under a dialogue-id that is already taken: both are kept, the later under a key with "
+        "'~' and a hash.",
+        "Compare them: select * from main.turns where starts_with(dialogue_id, 'dbdc3:<id>')",
+    ),
+)

@@ -1,0 +1,293 @@
+"""Strict, typed JSON: what is wrong is named with its rule and its JSON pointer, and nothing is dropped in silence."""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+T = TypeVar("T")
+
+
+class BadRecord(Exception):
+    """A source record breaks a rule; ``pointer`` is the place inside the record."""
+
+    def __init__(self, rule: str, detail: str, pointer: str = "") -> None:
+        self.rule, self.detail, self.pointer = rule, detail, pointer
+        super().__init__(f"{rule}: {detail}")
+
+
+class Member(NamedTuple):
+    """A member of a JSON object or array: its pointer token, and its text as published."""
+
+    token: str
+    raw: bytes
+
+
+class Decoded(NamedTuple, Generic[T]):
+    """A typed record, and the fields that its type does not know: JSON pointer -> literal."""
+
+    value: T
+    unknown: dict[str, Raw]
+
+
+def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
+    """Decode one JSON document as ``kind``, a Struct type with ``forbid_unknown_fields``.
+
+    Its optional fields default to ``UNSET``, so that what is absent stays absent.
+    Raises BadRecord: ``rule`` where the shape is wrong, TH-01 to TH-04 where the JSON is.
+    """
+    unknown: dict[str, Raw] = {}
+    try:
+        try:
+            value = _decoder(kind).decode(raw)
+        except msgspec.ValidationError as error:
+            if "unknown field" not in str(error):
+                raise
+            known, unknown = _split_unknown(raw, kind)
+            value = _decoder(kind).decode(known)
+        _check_duplicates(raw, [value, list(unknown.values())], unknown)
+    except msgspec.ValidationError as error:
+        raise shape_problem(error, rule) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise json_problem(raw, error) from error
+    return Decoded(value, unknown)
+
+
+def members(raw: bytes) -> Iterator[Member]:
+    """Split one JSON object or array into its members, in order, without decoding what is in them.
+
+    Memory: the text itself and one view per member. A member that is malformed does not hide the others, and a
+    key that stands twice is given twice (the reader answers it with TH-03). Raises BadRecord where the brackets
+    themselves don't match.
+    """
+    kind = dict[str, Raw] if raw.startswith(b"{", _skip_blank(raw, 0)) else list[Raw]
+    try:
+        pieces: Any = _decoder(kind).decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        yield from _scan(raw)
+        return
+    if isinstance(pieces, list):
+        for position, piece in enumerate(pieces):
+            yield Member(str(position), bytes(piece))
+        return
+    if _has_duplicate_member(raw, pieces):
+        yield from _scan(raw)
+        return
+    for key, piece in pieces.items():
+        yield Member(key, bytes(piece))
+
+
+def keys(raw: bytes) -> list[str]:
+    """List the keys of a JSON object in published order."""
+    return list(_decoder(dict[str, Raw]).decode(raw))
+
+
+def member(raw: bytes, key: str) -> bytes:
+    """Give one member of a JSON object as published; KeyError where it is not there."""
+    return bytes(_decoder(dict[str, Raw]).decode(raw)[key])
+
+
+def pointer(*tokens: object) -> str:
+    """Join tokens to a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
+
+
+def dump(value: object) -> str | None:
+    """Write the JSON text of ``extra``; None for an empty object."""
+    return msgspec.json.encode(value).decode() if value else None
+
+
+def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
+    """Turn msgspec's message, which ends in `` - at `$.turns[2].speaker` ``, into a rule and a pointer."""
+    detail, _, place = str(error).partition(" - at `$")
+    return BadRecord(rule, detail, re.sub(r"\.|\[", "/", place.rstrip("`").replace("]", "")))
+
+
+def json_problem(raw: bytes, error: Exception) -> BadRecord:
+    """Find out which rule of JSON or UTF-8 is broken, and where."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as bad:
+        return BadRecord("TH-02", f"not UTF-8: byte {raw[bad.start]:#04x} at byte {bad.start:,}")
+    if isinstance(error, RecursionError):
+        return BadRecord("TH-01", "nested too deeply")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except BadRecord as constant:
+        return constant
+    except json.JSONDecodeError as bad:
+        return BadRecord("TH-01", f"malformed JSON: {bad.msg} at line {bad.lineno:,}, column {bad.colno:,}")
+    place = _lone_surrogate(value)
+    if place is not None:
+        return BadRecord("TH-02", "half of a surrogate pair in a text", place)
+    return BadRecord("TH-01", f"malformed JSON: {error}")
+
+
+_DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Give the decoder of a type; each is made once."""
+    if kind not in _DECODERS:
+        _DECODERS[kind] = msgspec.json.Decoder(kind)
+    return _DECODERS[kind]
+
+
+def _refuse_constant(name: str) -> None:
+    raise BadRecord("TH-04", f"{name} is no JSON number")
+
+
+def _lone_surrogate(value: object, place: str = "") -> str | None:
+    """Find the first text with half of a surrogate pair."""
+    match value:
+        case str():
+            return place if any("\ud800" <= char <= "\udfff" for char in value) else None
+        case dict():
+            inner = [(key, key) for key in value] + list(value.items())
+        case list():
+            inner = list(enumerate(value))
+        case _:
+            return None
+    found = (_lone_surrogate(item, place + pointer(_printable(token))) for token, item in inner)
+    return next((hit for hit in found if hit is not None), None)
+
+
+def _printable(token: object) -> str:
+    return str(token).encode(errors="backslashreplace").decode()
+
+
+# A JSON text has as many `":` as it has keys, but for strings that hold an escaped quote before a colon; these
+# are in the decoded value too. So a text that has more of them than its own decoded value written again may have
+# a key twice, and only then is it read again in full. Escapes and blanks that would blur the count go the slow
+# way as well.
+_BLURRED = re.compile(rb'"[ \t\r\n]+:|\\u00(?:22|3[aA])')
+
+
+def _check_duplicates(raw: bytes, value: object, unknown: dict[str, Raw]) -> None:
+    """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
+    written = msgspec.json.encode(value).count(b'":') + len(unknown)
+    if raw.count(b'":') == written and not _BLURRED.search(raw):
+        return
+    json.loads(raw, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
+    """Take the fields out that a Struct type does not know: the JSON without them, and them by pointer."""
+    unknown: dict[str, Raw] = {}
+
+    def strip(text: Raw, kind: Any, place: str) -> Any:
+        fields, item = _struct_fields(kind), _list_item(kind)
+        opening = bytes(text).lstrip()[:1]
+        if fields is not None and opening == b"{":
+            kept = {}
+            for key, piece in _decoder(dict[str, Raw]).decode(text).items():
+                inner = place + pointer(key)
+                if key in fields:
+                    kept[key] = strip(piece, fields[key], inner)
+                else:
+                    unknown[inner] = Raw(bytes(piece))
+            return kept
+        if item is not None and opening == b"[":
+            pieces = _decoder(list[Raw]).decode(text)
+            return [strip(piece, item, f"{place}/{index}") for index, piece in enumerate(pieces)]
+        return text
+
+    return msgspec.json.encode(strip(Raw(raw), kind, "")), unknown
+
+
+@cache
+def _struct_fields(kind: Any) -> dict[str, Any] | None:
+    """Give the types of a Struct's fields by their JSON names, also of one inside a union; None for other types."""
+    for option in _options(kind):
+        if isinstance(option, type) and issubclass(option, msgspec.Struct):
+            return {field.encode_name: field.type for field in msgspec.structs.fields(option)}
+    return None
+
+
+@cache
+def _list_item(kind: Any) -> Any:
+    """Give the item type of a list type, also of one inside a union; None for other types."""
+    return next((o.__args__[0] for o in _options(kind) if getattr(o, "__origin__", None) is list), None)
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    arguments = getattr(kind, "__args__", ())
+    return arguments if arguments and getattr(kind, "__origin__", None) is not list else (kind,)
+
+
+_BLANK = re.compile(rb"[ \t\r\n]*")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_SCALAR = re.compile(rb"[^,\]}\s]+")
+
+
+def _has_duplicate_member(raw: bytes, pieces: dict[str, Raw]) -> bool:
+    """Tell whether an object has a key twice: walk over it by the lengths of the members that were found.
+
+    A decoder keeps the first place and the last value of such a key, so the walk leaves the text's own keys.
+    """
+    position = raw.index(b"{") + 1
+    for key, piece in pieces.items():
+        opening = _skip_blank(raw, position)
+        name = _STRING.match(raw, opening)
+        if name is None or json.loads(name[0]) != key:
+            return True
+        start = _skip_blank(raw, _skip_blank(raw, name.end()) + 1)
+        position = _skip_blank(raw, start + len(memoryview(piece)))
+        if raw[position : position + 1] not in b",}":
+            return True
+        position += 1
+    return bool(pieces) and raw[position - 1 : position] != b"}"
+
+
+def _skip_blank(raw: bytes, position: int) -> int:
+    match = _BLANK.match(raw, position)
+    return match.end() if match else position
+
+
+def _scan(raw: bytes) -> Iterator[Member]:
+    """Split an object or array by its brackets alone, for texts in which a member is malformed or stands twice."""
+    opening = _skip_blank(raw, 0)
+    is_object = raw[opening : opening + 1] == b"{"
+    position, index = opening + 1, 0
+    while raw[(position := _skip_blank(raw, position)) : position + 1] not in (b"}", b"]"):
+        token = str(index)
+        if is_object:
+            name = _STRING.match(raw, position)
+            if name is None:
+                raise json_problem(raw, ValueError(f"no key at byte {position:,}"))
+            token = json.loads(name[0])
+            position = _skip_blank(raw, _skip_blank(raw, name.end()) + 1)
+        end = _value_end(raw, position)
+        yield Member(token, raw[position:end])
+        position, index = _skip_blank(raw, end), index + 1
+        position += raw[position : position + 1] == b","
+
+
+def _value_end(raw: bytes, start: int) -> int:
+    """Find the end of the value that begins at ``start``."""
+    depth, position = 0, start
+    if raw[start : start + 1] not in (b"{", b"[", b'"'):
+        scalar = _SCALAR.match(raw, start)
+        if scalar is None:
+            raise json_problem(raw, ValueError(f"no value at byte {start:,}"))
+        return scalar.end()
+    while (token := _TOKEN.search(raw, position)) is not None:
+        position = token.end()
+        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
+        if depth == 0:
+            return position
+    raise json_problem(raw, ValueError(f"the value that begins at byte {start:,} has no end"))

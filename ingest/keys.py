@@ -1,0 +1,33 @@
+"""Keys that tell apart what publishers give one name: same content, same key; other content, ``~`` and a hash."""
+
+from hashlib import blake2b
+
+
+def digest(*parts: str) -> bytes:
+    """Hash an ordered list of texts to 16 bytes; lengths are hashed too, so that no two lists run together."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        raw = part.encode()
+        state.update(len(raw).to_bytes(8, "big"))
+        state.update(raw)
+    return state.digest()
+
+
+class Keys:
+    """Natural keys that were given out, with a hash of the content behind each; texts are not kept."""
+
+    def __init__(self) -> None:
+        self._content: dict[str, bytes] = {}
+
+    def assign(self, natural: str, content: bytes) -> tuple[str, bool]:
+        """Give the key of this content, and whether it is new.
+
+        The first content under a natural key keeps it plain; another gets ``~`` and 8 hex digits of its hash,
+        or more where these 8 are taken.
+        """
+        key, digits = natural, 8
+        while (known := self._content.setdefault(key, content)) is not content:
+            if known == content:
+                return key, False
+            key, digits = f"{natural}~{content.hex()[:digits]}", digits + 8
+        return key, True

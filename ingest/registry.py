@@ -1,0 +1,101 @@
+"""Finds the corpora: every folder in ``ingest/corpora`` (or another root) is one, and there is no list to edit."""
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import ingest.corpora
+from ingest.corpus import HOUSE_RULES, Corpus, Rule
+from schema.errors import RegistryError
+from schema.warehouse import RESERVED
+
+DEFAULT_ROOT = Path(ingest.corpora.__path__[0])
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> dict[str, Corpus]:
+    """Load every corpus under the roots, by id, sorted.
+
+    Raises RegistryError with the folder's name and the reason for the first that is broken; none is skipped.
+    """
+    found: dict[str, Corpus] = {}
+    for root in roots:
+        for folder in sorted(path for path in root.iterdir() if (path / "__init__.py").is_file()):
+            corpus = _load(folder, root)
+            if corpus.id in found:
+                raise _broken(folder, f"there is another corpus '{corpus.id}'")
+            found[corpus.id] = corpus
+    return dict(sorted(found.items()))
+
+
+def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
+    """Give one corpus, or say which there are."""
+    if corpus_id not in known:
+        raise RegistryError(
+            f"no corpus '{corpus_id}'", expected=f"one of: {', '.join(known)}", next_step="check the spelling"
+        )
+    return known[corpus_id]
+
+
+def folder_of(corpus: Corpus) -> Path:
+    """Give the folder that declares a corpus."""
+    module = sys.modules[corpus.read.__module__]
+    return Path(str(module.__file__)).parent
+
+
+def sample_of(corpus: Corpus) -> Path:
+    """Give the folder of the invented sample that ships with a corpus."""
+    return folder_of(corpus) / "sample"
+
+
+def rules_of(corpus: Corpus) -> dict[str, Rule]:
+    """Give the rules that a corpus's findings may name, the house's included."""
+    return {rule.id: rule for rule in (*HOUSE_RULES, *corpus.rules)}
+
+
+def _load(folder: Path, root: Path) -> Corpus:
+    try:
+        module = _import(folder, root)
+    except Exception as error:  # whatever a broken folder raises, its name must be in the message
+        raise _broken(folder, f"{type(error).__name__}: {error}") from error
+    corpus = getattr(module, "CORPUS", None)
+    if not isinstance(corpus, Corpus):
+        raise _broken(folder, "its __init__.py has no CORPUS = Corpus(...)")
+    if corpus.id != folder.name:
+        raise _broken(folder, f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
+    if corpus.id in RESERVED or not _ID.fullmatch(corpus.id):
+        raise _broken(folder, "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED))
+    stray = [scheme.name for scheme in corpus.schemes if not scheme.name.startswith(f"{corpus.id}.")]
+    if stray:
+        raise _broken(folder, f"the scheme '{stray[0]}' must begin with '{corpus.id}.'")
+    return corpus
+
+
+def _import(folder: Path, root: Path) -> ModuleType:
+    if root == DEFAULT_ROOT:
+        return importlib.import_module(f"{ingest.corpora.__name__}.{folder.name}")
+    name = f"talkhouse_corpus_{folder.name}"
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no module in {folder}")
+    for stale in [loaded for loaded in sys.modules if loaded == name or loaded.startswith(f"{name}.")]:
+        del sys.modules[stale]
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _broken(folder: Path, reason: str) -> RegistryError:
+    return RegistryError(
+        f"the corpus folder '{folder.name}' is broken",
+        where=folder,
+        found=reason,
+        next_step="mend the folder or take it away; a broken corpus is never skipped",
+    )

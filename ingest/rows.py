@@ -1,0 +1,241 @@
+"""One class per table: what a reader yields, column for column (a test holds them against the metadata)."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from msgspec import Struct
+
+
+class Row(Struct, gc=False):
+    """A row of a table; ``extra`` is JSON text, or None where there is nothing to say."""
+
+    TABLE: ClassVar[str]
+
+
+class Dialogue(Row):
+    """A real conversation."""
+
+    TABLE = "dialogues"
+    dialogue_id: str
+    corpus_id: str
+    native_id: str | None = None
+    domain: str | None = None
+    title: str | None = None
+    language: str | None = None
+    started_at: datetime | None = None
+    extra: str | None = None
+
+
+class Speaker(Row):
+    """A person or bot."""
+
+    TABLE = "speakers"
+    speaker_id: str
+    corpus_id: str
+    native_id: str | None
+    name: str | None
+    kind: str
+    is_anonymous: bool
+    extra: str | None = None
+
+
+class Participant(Row):
+    """A speaker in a dialogue."""
+
+    TABLE = "participants"
+    dialogue_id: str
+    speaker_id: str
+    role: str | None
+    extra: str | None = None
+
+
+class Turn(Row):
+    """An utterance."""
+
+    TABLE = "turns"
+    dialogue_id: str
+    turn_index: int
+    speaker_id: str | None
+    role: str
+    kind: str
+    text: str
+    native_id: str | None = None
+    said_at: datetime | None = None
+    extra: str | None = None
+
+
+class Record(Row):
+    """A record of a published file."""
+
+    TABLE = "records"
+    record_id: str
+    corpus_id: str
+    dialogue_id: str | None
+    native_id: str | None
+    main_speaker_id: str | None
+    subset: str | None
+    release: str | None
+    split: str | None
+    standard_split: str | None
+    record_index: int
+    source_file_id: str
+    source_pointer: str
+    extra: str | None = None
+
+
+class Persona(Row):
+    """A persona element or sentence."""
+
+    TABLE = "personas"
+    persona_id: str
+    corpus_id: str
+    native_id: str | None
+    speaker_id: str | None
+    text: str
+    image_file: str | None = None
+    image_url: str | None = None
+    extra: str | None = None
+
+
+class PersonaUse(Row):
+    """A persona in a list that came with a record."""
+
+    TABLE = "persona_uses"
+    record_id: str
+    turn_index: int | None
+    persona_set: str
+    position: int
+    dialogue_id: str | None
+    persona_id: str
+    speaker_id: str | None = None
+    extra: str | None = None
+
+
+class Image(Row):
+    """An image that a corpus names."""
+
+    TABLE = "images"
+    corpus_id: str
+    kind: str
+    image_id: str
+    url: str | None
+    source_file_id: str
+    image_index: int
+    extra: str | None = None
+
+
+class Annotation(Row):
+    """One label by one annotator."""
+
+    TABLE = "annotations"
+    record_id: str
+    turn_index: int | None
+    persona_set: str | None
+    persona_position: int | None
+    scheme: str
+    annotator_index: int
+    item_index: int
+    dialogue_id: str | None
+    persona_id: str | None
+    annotator_id: str | None
+    label: str | None
+    value: float | None = None
+    extra: str | None = None
+
+
+class Candidate(Row):
+    """One item of a candidate list."""
+
+    TABLE = "candidates"
+    record_id: str
+    turn_index: int | None
+    candidate_set: str
+    position: int
+    item_index: int
+    dialogue_id: str | None
+    text_id: str | None
+    persona_id: str | None = None
+    source: str | None = None
+    is_gold: bool | None = None
+    extra: str | None = None
+
+
+class CandidateText(Row):
+    """A distinct candidate text."""
+
+    TABLE = "texts"
+    text_id: str
+    corpus_id: str
+    text: str
+
+
+class Finding(Row):
+    """A warning or refusal; rule and place, and what was found there."""
+
+    TABLE = "meta.findings"
+    corpus_id: str | None
+    finding_index: int
+    rule: str
+    severity: str
+    source_file_id: str | None
+    pointer: str | None
+    record_id: str | None
+    task: str | None
+    turn_index: int | None
+    detail: str
+
+
+class Quarantined(Row):
+    """A source record that could not be loaded, verbatim."""
+
+    TABLE = "meta.quarantine"
+    corpus_id: str
+    source_file_id: str
+    pointer: str
+    rule: str
+    detail: str
+    subset: str | None
+    release: str | None
+    split: str | None
+    record_index: int | None
+    native_id: str | None
+    raw: bytes
+
+
+class FileRow(Row):
+    """A file that was given, with its counts."""
+
+    TABLE = "meta.source_files"
+    source_file_id: str
+    corpus_id: str
+    path: str
+    member: str | None
+    kind: str
+    sha256: str
+    size: int
+    modified_at: datetime
+    mtime_ns: int | None
+    inode: int | None
+    records_in: int
+    records_loaded: int
+    records_quarantined: int
+    note: str | None
+
+
+ROWS: tuple[type[Row], ...] = (
+    Dialogue,
+    Speaker,
+    Participant,
+    Turn,
+    Record,
+    Persona,
+    PersonaUse,
+    Image,
+    Annotation,
+    Candidate,
+    CandidateText,
+    Finding,
+    Quarantined,
+    FileRow,
+)
+"""Every row class, each once."""

@@ -1,0 +1,46 @@
+"""What every reader must keep to: checked for each record before any of its rows reaches a table."""
+
+from collections.abc import Collection
+
+from ingest.corpus import Corpus, Loaded
+from ingest.rows import Annotation, Record, Turn
+
+
+class ReaderError(AssertionError):
+    """A reader broke the contract: a mistake in the corpus folder, not in the data."""
+
+
+class Validator:
+    """Checks the records of one corpus; holds nothing but the corpus's vocabulary."""
+
+    def __init__(self, corpus: Corpus, rules: Collection[str]) -> None:
+        self._corpus = corpus
+        self._rules = rules
+        self._schemes = {scheme.name for scheme in corpus.schemes}
+
+    def rule(self, rule: str) -> None:
+        """A finding must name a declared rule."""
+        self._expect(rule in self._rules, f"the rule {rule} is not declared")
+
+    def record(self, loaded: Loaded) -> None:
+        """One record row; keys that begin with the corpus id; whole dialogues; declared schemes."""
+        records = [row for row in loaded.rows if isinstance(row, Record)]
+        self._expect(len(records) == 1, f"{len(records)} Record rows for one source record")
+        record = records[0]
+        self._expect(record.record_id.startswith(f"{self._corpus.id}/"), f"record_id {record.record_id!r}")
+        self._expect(
+            record.dialogue_id is None or record.dialogue_id.startswith(f"{self._corpus.id}:"),
+            f"dialogue_id {record.dialogue_id!r}",
+        )
+        self._expect(
+            (record.source_file_id, record.source_pointer) == (loaded.place.file.id, loaded.place.pointer),
+            "the record names another place than the reader says it came from",
+        )
+        turns = [row.turn_index for row in loaded.rows if type(row) is Turn]
+        self._expect(turns == list(range(len(turns))), f"turn_index runs {turns[:5]} ..., not 0, 1, 2 ...")
+        schemes = {row.scheme for row in loaded.rows if type(row) is Annotation}
+        self._expect(schemes <= self._schemes, f"undeclared schemes {sorted(schemes - self._schemes)}")
+
+    def _expect(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            raise ReaderError(f"the reader of '{self._corpus.id}' broke its contract: {otherwise}")

@@ -1,0 +1,119 @@
+"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``) and reads their comment and grain."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import queries
+from schema.errors import CatalogueError
+
+DEFAULT_ROOT = Path(queries.__path__[0])
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SQL file: its name, the sentence that describes it, its grain, and the SQL below them."""
+
+    schema: str
+    name: str
+    comment: str
+    grain: tuple[str, ...]
+    sql: str
+    path: Path
+
+    @property
+    def full_name(self) -> str:
+        """The name as one writes it in SQL."""
+        return f"{self.schema}.{self.name}"
+
+    @cached_property
+    def relations(self) -> set[str]:
+        """The tables and views that a SELECT reads, as it names them."""
+        row = duckdb.execute("select json_serialize_sql(?)", [self.sql]).fetchone()
+        tree = json.loads(row[0] if row else "{}")
+        if tree.get("error"):
+            raise _broken(self.path, str(tree.get("error_message")))
+        return {f"{schema}.{name}" for schema, name in _base_tables(tree) if schema}
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything under the roots: macros, views in an order in which they can be created, examples."""
+
+    macros: tuple[Query, ...]
+    views: tuple[Query, ...]
+    examples: tuple[Query, ...]
+
+    @property
+    def schemas(self) -> list[str]:
+        """Every schema that a macro or view lives in."""
+        return sorted({query.schema for query in (*self.macros, *self.views)})
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over names and SQL: it changes when a view would."""
+        state = sha256()
+        for query in (*self.macros, *self.views, *self.examples):
+            state.update(f"{query.full_name}\0{query.comment}\0{query.sql}\0".encode())
+        return state.hexdigest()
+
+
+def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
+    """Read every SQL file under the roots; raises CatalogueError with the file's name for the first broken one."""
+    folders = [folder for root in roots for folder in sorted(root.iterdir()) if _NAME.fullmatch(folder.name)]
+    macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
+    examples = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("examples/*.sql"))]
+    views = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("*.sql"))]
+    return Catalogue(tuple(macros), tuple(_in_order(views)), tuple(examples))
+
+
+def _read(path: Path, schema: str) -> Query:
+    comment, _, rest = path.read_text(encoding="utf-8").partition("\n")
+    grain: tuple[str, ...] = ()
+    if rest.startswith("-- grain:"):
+        line, _, rest = rest.partition("\n")
+        grain = tuple(column.strip() for column in line.removeprefix("-- grain:").split(","))
+    if not comment.startswith("-- ") or not comment.rstrip().endswith("."):
+        raise _broken(path, "its first line must be a comment: one sentence that says what a row is")
+    if path.parent.name != "macros" and not grain:
+        raise _broken(path, "its second line must name the grain: '-- grain: column, column'")
+    if not _NAME.fullmatch(path.stem):
+        raise _broken(path, "a name is lower case letters, digits and '_'")
+    return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, rest.strip(), path)
+
+
+def _in_order(views: list[Query]) -> list[Query]:
+    """Sort views so that each comes after those that it reads."""
+    by_name = {view.full_name: view for view in views}
+    graph = {name: view.relations & by_name.keys() for name, view in by_name.items()}
+    try:
+        return [by_name[name] for name in TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        circle = error.args[1]
+        raise _broken(by_name[circle[0]].path, f"views read each other in a circle: {' -> '.join(circle)}") from error
+
+
+def _base_tables(node: Any) -> Iterator[tuple[str, str]]:
+    """Walk a serialized SELECT for the tables that it names."""
+    if isinstance(node, dict):
+        if node.get("type") == "BASE_TABLE":
+            yield node["schema_name"], node["table_name"]
+        for value in node.values():
+            yield from _base_tables(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _base_tables(value)
+
+
+def _broken(path: Path, reason: str) -> CatalogueError:
+    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="mend the file")

@@ -1,0 +1,52 @@
+"""Puts a catalogue into a private warehouse: examples into their table, then macros and views with comments."""
+
+from collections.abc import Iterable
+
+import duckdb
+
+from queries.catalogue import Catalogue, Query
+from schema.quote import identifier, literal
+
+
+def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
+    """Run the examples of these corpora into ``main.examples``."""
+    wanted = set(corpora)
+    for query in (query for query in catalogue.examples if query.schema in wanted):
+        con.execute(
+            "insert into main.examples by name "
+            f"select '{query.schema}' as corpus_id, '{query.name}' as task, * from ({query.sql})"
+        )
+
+
+def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: dict[str, Iterable[str]]) -> None:
+    """Create schemas, macros and views; beside each task view, one view per split.
+
+    ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
+    """
+    for schema in catalogue.schemas:
+        con.execute(f"create schema if not exists {schema}")
+    for macro in catalogue.macros:
+        con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
+        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
+    tasks = {query.full_name for query in catalogue.examples}
+    for view in catalogue.views:
+        _create(con, view.full_name, view.sql, view.comment)
+        if view.full_name in tasks:
+            for split in _splits(con, view, splits.get(view.schema, ())):
+                name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
+                sql = f"select * from {view.full_name} where split = {literal(split)}"
+                _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}")
+
+
+def _create(con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str) -> None:
+    """Create one view; replacing a view drops its comment, so it is set each time."""
+    con.execute(f"create or replace view {name} as {sql}")
+    con.execute(f"comment on view {name} is {literal(comment)}")
+
+
+def _splits(con: duckdb.DuckDBPyConnection, view: Query, declared: Iterable[str]) -> list[str]:
+    rows = con.execute(
+        "select distinct split from main.examples where corpus_id = ? and task = ? and split is not null",
+        [view.schema, view.name],
+    )
+    return sorted({*declared, *(split for (split,) in rows.fetchall())})

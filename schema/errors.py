@@ -1,0 +1,81 @@
+"""One exception class per situation; each says what is wrong, where, and what to do next."""
+
+
+class TalkhouseError(Exception):
+    """Something that the user can mend; the command line prints it without a traceback."""
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: object = None,
+        expected: str | None = None,
+        found: str | None = None,
+        next_step: str | None = None,
+    ) -> None:
+        """Keep the parts, and join those that are given into one readable message."""
+        self.what, self.where, self.expected = what, where, expected
+        self.found, self.next_step = found, next_step
+        parts = [
+            what if where is None else f"{where}: {what}",
+            f"  expected: {expected}" if expected else "",
+            f"  found:    {found}" if found else "",
+            f"  next:     {next_step}" if next_step else "",
+        ]
+        super().__init__("\n".join(part for part in parts if part))
+
+
+class UsageError(TalkhouseError):
+    """The command was given something that it can't work with."""
+
+    exit_code = 2
+
+
+class WarehouseMissing(UsageError):
+    """There is no warehouse at that path."""
+
+
+class WarehouseLocked(TalkhouseError):
+    """Another process holds the file open for writing, or is building it."""
+
+
+class NotAWarehouse(UsageError):
+    """The file is no DuckDB database, or one that Talkhouse did not make."""
+
+
+class SchemaMismatch(TalkhouseError):
+    """The file has another schema revision than this Talkhouse."""
+
+
+class BadName(UsageError):
+    """A database file may not be named after a schema."""
+
+
+class SourceError(TalkhouseError):
+    """An input can't be read at all: missing, empty, forbidden, or a damaged archive."""
+
+
+class NothingLoaded(TalkhouseError):
+    """No record of a corpus could be loaded."""
+
+
+class RegistryError(TalkhouseError):
+    """A corpus folder is broken, or there is no corpus of that name."""
+
+
+class CatalogueError(TalkhouseError):
+    """A file of the catalogue is broken."""
+
+
+class QueryFailed(TalkhouseError):
+    """A query could not be run."""
+
+
+class ReconciliationFailed(TalkhouseError):
+    """What came in is not what was loaded and quarantined; nothing was published."""
+
+
+class BuildFailed(TalkhouseError):
+    """A build stopped for a reason outside the input, such as a full disk."""

@@ -1,0 +1,19 @@
+"""All tables of a warehouse, as SQLAlchemy metadata; one module per concern.
+
+Foreign keys here are declarations: DuckDB is not asked to enforce them (see ``docs/decisions``).
+"""
+
+from schema.tables import annotation, candidates, corpora, dialogues, meta, publication
+from schema.tables.base import metadata, owned_by, qualified
+
+__all__ = [
+    "annotation",
+    "candidates",
+    "corpora",
+    "dialogues",
+    "meta",
+    "metadata",
+    "owned_by",
+    "publication",
+    "qualified",
+]

@@ -1,0 +1,138 @@
+"""Opening a warehouse: read-only, with a message for everything that can stand in the way."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+
+from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
+
+STORAGE_VERSION = "v1.2.0"
+"""The oldest storage version that has zstd, so that BI tools with an older DuckDB can open the file."""
+
+CONFIG: dict[str, str | bool | int | float | list[str]] = {"storage_compatibility_version": STORAGE_VERSION}
+"""How a file is opened for writing; one process may not open it in two ways."""
+
+HOUSEKEEPING = "meta"
+"""The schema of everything that is about the build and not about the corpora."""
+
+RESERVED = (
+    "main",
+    "meta",
+    "bi",
+    "shared",
+    "checks",
+    "temp",
+    "system",
+    "memory",
+    "information_schema",
+    "pg_catalog",
+)
+"""Names that neither a corpus nor a database file may have."""
+
+
+def check_name(path: Path, schemas: Iterable[str] = ()) -> None:
+    """Refuse a file whose name without its ending is a schema: DuckDB then finds ``name.view`` ambiguous."""
+    if path.stem in {*RESERVED, *schemas}:
+        raise BadName(
+            "a database file may not be named after a schema",
+            where=path,
+            expected="a name such as talkhouse.duckdb",
+            found=f"'{path.stem}', which is a schema inside it, so DuckDB would find {path.stem}.x ambiguous",
+            next_step=f"choose another name, for instance --db {path.with_name('my_' + path.name)}",
+        )
+
+
+def create(path: Path) -> duckdb.DuckDBPyConnection:
+    """Open a private file for writing, in the published storage version; make it where there is none."""
+    return duckdb.connect(path, config=CONFIG)
+
+
+def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """Open a file read-only; messages name ``shown`` where the file is known under another name.
+
+    Raises WarehouseMissing, WarehouseLocked (a writer holds it) or NotAWarehouse (no DuckDB, or unreadable).
+    """
+    shown = shown or path
+    if not path.exists():
+        raise WarehouseMissing(
+            "there is no warehouse here",
+            where=shown,
+            next_step="build one with: talkhouse build   or name another with --db FILE",
+        )
+    check_name(shown)
+    try:
+        return duckdb.connect(path, read_only=True)
+    except duckdb.Error as error:
+        if "lock" in str(error):
+            raise WarehouseLocked(
+                "another process holds the file open for writing",
+                where=shown,
+                found=str(error).split(". See also")[0],
+                next_step="close that process; readers should open the file read-only",
+            ) from error
+        raise NotAWarehouse(
+            "this is not a warehouse",
+            where=shown,
+            expected="a DuckDB database that Talkhouse made",
+            found=str(error),
+            next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
+        ) from error
+    except OSError as error:
+        raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
+
+
+def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """Read the schema revision; NotAWarehouse where the database has none."""
+    try:
+        row = con.execute("select version_num from meta.alembic_version").fetchone()
+    except duckdb.CatalogException:
+        row = None
+    if row is None:
+        raise NotAWarehouse(
+            "this DuckDB database was not made by Talkhouse",
+            where=path,
+            expected="a schema 'meta' with a schema revision",
+            found="tables of somebody else's",
+            next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
+        )
+    return str(row[0])
+
+
+def check_revision(found: str, head: str, path: Path) -> None:
+    """Refuse a file of a newer schema, which this Talkhouse can't understand."""
+    if found > head:
+        raise SchemaMismatch(
+            "the warehouse is of a newer schema than this Talkhouse",
+            where=path,
+            expected=f"revision {head} or older",
+            found=f"revision {found}",
+            next_step="upgrade Talkhouse, or build another file with --db FILE",
+        )
+
+
+def open_warehouse(path: Path, head: str) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands."""
+    con = connect(path)
+    try:
+        found = revision(con, path)
+        check_revision(found, head, path)
+        if found < head:
+            raise SchemaMismatch(
+                "the warehouse is of an older schema than this Talkhouse",
+                where=path,
+                expected=f"revision {head}",
+                found=f"revision {found}",
+                next_step="bring it up to date with: talkhouse build",
+            )
+        _check_ambiguity(con, path)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def _check_ambiguity(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a file that was renamed to the name of one of its own schemas."""
+    rows = con.execute("select schema_name from duckdb_schemas() where database_name = current_database()")
+    check_name(path, (name for (name,) in rows.fetchall()))

@@ -1,0 +1,59 @@
+"""The command line: one module per command, thin over the functions that do the work."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from schema.errors import TalkhouseError
+from talkhouse.cli import build, ingest, sql, status
+from talkhouse.cli.console import errors
+from talkhouse.settings import version
+
+app = typer.Typer(
+    name="talkhouse",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("build")(build.command)
+app.command("ingest")(ingest.command)
+app.command("status")(status.command)
+app.command("sql")(sql.command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"talkhouse {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """A SQL warehouse of dialogue corpora: shared tables in one DuckDB file, and views that are the published splits.
+
+    Start with [bold]talkhouse build[/bold]: it needs nothing and makes a warehouse of invented samples.
+    """
+
+
+def main() -> None:
+    """Run a command; what the user can mend is told in one message, without a traceback."""
+    try:
+        app()
+    except TalkhouseError as error:
+        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        errors.print("interrupted; the published warehouse is as it was", highlight=False)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has left, as `| head` does: that is no error of ours.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,56 @@
+"""``talkhouse build``: make the warehouse equal to a data folder, or to the bundled samples."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from talkhouse.cli.console import Bar, Database, NoWait
+from talkhouse.settings import database
+
+
+def command(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folder with one folder per corpus, named by its id, holding the publisher's files as they are "
+            "(folders, .zip and .tar.gz). Without it, the bundled invented samples are built.",
+            show_default=False,
+        ),
+    ] = None,
+    db: Database = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus",
+            metavar="ID",
+            help="Only this corpus (may be repeated); the others in the warehouse stay as they are.",
+            show_default=False,
+        ),
+    ] = None,
+    rehash: Annotated[
+        bool,
+        typer.Option("--rehash", help="Compare the files' bytes with the warehouse, not only size, time and inode."),
+    ] = False,
+    no_wait: NoWait = False,
+) -> None:
+    """Build or refresh the warehouse, and publish it in one step: readers are never blocked.
+
+    A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed. If
+    anything goes wrong, the published warehouse stays as it was.
+
+    Examples:
+        talkhouse build
+
+        talkhouse build --data ~/corpora --db corpora.duckdb
+
+        talkhouse build --data ~/corpora --corpus dbdc3
+    """
+    from talkhouse.build import build
+    from talkhouse.cli.summary import show
+
+    with Bar() as bar:
+        result = build(database(db), bar, data=data, only=tuple(corpus or ()), rehash=rehash, wait=not no_wait)
+    show(result)

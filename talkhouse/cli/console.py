@@ -1,0 +1,90 @@
+"""What the commands print with: colours and live progress on a terminal only, plain lines elsewhere."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from ingest.corpus import Corpus
+
+output = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+Database = Annotated[
+    Path | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
+        show_default=False,
+    ),
+]
+NoWait = Annotated[
+    bool,
+    typer.Option("--no-wait", help="Stop and say who is building instead of waiting for another build to end."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+class Bar:
+    """Shows a build's progress: a live bar on a terminal, a line per corpus elsewhere (standard error)."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TextColumn("{task.fields[records]:,} records"),
+            TimeRemainingColumn(),
+            console=errors,
+            transient=True,
+            disable=not errors.is_terminal,
+            expand=True,
+        )
+        self._task: TaskID | None = None
+        self._records = 0
+        self._begun = 0.0
+
+    def __enter__(self) -> "Bar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def waiting(self, holder: str) -> None:
+        """Say that another build runs."""
+        errors.print(f"waiting for another build of this warehouse ({holder})")
+
+    def start(self, corpus: Corpus, size: int) -> None:
+        """Show a corpus with the bytes that lie ahead."""
+        self._records, self._begun = 0, time.monotonic()
+        self._task = self._bar.add_task(f"reading {corpus.id}", total=size, records=0)
+        if not errors.is_terminal:
+            errors.print(f"reading {corpus.id}: {size / 1e6:,.1f} MB")
+
+    def advance(self, size: int, records: int) -> None:
+        """Move the bar."""
+        self._records += records
+        if self._task is not None:
+            self._bar.update(self._task, advance=size, records=self._records)
+
+    def finish(self, corpus: Corpus) -> None:
+        """Say how many records the corpus had."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        if not errors.is_terminal:
+            seconds = time.monotonic() - self._begun
+            errors.print(f"read {corpus.id}: {self._records:,} records in {seconds:,.1f} s")

@@ -1,0 +1,31 @@
+"""``talkhouse ingest``: replace one corpus by given files, folders or archives."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from talkhouse.cli.console import Bar, Database, NoWait
+from talkhouse.settings import database
+
+
+def command(
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Id of the corpus, for instance dbdc3.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),
+    ],
+    db: Database = None,
+    no_wait: NoWait = False,
+) -> None:
+    """Replace one corpus by the given files; the other corpora stay as they are.
+
+    Example:
+        talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
+    """
+    from talkhouse.build import ingest
+    from talkhouse.cli.summary import show
+
+    with Bar() as bar:
+        result = ingest(database(db), bar, corpus, paths, wait=not no_wait)
+    show(result)

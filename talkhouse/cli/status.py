@@ -1,0 +1,32 @@
+"""``talkhouse status``: what is in the warehouse."""
+
+import json
+
+from rich.markup import escape
+
+from talkhouse.cli.console import Database, Json, output
+from talkhouse.settings import database
+
+
+def command(db: Database = None, as_json: Json = False) -> None:
+    """Say what is in the warehouse: corpora, counts, files, findings, and when it was built from what."""
+    import talkhouse
+    from talkhouse.cli.summary import show_corpora, size
+    from talkhouse.status import status
+
+    path = database(db)
+    with talkhouse.open(path) as con:
+        found = status(con, path)
+    if as_json:
+        print(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+        return
+    build = found["build"]
+    output.print(size(found), soft_wrap=True)
+    output.print(
+        f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {build['talkhouse_version']} "
+        f"from {escape(build['source'])} (build {build['load_id']})",
+        soft_wrap=True,
+    )
+    show_corpora(found)
+    if found["findings_without_corpus"]:
+        output.print(f"  {found['findings_without_corpus']:,} findings about the data folder", soft_wrap=True)

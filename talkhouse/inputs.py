@@ -1,0 +1,97 @@
+"""What a build is to read: the folders of a data folder, given paths, or the bundled samples."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.corpus import Corpus
+from ingest.registry import pick, sample_of
+from ingest.sources import DiskFile, disk_files, skip_reason
+from schema.errors import SourceError, UsageError
+
+SAMPLES = "samples"
+
+
+@dataclass(frozen=True)
+class Input:
+    """The files of one corpus."""
+
+    corpus: Corpus
+    files: list[DiskFile]
+    is_sample: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a warehouse is to become.
+
+    ``scope``: the corpora that the request decides about, None for all; others stay as they are. ``ignored``:
+    what was found and belongs to no corpus, with the reason.
+    """
+
+    inputs: tuple[Input, ...]
+    scope: frozenset[str] | None
+    source: str
+    ignored: tuple[tuple[str, str], ...] = ()
+
+
+def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) -> Request:
+    """Take ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``."""
+    for corpus_id in only:
+        pick(known, corpus_id)
+    if not data.is_dir():
+        raise SourceError(
+            "the data folder is no folder" if data.exists() else "there is no such data folder",
+            where=data,
+            expected="a folder with one folder per corpus, named by its id",
+            next_step="check the path, as seen from this folder",
+        )
+    try:
+        folders = sorted(path for path in data.iterdir() if path.is_dir())
+    except PermissionError as error:
+        raise SourceError("permission denied", where=data, next_step="allow reading the folder") from error
+    ours = [path for path in folders if path.name in known and (not only or path.name in only)]
+    missing = sorted(set(only) - {path.name for path in ours})
+    if missing or not ours:
+        raise SourceError(
+            f"no folder of the corpus '{missing[0]}'" if missing else "no folder of a known corpus",
+            where=data,
+            expected=f"a folder named {' or '.join(missing or known)}",
+            found=", ".join(path.name for path in folders) or "no folder at all",
+            next_step="put each corpus's files, as published, into a folder named by its id",
+        )
+    ignored = tuple(
+        (path.name, f"no corpus '{path.name}'; there are: {', '.join(known)}")
+        for path in folders
+        if path.name not in known and not skip_reason(path.name)
+    )
+    inputs = tuple(Input(known[path.name], disk_files(path, path.name)) for path in ours)
+    return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)
+
+
+def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path]) -> Request:
+    """Take files, folders or archives as one corpus."""
+    corpus = pick(known, corpus_id)
+    files: dict[str, DiskFile] = {}
+    for path in paths:
+        is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
+        prefix = corpus_id if is_corpus_folder else f"{corpus_id}/{path.resolve().name}"
+        for file in disk_files(path, prefix):
+            if file.stat.path in files:
+                raise UsageError(
+                    "two of the given paths have the same name",
+                    where=path,
+                    found=f"'{file.stat.path}' also comes from {files[file.stat.path].location}",
+                    next_step="give their common parent folder instead",
+                )
+            files[file.stat.path] = file
+    ordered = sorted(files.values(), key=lambda file: file.stat.path)
+    source = " ".join(str(path.resolve()) for path in paths)
+    return Request((Input(corpus, ordered),), frozenset([corpus_id]), source)
+
+
+def from_samples(known: Mapping[str, Corpus], only: Collection[str]) -> Request:
+    """Take the bundled, invented samples."""
+    chosen = [pick(known, corpus_id) for corpus_id in only] or list(known.values())
+    inputs = tuple(Input(corpus, disk_files(sample_of(corpus), corpus.id), is_sample=True) for corpus in chosen)
+    return Request(inputs, frozenset(only) or None, SAMPLES)

@@ -1,0 +1,161 @@
+"""One builder at a time, on a private copy, made public by one atomic rename."""
+
+import errno
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from schema import warehouse
+from schema.errors import BuildFailed, UsageError, WarehouseLocked
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A private folder beside the published file; everything in it is thrown away at the end."""
+
+    published: Path
+    folder: Path
+    begun: datetime
+
+    @property
+    def stage(self) -> Path:
+        """The new warehouse while it is built; its name is no schema's."""
+        return self.folder / "stage.duckdb"
+
+    @property
+    def old(self) -> Path:
+        """The published file under another name, out of reach of a stale WAL; it shares its locks."""
+        return self.folder / "old.duckdb"
+
+    @property
+    def wal(self) -> Path:
+        """Where DuckDB would look for a write-ahead log of the published file."""
+        return self.published.with_name(self.published.name + ".wal")
+
+    @property
+    def stale_wal(self) -> Path:
+        """Where such a log is kept: nothing of ours writes one, and beside a new file it makes that unreadable."""
+        return self.wal.with_name(f"{self.wal.name}.stale-{self.begun:%Y%m%dT%H%M%S}")
+
+
+@contextmanager
+def workshop(published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> Iterator[Workshop]:
+    """Hold the build lock of a warehouse and give a clean private folder beside it.
+
+    What a killed build left behind is cleared first. ``on_wait`` is told who holds the lock, once; without
+    ``wait`` that is a WarehouseLocked.
+    """
+    published = published.resolve()
+    _check_folder(published.parent)
+    lock = FileLock(published.with_name(f".{published.name}.lock"))
+    folder = published.with_name(f".{published.name}.build")
+    _acquire(lock, published, wait=wait, on_wait=on_wait)
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        bench = Workshop(published, folder, datetime.now(UTC))
+        if published.exists():
+            _link(published, bench.old)
+        yield bench
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
+
+
+def publish(bench: Workshop) -> None:
+    """Make the staged file public by one rename; readers of the old one keep it.
+
+    Raises WarehouseLocked where somebody holds the published file open for writing.
+    """
+    with _no_writer(bench):
+        _sync(bench.stage)
+        bench.stage.chmod(0o444)
+        if bench.wal.exists():
+            bench.wal.rename(bench.stale_wal)
+        bench.stage.replace(bench.published)
+        _sync(bench.published.parent)
+
+
+@contextmanager
+def _no_writer(bench: Workshop) -> Iterator[None]:
+    """Keep the old file open read-only, so that nobody can open it for writing until it is replaced."""
+    if not bench.old.exists():
+        yield
+        return
+    guard = warehouse.connect(bench.old, shown=bench.published)
+    try:
+        yield
+    finally:
+        guard.close()
+
+
+def _acquire(lock: FileLock, published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> None:
+    holder = Path(lock.lock_file)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        who = _holder(holder)
+        if not wait:
+            raise WarehouseLocked(
+                "another build of this warehouse is running",
+                where=published,
+                found=who,
+                next_step="wait for it, or run the command without --no-wait to queue behind it",
+            ) from error
+        on_wait(who)
+        lock.acquire()
+    holder.write_text(
+        json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"})
+    )
+
+
+def _holder(lock_file: Path) -> str:
+    with suppress(OSError, ValueError):
+        who = json.loads(lock_file.read_text())
+        return f"process {who['pid']} on {who['host']}, since {who['since']}"
+    return "a process that has just started"
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(
+            "there is no such folder for the warehouse",
+            where=folder,
+            next_step=f"make it with: mkdir -p '{folder}'   or name another file with --db FILE",
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(
+            "permission denied: the warehouse is built beside its published file",
+            where=folder,
+            expected="a folder that you may write to",
+            next_step="name a file in another folder with --db FILE",
+        )
+
+
+def _link(published: Path, old: Path) -> None:
+    """Give the published file a second name; a copy where the file system has no hard links."""
+    try:
+        os.link(published, old)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+            raise BuildFailed("the published file can't be read", where=published, found=str(error)) from error
+        shutil.copyfile(published, old)
+
+
+def _sync(path: Path) -> None:
+    """Force a file or folder to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
