@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ingest import rows
+from ingest.decode import BadRecord
 from ingest.sources import SourceFile
 
 Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example", "warn", "note"]
@@ -50,6 +51,8 @@ class Place:
     split: str | None = None
     record_index: int | None = None
     native_id: str | None = None
+    size: int = 0
+    """Bytes of the record, for progress and batches."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,14 @@ class Rejected:
     rule: str
     detail: str
     raw: bytes
+    at: str = ""
+    """JSON pointer of the defect inside the record."""
+
+
+def reject(place: Place, problem: BadRecord, raw: bytes) -> Rejected:
+    """Quarantine a record for what was found wrong when it was decoded."""
+    where = f" - at {problem.pointer}" if problem.pointer else ""
+    return Rejected(place, problem.rule, problem.detail + where, raw, problem.pointer)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,13 +17,6 @@ class BadRecord(Exception):
     def __init__(self, rule: str, detail: str, pointer: str = "") -> None:
         self.rule, self.detail, self.pointer = rule, detail, pointer
         super().__init__(f"{rule}: {detail}")
-
-
-class Member(NamedTuple):
-    """A member of a JSON object or array: its pointer token, and its text as published."""
-
-    token: str
-    raw: bytes
 
 
 class Decoded(NamedTuple, Generic[T]):
@@ -43,13 +35,13 @@ def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
     unknown: dict[str, Raw] = {}
     try:
         try:
-            value = _decoder(kind).decode(raw)
+            value = decoder(kind).decode(raw)
         except msgspec.ValidationError as error:
             if "unknown field" not in str(error):
                 raise
             known, unknown = _split_unknown(raw, kind)
-            value = _decoder(kind).decode(known)
-        _check_duplicates(raw, [value, list(unknown.values())], unknown)
+            value = decoder(kind).decode(known)
+        _check_duplicates(raw, value)
     except msgspec.ValidationError as error:
         raise shape_problem(error, rule) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -57,38 +49,14 @@ def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
     return Decoded(value, unknown)
 
 
-def members(raw: bytes) -> Iterator[Member]:
-    """Split one JSON object or array into its members, in order, without decoding what is in them.
-
-    Memory: the text itself and one view per member. A member that is malformed does not hide the others, and a
-    key that stands twice is given twice (the reader answers it with TH-03). Raises BadRecord where the brackets
-    themselves don't match.
-    """
-    kind = dict[str, Raw] if raw.startswith(b"{", _skip_blank(raw, 0)) else list[Raw]
-    try:
-        pieces: Any = _decoder(kind).decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        yield from _scan(raw)
-        return
-    if isinstance(pieces, list):
-        for position, piece in enumerate(pieces):
-            yield Member(str(position), bytes(piece))
-        return
-    if _has_duplicate_member(raw, pieces):
-        yield from _scan(raw)
-        return
-    for key, piece in pieces.items():
-        yield Member(key, bytes(piece))
-
-
 def keys(raw: bytes) -> list[str]:
     """List the keys of a JSON object in published order."""
-    return list(_decoder(dict[str, Raw]).decode(raw))
+    return list(decoder(dict[str, Raw]).decode(raw))
 
 
 def member(raw: bytes, key: str) -> bytes:
     """Give one member of a JSON object as published; KeyError where it is not there."""
-    return bytes(_decoder(dict[str, Raw]).decode(raw)[key])
+    return bytes(decoder(dict[str, Raw]).decode(raw)[key])
 
 
 def pointer(*tokens: object) -> str:
@@ -115,12 +83,15 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
         return BadRecord("TH-02", f"not UTF-8: byte {raw[bad.start]:#04x} at byte {bad.start:,}")
     if isinstance(error, RecursionError):
         return BadRecord("TH-01", "nested too deeply")
+    constants: list[str] = []
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except BadRecord as constant:
-        return constant
+        value = json.loads(text, parse_constant=constants.append)
     except json.JSONDecodeError as bad:
         return BadRecord("TH-01", f"malformed JSON: {bad.msg} at line {bad.lineno:,}, column {bad.colno:,}")
+    if constants:
+        start = next(match.start() for match in _CONSTANT.finditer(text) if match[1])
+        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+        return BadRecord("TH-04", f"{constants[0]} is no JSON number, at line {line:,}, column {column:,}")
     place = _lone_surrogate(value)
     if place is not None:
         return BadRecord("TH-02", "half of a surrogate pair in a text", place)
@@ -130,15 +101,14 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
-def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     """Give the decoder of a type; each is made once."""
     if kind not in _DECODERS:
         _DECODERS[kind] = msgspec.json.Decoder(kind)
     return _DECODERS[kind]
 
 
-def _refuse_constant(name: str) -> None:
-    raise BadRecord("TH-04", f"{name} is no JSON number")
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(NaN|-?Infinity)')
 
 
 def _lone_surrogate(value: object, place: str = "") -> str | None:
@@ -167,12 +137,10 @@ def _printable(token: object) -> str:
 _BLURRED = re.compile(rb'"[ \t\r\n]+:|\\u00(?:22|3[aA])')
 
 
-def _check_duplicates(raw: bytes, value: object, unknown: dict[str, Raw]) -> None:
+def _check_duplicates(raw: bytes, value: object) -> None:
     """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
-    written = msgspec.json.encode(value).count(b'":') + len(unknown)
-    if raw.count(b'":') == written and not _BLURRED.search(raw):
-        return
-    json.loads(raw, object_pairs_hook=_unique)
+    if raw.count(b'":') != msgspec.json.encode(value).count(b'":') or _BLURRED.search(raw):
+        json.loads(raw, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -193,7 +161,7 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
         opening = bytes(text).lstrip()[:1]
         if fields is not None and opening == b"{":
             kept = {}
-            for key, piece in _decoder(dict[str, Raw]).decode(text).items():
+            for key, piece in decoder(dict[str, Raw]).decode(text).items():
                 inner = place + pointer(key)
                 if key in fields:
                     kept[key] = strip(piece, fields[key], inner)
@@ -201,7 +169,7 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
                     unknown[inner] = Raw(bytes(piece))
             return kept
         if item is not None and opening == b"[":
-            pieces = _decoder(list[Raw]).decode(text)
+            pieces = decoder(list[Raw]).decode(text)
             return [strip(piece, item, f"{place}/{index}") for index, piece in enumerate(pieces)]
         return text
 
@@ -226,68 +194,3 @@ def _list_item(kind: Any) -> Any:
 def _options(kind: Any) -> tuple[Any, ...]:
     arguments = getattr(kind, "__args__", ())
     return arguments if arguments and getattr(kind, "__origin__", None) is not list else (kind,)
-
-
-_BLANK = re.compile(rb"[ \t\r\n]*")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-_SCALAR = re.compile(rb"[^,\]}\s]+")
-
-
-def _has_duplicate_member(raw: bytes, pieces: dict[str, Raw]) -> bool:
-    """Tell whether an object has a key twice: walk over it by the lengths of the members that were found.
-
-    A decoder keeps the first place and the last value of such a key, so the walk leaves the text's own keys.
-    """
-    position = raw.index(b"{") + 1
-    for key, piece in pieces.items():
-        opening = _skip_blank(raw, position)
-        name = _STRING.match(raw, opening)
-        if name is None or json.loads(name[0]) != key:
-            return True
-        start = _skip_blank(raw, _skip_blank(raw, name.end()) + 1)
-        position = _skip_blank(raw, start + len(memoryview(piece)))
-        if raw[position : position + 1] not in b",}":
-            return True
-        position += 1
-    return bool(pieces) and raw[position - 1 : position] != b"}"
-
-
-def _skip_blank(raw: bytes, position: int) -> int:
-    match = _BLANK.match(raw, position)
-    return match.end() if match else position
-
-
-def _scan(raw: bytes) -> Iterator[Member]:
-    """Split an object or array by its brackets alone, for texts in which a member is malformed or stands twice."""
-    opening = _skip_blank(raw, 0)
-    is_object = raw[opening : opening + 1] == b"{"
-    position, index = opening + 1, 0
-    while raw[(position := _skip_blank(raw, position)) : position + 1] not in (b"}", b"]"):
-        token = str(index)
-        if is_object:
-            name = _STRING.match(raw, position)
-            if name is None:
-                raise json_problem(raw, ValueError(f"no key at byte {position:,}"))
-            token = json.loads(name[0])
-            position = _skip_blank(raw, _skip_blank(raw, name.end()) + 1)
-        end = _value_end(raw, position)
-        yield Member(token, raw[position:end])
-        position, index = _skip_blank(raw, end), index + 1
-        position += raw[position : position + 1] == b","
-
-
-def _value_end(raw: bytes, start: int) -> int:
-    """Find the end of the value that begins at ``start``."""
-    depth, position = 0, start
-    if raw[start : start + 1] not in (b"{", b"[", b'"'):
-        scalar = _SCALAR.match(raw, start)
-        if scalar is None:
-            raise json_problem(raw, ValueError(f"no value at byte {start:,}"))
-        return scalar.end()
-    while (token := _TOKEN.search(raw, position)) is not None:
-        position = token.end()
-        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
-        if depth == 0:
-            return position
-    raise json_problem(raw, ValueError(f"the value that begins at byte {start:,} has no end"))

@@ -26,8 +26,9 @@ class Keys:
         or more where these 8 are taken.
         """
         key, digits = natural, 8
-        while (known := self._content.setdefault(key, content)) is not content:
-            if known == content:
+        while key in self._content:
+            if self._content[key] == content:
                 return key, False
             key, digits = f"{natural}~{content.hex()[:digits]}", digits + 8
+        self._content[key] = content
         return key, True

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import file_digest, sha256
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from schema.errors import SourceError
 
@@ -97,22 +99,27 @@ class SourceFile:
     def read(self) -> bytes:
         """Give the bytes without a byte order mark (``has_bom`` tells of it); notes their SHA-256.
 
-        Raises SourceError where an archive is damaged or the file can't be read.
+        Memory: the bytes once. Raises SourceError where an archive is damaged or the file can't be read.
         """
-        with _readable(self.disk):
-            raw = self._read()
-        self.sha256 = sha256(raw).hexdigest()
-        self.has_bom = raw.startswith(BOM)
-        return raw.removeprefix(BOM)
+        with _readable(self.disk), self._open() as stream:
+            self.has_bom = stream.read(len(BOM)) == BOM
+            if not self.has_bom:
+                stream.seek(0)
+            raw = stream.read()
+        state = sha256(BOM if self.has_bom else b"")
+        state.update(raw)
+        self.sha256 = state.hexdigest()
+        return raw
 
-    def _read(self) -> bytes:
+    def _open(self) -> IO[bytes]:
         if self.member is None:
-            return self.disk.location.read_bytes()
+            return self.disk.location.open("rb")
         if isinstance(self._archive, zipfile.ZipFile):
-            return self._archive.read(self.member)
-        assert self._archive is not None  # noqa: S101 - a member always has its archive
-        stream = self._archive.extractfile(self.member)
-        return stream.read() if stream else b""
+            return self._archive.open(self.member)
+        stream = self._archive.extractfile(self.member) if self._archive else None
+        if stream is None:
+            raise tarfile.TarError(f"no file {self.member}")
+        return stream
 
 
 def disk_files(root: Path, prefix: str) -> list[DiskFile]:
@@ -194,12 +201,25 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
             archives.append(archive)
             seen.extend(SourceFile(disk, name, size, archive) for name, size in members)
         seen.sort(key=lambda file: file.id)
+        _check_names(seen)
         skipped = [Skipped(file, reason) for file in seen if (reason := _reason(file))]
         left_out = {id(item.file) for item in skipped}
         yield [file for file in seen if id(file) not in left_out], skipped
     finally:
         for archive in archives:
             archive.close()
+
+
+def _check_names(files: list[SourceFile]) -> None:
+    """Refuse an archive with two files of one name: of these, only one could be read."""
+    for one, other in pairwise(files):
+        if one.id == other.id:
+            raise SourceError(
+                "the archive has two files of one name",
+                where=one.disk.location,
+                found=str(one.member),
+                next_step="unpack it, keep both under different names, and take the archive away",
+            )
 
 
 def _reason(file: SourceFile) -> str | None:

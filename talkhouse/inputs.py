@@ -63,7 +63,7 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) ->
     ignored = tuple(
         (path.name, f"no corpus '{path.name}'; there are: {', '.join(known)}")
         for path in folders
-        if path.name not in known and not skip_reason(path.name)
+        if not only and path.name not in known and not skip_reason(path.name)
     )
     inputs = tuple(Input(known[path.name], disk_files(path, path.name)) for path in ours)
     return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)

@@ -42,6 +42,11 @@ class Plan:
     is_current: bool
     """True: the published warehouse is already what the request asks for."""
 
+    @property
+    def present(self) -> list[str]:
+        """The corpora of the new warehouse."""
+        return sorted([*(item.corpus.id for item in self.load), *self.keep])
+
 
 def look(path: Path, shown: Path) -> Old | None:
     """Read what the published warehouse says of itself; None where there is none.

@@ -24,9 +24,7 @@ def upgrade() -> None:
             comment="The record that published the label. Join annotations to records by this: by dialogue the rows double, since a dialogue may be published more than once.",
         ),
         sa.Column(
-            "turn_index",
-            sa.Integer(),
-            comment="The labelled turn; null: the whole dialogue, record or persona.",
+            "turn_index", sa.Integer(), comment="The labelled turn; null: the whole dialogue, record or persona."
         ),
         sa.Column("persona_set", sa.Text(), comment="The persona list that the label is about, if it is about one."),
         sa.Column("persona_position", sa.Integer(), comment="Position in that list."),
@@ -44,9 +42,7 @@ def upgrade() -> None:
             comment="0-based position where one annotator gives several labels.",
         ),
         sa.Column(
-            "dialogue_id",
-            sa.Text(),
-            comment="The record's conversation: join turns by (dialogue_id, turn_index).",
+            "dialogue_id", sa.Text(), comment="The record's conversation: join turns by (dialogue_id, turn_index)."
         ),
         sa.Column("persona_id", sa.Text(), comment="The persona, if it is about one."),
         sa.Column(
@@ -73,10 +69,7 @@ def upgrade() -> None:
         sa.Column("candidate_set", sa.Text(), nullable=False, comment="Name of the list."),
         sa.Column("position", sa.Integer(), nullable=False, comment="0-based position in the list."),
         sa.Column(
-            "item_index",
-            sa.Integer(),
-            nullable=False,
-            comment="0-based position where a candidate is itself a list.",
+            "item_index", sa.Integer(), nullable=False, comment="0-based position where a candidate is itself a list."
         ),
         sa.Column("dialogue_id", sa.Text(), comment="The record's conversation."),
         sa.Column("text_id", sa.Text(), comment="The candidate, where it is a text."),
@@ -89,10 +82,7 @@ def upgrade() -> None:
     op.create_table(
         "corpora",
         sa.Column(
-            "corpus_id",
-            sa.Text(),
-            primary_key=True,
-            comment="Id of the corpus; every key of its rows begins with it.",
+            "corpus_id", sa.Text(), primary_key=True, comment="Id of the corpus; every key of its rows begins with it."
         ),
         sa.Column("title", sa.Text(), nullable=False, comment="Title, as its authors give it."),
         sa.Column("description", sa.Text(), nullable=False, comment="What it is, in a sentence or two."),
@@ -108,16 +98,10 @@ def upgrade() -> None:
         sa.Column("citation", sa.Text(), nullable=False, comment="What to cite, as BibTeX or a reference."),
         sa.Column("languages", sa.Text(), nullable=False, comment="ISO 639-1 codes, separated by blanks."),
         sa.Column(
-            "reader_version",
-            sa.Integer(),
-            nullable=False,
-            comment="Version of the reader that filled the tables.",
+            "reader_version", sa.Integer(), nullable=False, comment="Version of the reader that filled the tables."
         ),
         sa.Column(
-            "is_sample",
-            sa.Boolean(),
-            nullable=False,
-            comment="True: invented sample data that ships with Talkhouse.",
+            "is_sample", sa.Boolean(), nullable=False, comment="True: invented sample data that ships with Talkhouse."
         ),
         comment="A corpus, with its licence and citation.",
     )
@@ -126,10 +110,7 @@ def upgrade() -> None:
         sa.Column("scheme", sa.Text(), primary_key=True, comment="Name of the annotation scheme: corpus.name."),
         sa.Column("description", sa.Text(), nullable=False, comment="What is labelled, by whom, and how."),
         sa.Column(
-            "target",
-            sa.Text(),
-            nullable=False,
-            comment="What a label is about: turn, dialogue, record or persona.",
+            "target", sa.Text(), nullable=False, comment="What a label is about: turn, dialogue, record or persona."
         ),
         comment="An annotation scheme: what a kind of label is about.",
     )
@@ -150,9 +131,7 @@ def upgrade() -> None:
         ),
         sa.Column("corpus_id", sa.Text(), nullable=False, comment="Corpus of the dialogue."),
         sa.Column(
-            "native_id",
-            sa.Text(),
-            comment="The publisher's id of the dialogue, verbatim; null where there is none.",
+            "native_id", sa.Text(), comment="The publisher's id of the dialogue, verbatim; null where there is none."
         ),
         sa.Column("domain", sa.Text(), comment="Topic area or site, as the publisher names it."),
         sa.Column("title", sa.Text(), comment="Title or subject of the dialogue."),
@@ -205,20 +184,14 @@ def upgrade() -> None:
             comment="Wall clock time as published; the zone is not known unless the corpus says it.",
         ),
         sa.Column(
-            "extra",
-            sa.JSON(),
-            comment="What only this corpus has, and published values that no column reproduces.",
+            "extra", sa.JSON(), comment="What only this corpus has, and published values that no column reproduces."
         ),
         comment="An utterance, verbatim.",
     )
     op.create_table(
         "loads",
         sa.Column(
-            "load_id",
-            sa.Integer(),
-            primary_key=True,
-            autoincrement=False,
-            comment="Number of the build, from 1.",
+            "load_id", sa.Integer(), primary_key=True, autoincrement=False, comment="Number of the build, from 1."
         ),
         sa.Column("started_at", sa.TIMESTAMP(), nullable=False, comment="Start of the build, UTC."),
         sa.Column("finished_at", sa.TIMESTAMP(), nullable=False, comment="End of the build, UTC."),
@@ -260,12 +233,7 @@ def upgrade() -> None:
         ),
         sa.Column("sha256", sa.Text(), nullable=False, comment="SHA-256 of the bytes, 64 hex digits."),
         sa.Column("size", sa.BigInteger(), nullable=False, comment="Size in bytes."),
-        sa.Column(
-            "modified_at",
-            sa.TIMESTAMP(),
-            nullable=False,
-            comment="Modification time of the file on disk, UTC.",
-        ),
+        sa.Column("modified_at", sa.TIMESTAMP(), nullable=False, comment="Modification time of the file on disk, UTC."),
         sa.Column(
             "mtime_ns",
             sa.BigInteger(),
@@ -288,10 +256,7 @@ def upgrade() -> None:
         sa.Column("rule", sa.Text(), primary_key=True, comment="Id of the rule."),
         sa.Column("corpus_id", sa.Text(), comment="Corpus that declares it; null: a rule of the house."),
         sa.Column(
-            "severity",
-            sa.Text(),
-            nullable=False,
-            comment="reject_file, reject_dialogue, reject_example, warn or note.",
+            "severity", sa.Text(), nullable=False, comment="reject_file, reject_dialogue, reject_example, warn or note."
         ),
         sa.Column("condition", sa.Text(), nullable=False, comment="When it applies."),
         sa.Column("remedy", sa.Text(), nullable=False, comment="What to do about it."),
@@ -305,9 +270,7 @@ def upgrade() -> None:
         sa.Column("rule", sa.Text(), nullable=False, comment="Rule, see meta.rules."),
         sa.Column("severity", sa.Text(), nullable=False, comment="Severity of the rule."),
         sa.Column(
-            "source_file_id",
-            sa.Text(),
-            comment="The file that it is about (a path where that is not a source file).",
+            "source_file_id", sa.Text(), comment="The file that it is about (a path where that is not a source file)."
         ),
         sa.Column("pointer", sa.Text(), comment="JSON pointer, or line, in that file."),
         sa.Column("record_id", sa.Text(), comment="The record, where it was loaded."),
@@ -329,10 +292,7 @@ def upgrade() -> None:
         ),
         sa.Column("rule", sa.Text(), nullable=False, comment="Rule that it broke, see meta.rules."),
         sa.Column(
-            "detail",
-            sa.Text(),
-            nullable=False,
-            comment="What was expected and found, with its place in the record.",
+            "detail", sa.Text(), nullable=False, comment="What was expected and found, with its place in the record."
         ),
         sa.Column("subset", sa.Text(), comment="As in records."),
         sa.Column("release", sa.Text(), comment="As in records."),
@@ -355,13 +315,11 @@ def upgrade() -> None:
         sa.Column(
             "dialogue_id",
             sa.Text(),
-            comment="The conversation; null where the record is none (lists, contexts, cached files).",
+            comment="The conversation that it is or belongs to; null where it belongs to none of this corpus (lists, cached files).",
         ),
         sa.Column("native_id", sa.Text(), comment="The publisher's id of the record, verbatim."),
         sa.Column(
-            "main_speaker_id",
-            sa.Text(),
-            comment="The speaker whom the record is about, where the publisher names one.",
+            "main_speaker_id", sa.Text(), comment="The speaker whom the record is about, where the publisher names one."
         ),
         sa.Column("subset", sa.Text(), comment="The published file or folder that it belongs to."),
         sa.Column("release", sa.Text(), comment="Release, as the path names it."),

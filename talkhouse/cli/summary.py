@@ -19,17 +19,17 @@ def show(result: Result) -> None:
     """Say what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
-    if result.is_unchanged:
-        when = f"{result.built_at:%Y-%m-%d %H:%M} UTC"
+    if result.unchanged_since:
+        when = f"{result.unchanged_since:%Y-%m-%d %H:%M} UTC"
         output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}", soft_wrap=True)
         output.print(f"  look into it with: talkhouse status{_option(result.path)}", soft_wrap=True)
         return
     with talkhouse.open(result.path) as con:
         found = status(con, result.path)
     output.print(f"[bold green]Built[/] {size(found)} in {result.seconds:.1f} s", soft_wrap=True)
-    for corpus_id in result.removed:
+    for corpus_id in result.plan.remove:
         output.print(f"  removed {corpus_id}: it is no longer in the data folder")
-    show_corpora(found, unchanged=result.kept)
+    show_corpora(found, unchanged=result.plan.keep)
     _suggest(found, _option(result.path))
 
 

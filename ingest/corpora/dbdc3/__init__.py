@@ -1,7 +1,8 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
-from ingest.corpora.dbdc3.read import BREAKDOWN, UNGRAMMATICAL, read
+from ingest.corpora.dbdc3.read import read
 from ingest.corpora.dbdc3.rules import RULES
+from ingest.corpora.dbdc3.talk import BREAKDOWN, UNGRAMMATICAL
 from ingest.corpora.dbdc3.write import write
 from ingest.corpus import Corpus, Scheme, Source
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, Raw
 
-from ingest.corpora.dbdc3.logs import Log, LogTurn
+from ingest.corpora.dbdc3.logs import Label, Log, LogTurn
 from ingest.corpora.dbdc3.place import Family
 from ingest.corpus import Note
 
@@ -46,6 +46,11 @@ def _labels(log: Log) -> Iterator[Note]:
             yield Note("DB-02", detail, pointer=pointer, turn_index=index, severity="warn")
 
 
+def _votes(turn: LogTurn) -> list[Label]:
+    """Give the labels of a system turn; those of a user turn are DB-04's."""
+    return [] if turn.speaker == "U" else turn.annotations or []
+
+
 class _Oddity(NamedTuple):
     rule: str
     what: str
@@ -57,12 +62,12 @@ def _is_misnumbered(index: int, turn: LogTurn) -> bool:
 
 
 def _repeats_annotator(_: int, turn: LogTurn) -> bool:
-    ids = [label.annotator_id for label in turn.annotations or () if label.annotator_id]
+    ids = [label.annotator_id for label in _votes(turn) if label.annotator_id]
     return len(set(ids)) < len(ids)
 
 
 def _lacks_annotator(_: int, turn: LogTurn) -> bool:
-    return any(label.annotator_id in ("", None, UNSET) for label in turn.annotations or ())
+    return any(label.annotator_id in ("", None, UNSET) for label in _votes(turn))
 
 
 _ODDITIES = (
@@ -72,7 +77,7 @@ _ODDITIES = (
     _Oddity(
         "DB-05",
         f"other than {ANNOTATORS} annotations",
-        lambda _, turn: bool(turn.annotations) and len(turn.annotations or ()) != ANNOTATORS,
+        lambda _, turn: len(_votes(turn)) not in (0, ANNOTATORS),
     ),
     _Oddity("DB-05", "an annotator twice", _repeats_annotator),
     _Oddity("DB-05", "annotations without annotator-id", _lacks_annotator),

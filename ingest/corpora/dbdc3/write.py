@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ingest.corpora.dbdc3.logs import CONTEXT
-from ingest.corpora.dbdc3.read import BREAKDOWN, ROLES, UNGRAMMATICAL
+from ingest.corpora.dbdc3.talk import BREAKDOWN, ROLES, UNGRAMMATICAL
 from ingest.corpus import Published
 from ingest.rows import Annotation, Turn
 from ingest.sources import BOM

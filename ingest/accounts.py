@@ -1,0 +1,81 @@
+"""Keeps account of every file: what kind it is, and how many of its records were loaded or quarantined."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ingest.rows import FileRow
+from ingest.sources import DiskFile, Skipped, SourceFile
+from ingest.validate import ReaderError
+
+
+@dataclass
+class Account:
+    """What became of one file."""
+
+    kind: str = "read"
+    loaded: int = 0
+    quarantined: int = 0
+    note: str | None = None
+
+
+class Accounts:
+    """The accounts of a corpus's files, by id."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._accounts: dict[str, Account] = {}
+
+    def of(self, file: SourceFile) -> Account:
+        """Give the account of a file; it is opened at the first call."""
+        return self._accounts.setdefault(file.id, Account())
+
+    def skip(self, skipped: Skipped) -> None:
+        """Note a file that is not data."""
+        skipped.file.read()
+        self._accounts[skipped.file.id] = Account("skipped", note=skipped.reason)
+
+    @property
+    def loaded(self) -> int:
+        """How many records were loaded in all."""
+        return sum(account.loaded for account in self._accounts.values())
+
+    @property
+    def first_refusal(self) -> str | None:
+        """Why the first refused file was refused."""
+        return next((account.note for account in self._accounts.values() if account.kind == "refused"), None)
+
+    def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
+        """Give the row of every file, and of the archives around them.
+
+        Raises ReaderError for a file that the reader passed over in silence.
+        """
+        for file in files:
+            if file.id not in self._accounts:
+                raise ReaderError(f"the reader of '{self._corpus_id}' passed over {file.id} in silence")
+            yield self._row(file.disk, file, self._accounts[file.id])
+        opened = {file.disk.stat.path for file in files if file.member}
+        for archive in (file for file in disk if file.is_archive):
+            note = None if archive.stat.path in opened else "an archive without files"
+            yield self._row(archive, None, Account("archive", note=note))
+
+    def _row(self, disk: DiskFile, file: SourceFile | None, account: Account) -> FileRow:
+        """Give the row of a file, or of an archive itself."""
+        is_member = file is not None and file.member is not None
+        mark = "starts with a byte order mark" if file and file.has_bom else None
+        return FileRow(
+            source_file_id=file.id if file else disk.stat.path,
+            corpus_id=self._corpus_id,
+            path=disk.stat.path,
+            member=file.member if file else None,
+            kind=account.kind,
+            sha256=file.sha256 if file else disk.sha256(),
+            size=file.size if file else disk.stat.size,
+            modified_at=datetime.fromtimestamp(disk.stat.mtime_ns / 1e9, UTC).replace(tzinfo=None),
+            mtime_ns=None if is_member else disk.stat.mtime_ns,
+            inode=None if is_member else disk.stat.inode,
+            records_in=account.loaded + account.quarantined,
+            records_loaded=account.loaded,
+            records_quarantined=account.quarantined,
+            note=account.note or mark,
+        )

@@ -1,0 +1,94 @@
+"""The SQL files: path = name, a comment, a grain; created in the order in which they read each other."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from queries.catalogue import DEFAULT_ROOT, catalogue
+from queries.views import create_views, fill_examples
+from schema.errors import CatalogueError
+
+HEAD = "-- A row is a thing.\n-- grain: a\n"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, sql in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(sql)
+    return root
+
+
+def test_every_file_of_ours_is_read() -> None:
+    found = catalogue()
+    names = {query.path for query in (*found.macros, *found.views, *found.examples)}
+    assert names == set(DEFAULT_ROOT.glob("*/**/*.sql"))
+
+
+def test_views_come_after_those_that_they_read(tmp_path: Path) -> None:
+    files = {
+        "toy/a.sql": HEAD + "select * from toy.b",
+        "toy/b.sql": HEAD + "with x as (select 1 as a) select a from x where a in (select a from zoo.c)",
+        "zoo/c.sql": HEAD + "select 1 as a",
+    }
+    found = catalogue([write(tmp_path, files)])
+    assert [view.full_name for view in found.views] == ["zoo.c", "toy.b", "toy.a"]
+    with duckdb.connect() as con:
+        con.execute("create table examples (corpus_id varchar, task varchar, split varchar)")
+        create_views(con, found, {})
+        assert con.execute("from toy.a").fetchall() == [(1,)]
+
+
+def test_a_circle_is_named(tmp_path: Path) -> None:
+    files = {"toy/a.sql": HEAD + "select * from toy.b", "toy/b.sql": HEAD + "select * from toy.a"}
+    with pytest.raises(CatalogueError, match=r"circle: toy\.\w -> toy\.\w -> toy\.\w"):
+        catalogue([write(tmp_path, files)])
+
+
+@pytest.mark.parametrize(
+    ("name", "sql", "reason"),
+    [
+        ("toy/a.sql", "select 1", "first line must be a comment"),
+        ("toy/a.sql", "-- No full stop\n-- grain: a\nselect 1 as a", "first line must be a comment"),
+        ("toy/a.sql", "-- A row.\nselect 1 as a", "must name the grain"),
+        ("toy/a.sql", HEAD + "select from from", "syntax error"),
+        ("toy/A-b.sql", HEAD + "select 1 as a", "lower case"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path: Path, name: str, sql: str, reason: str) -> None:
+    with pytest.raises(CatalogueError) as caught:
+        catalogue([write(tmp_path, {name: sql})])
+    assert str(tmp_path / name) in str(caught.value)
+    assert reason in str(caught.value)
+
+
+def test_comments_survive_a_second_run_and_splits_get_views(tmp_path: Path) -> None:
+    files = {
+        "toy/macros/twice.sql": "-- Twice a number.\n(x) as x * 2",
+        "toy/examples/task.sql": HEAD + "select 'r' as release, 'd-1' as split, 0::integer as example_index",
+        "toy/task.sql": "-- It's a task.\n-- grain: n\nselect toy.twice(2) as n, split from main.examples",
+    }
+    found = catalogue([write(tmp_path, files)])
+    with duckdb.connect() as con:
+        con.execute(
+            "create table examples "
+            "(corpus_id varchar, task varchar, release varchar, split varchar, example_index integer)"
+        )
+        fill_examples(con, found, ["toy"])
+        for _ in range(2):
+            create_views(con, found, {"toy": ["train"]})
+        comments = dict(con.execute("select view_name, comment from duckdb_views() where not internal").fetchall())
+        assert comments == {
+            "task": "It's a task.",
+            "task_train": "The split train of toy.task. It's a task.",
+            "task_d-1": "The split d-1 of toy.task. It's a task.",
+        }
+        assert con.execute('from toy."task_d-1"').fetchall() == [(4, "d-1")]
+        assert con.execute("from toy.task_train").fetchall() == []
+
+
+def test_the_hash_changes_with_the_sql(tmp_path: Path) -> None:
+    one = catalogue([write(tmp_path / "one", {"toy/a.sql": HEAD + "select 1 as a"})])
+    same = catalogue([write(tmp_path / "same", {"toy/a.sql": HEAD + "select 1 as a"})])
+    other = catalogue([write(tmp_path / "other", {"toy/a.sql": HEAD + "select 2 as a"})])
+    assert one.hash == same.hash != other.hash

@@ -1,0 +1,44 @@
+"""Keys: same content, same key; other content under one name, another key; nothing is merged."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.keys import Keys, digest
+
+
+def test_the_first_content_keeps_the_plain_key() -> None:
+    keys = Keys()
+    first, other = digest("U", "hi"), digest("U", "ho")
+    assert keys.assign("toy:1", first) == ("toy:1", True)
+    assert keys.assign("toy:1", first) == ("toy:1", False)
+    key, is_new = keys.assign("toy:1", other)
+    assert (key, is_new) == (f"toy:1~{other.hex()[:8]}", True)
+    assert keys.assign("toy:1", other) == (key, False)
+    assert keys.assign("toy:1", first) == ("toy:1", False)
+
+
+def test_two_contents_with_the_same_eight_digits_stay_apart() -> None:
+    keys = Keys()
+    plain, one, two = b"p" * 16, b"same" + b"1" * 12, b"same" + b"2" * 12
+    keys.assign("toy:1", plain)
+    first, _ = keys.assign("toy:1", one)
+    second, is_new = keys.assign("toy:1", two)
+    assert is_new
+    assert second.startswith(first)
+    assert keys.assign("toy:1", two) == (second, False)
+
+
+def test_texts_do_not_run_together() -> None:
+    assert digest("ab", "c") != digest("a", "bc")
+    assert digest("") != digest()
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.text(max_size=3))))
+def test_a_key_stands_for_one_content(said: list[tuple[str, str]]) -> None:
+    keys = Keys()
+    given_out: dict[str, tuple[str, str]] = {}
+    for name, text in said:
+        key, is_new = keys.assign(name, digest(text))
+        assert is_new == (key not in given_out)
+        assert given_out.setdefault(key, (name, text)) == (name, text)
+    assert len(given_out) == len(set(said))

@@ -1,0 +1,62 @@
+"""Imports go one way: schema, then migrations, ingest and queries beside each other, then talkhouse."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BELOW = {
+    "schema": set(),
+    "migrations": {"schema"},
+    "queries": {"schema"},
+    "ingest": {"schema"},
+    "talkhouse": {"schema", "migrations", "queries", "ingest"},
+}
+FILES = sorted(path for package in BELOW for path in (ROOT / package).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Name the modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_packages_import_only_what_lies_below(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    ours = {name.split(".")[0] for name in imported(path)} & BELOW.keys()
+    assert ours <= BELOW[package] | {package}
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "ingest/corpora").glob("*/__init__.py")))
+def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> None:
+    for path in folder.glob("*.py"):
+        names = set(imported(path))
+        assert not {name for name in names if name.split(".")[0] in {"duckdb", "polars", "sqlalchemy", "schema"}}
+        inside = {".".join(name.split(".")[:3]) for name in names if name.startswith("ingest.corpora.")}
+        assert inside <= {f"ingest.corpora.{folder.name}"}
+        above = {name.split(".")[1] for name in names if name.startswith("ingest.")}
+        assert above <= {"rows", "sources", "decode", "split", "keys", "corpus", "corpora"}
+
+
+def test_only_loading_sees_a_database() -> None:
+    for path in (ROOT / "ingest").glob("*.py"):
+        if path.stem not in {"load", "vocabulary"}:
+            assert "duckdb" not in set(imported(path)), path
+
+
+@pytest.mark.parametrize("package", BELOW)
+def test_modules_import_each_other_in_no_circle(package: str) -> None:
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / package).rglob("*.py")
+    }
+    graph = {name: {other for other in imported(path) if other in modules} - {name} for name, path in modules.items()}
+    assert list(TopologicalSorter(graph).static_order())

@@ -1,0 +1,77 @@
+"""The folder is the registration: a broken corpus folder stops the run with its name and the reason."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.registry import DEFAULT_ROOT, corpora, pick, rules_of, sample_of
+from schema.errors import RegistryError
+
+CORPUS = """
+from ingest.corpus import Corpus
+CORPUS = Corpus(id={id!r}, version=1, title="", description="", homepage="", licence="", citation="",
+    languages=(), files="", read=lambda files: iter(()), write=lambda records: iter(()), {more})
+"""
+
+
+def toy(root: Path, name: str = "toy", corpus_id: str = "toy", more: str = "") -> Path:
+    folder = root / name
+    folder.mkdir()
+    (folder / "__init__.py").write_text(CORPUS.format(id=corpus_id, more=more))
+    return root
+
+
+def test_our_corpora_are_found_without_a_list() -> None:
+    assert list(corpora()) == sorted(path.parent.name for path in DEFAULT_ROOT.glob("*/__init__.py"))
+
+
+def test_a_folder_in_another_root_is_a_corpus(tmp_path: Path) -> None:
+    assert "toy" in corpora([DEFAULT_ROOT, toy(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("toy", "import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("toy", "def broken(:", "SyntaxError"),
+        ("toy", "", "no CORPUS"),
+        ("toy", CORPUS.format(id="tony", more=""), "CORPUS.id is 'tony'"),
+        ("main", CORPUS.format(id="main", more=""), "none of: main"),
+        ("Toy", CORPUS.format(id="Toy", more=""), "lower case"),
+    ],
+)
+def test_a_broken_folder_stops_the_run_with_its_name(tmp_path: Path, name: str, content: str, reason: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text(content)
+    with pytest.raises(RegistryError) as caught:
+        corpora([DEFAULT_ROOT, tmp_path])
+    assert f"the corpus folder '{name}' is broken" in str(caught.value)
+    assert reason in str(caught.value)
+
+
+def test_two_corpora_of_one_id_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="another corpus 'dbdc3'"):
+        corpora([DEFAULT_ROOT, toy(tmp_path, "dbdc3", "dbdc3")])
+
+
+def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
+    more = "schemes=(__import__('ingest.corpus').corpus.Scheme('other.x', '', 'turn'),)"
+    with pytest.raises(RegistryError, match=r"must begin with 'toy\.'"):
+        corpora([toy(tmp_path, more=more)])
+
+
+def test_an_unknown_id_names_those_that_there_are() -> None:
+    with pytest.raises(RegistryError, match=r"no corpus 'dbcd3'[\s\S]*dbdc3"):
+        pick(corpora(), "dbcd3")
+
+
+@pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
+def test_a_corpus_brings_sample_readme_and_rules(corpus: object) -> None:
+    from ingest.corpus import Corpus
+
+    assert isinstance(corpus, Corpus)
+    assert any(sample_of(corpus).rglob("*"))
+    assert {"TH-01", *(rule.id for rule in corpus.rules)} <= rules_of(corpus).keys()
+    readme = (sample_of(corpus).parent / "README.md").read_text()
+    for heading in ("What it is", "Source and licence", "Citation", "How raw becomes rows", "Quirks", "Left out"):
+        assert f"## {heading}\n" in readme

@@ -1,0 +1,192 @@
+"""Files in folders and archives: the same to a reader, read in memory, and refused with a clear message."""
+
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from ingest.sources import BOM, DiskFile, SourceFile, disk_files, opened, skip_reason
+from schema.errors import SourceError
+
+MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "__MACOSX/logs/._a.json": b"\0"}
+
+
+def seen(root: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Give what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
+    with opened(disk_files(root, "toy")) as (files, skipped):
+        return {file.id: file.read() for file in files}, {item.file.id: item.reason for item in skipped}
+
+
+def folder(root: Path) -> str:
+    for name, content in MEMBERS.items():
+        (root / "pack" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "pack" / name).write_bytes(content)
+    return "toy/pack/"
+
+
+def zipped(root: Path) -> str:
+    with zipfile.ZipFile(root / "pack.zip", "w") as archive:
+        for name, content in MEMBERS.items():
+            archive.writestr(name, content)
+    return "toy/pack.zip!"
+
+
+def tarred(root: Path) -> str:
+    with tarfile.open(root / "pack.tar.gz", "w:gz") as archive:
+        for name, content in MEMBERS.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return "toy/pack.tar.gz!"
+
+
+@pytest.mark.parametrize("pack", [folder, zipped, tarred])
+def test_a_reader_sees_the_same_files_however_they_are_packed(tmp_path: Path, pack: Callable[[Path], str]) -> None:
+    start = pack(tmp_path)
+    files, skipped = seen(tmp_path)
+    assert list(files.items()) == [(f"{start}logs/a.json", b"[1]"), (f"{start}logs/b.json", b"{}")]
+    assert set(skipped) == {f"{start}README.md", f"{start}__MACOSX/logs/._a.json"}
+
+
+@pytest.mark.parametrize("pack", [folder, zipped, tarred])
+def test_the_path_that_says_what_a_file_is_does_not_show_the_archive(
+    tmp_path: Path, pack: Callable[[Path], str]
+) -> None:
+    pack(tmp_path)
+    with opened(disk_files(tmp_path, "toy")) as (files, _):
+        assert [str(file.path) for file in files] == ["toy/pack/logs/a.json", "toy/pack/logs/b.json"]
+
+
+def test_files_come_in_the_order_of_their_ids_across_archives_and_folders(tmp_path: Path) -> None:
+    for name in ("b.json", "Z.json", "é.json", "a-b/c.json", "a.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}")
+    zipped(tmp_path)
+    ids = list(seen(tmp_path)[0])
+    assert ids == sorted(ids)
+    assert len(ids) == 7
+
+
+def test_a_byte_order_mark_is_taken_off_and_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(BOM + b"{}")
+    with opened(disk_files(tmp_path, "toy")) as ([file], _):
+        assert file.read() == b"{}"
+        assert file.has_bom
+        assert file.sha256 == sha256(BOM + b"{}").hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xef", b"\xef\xbb", b"{}"])
+def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with opened(disk_files(tmp_path, "toy")) as ([file], _):
+        assert file.read() == content
+        assert not file.has_bom
+        assert file.sha256 == sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("x/__init__.py", "Python's"),
+        ("x/__pycache__/y.pyc", "Python's"),
+        ("x/._data.json", "operating system"),
+        ("__MACOSX/x", "operating system"),
+        ("DBDC3/00README", "notes"),
+        ("LICENSE.txt", "licence"),
+        ("notes.md", "notes"),
+    ],
+)
+def test_some_names_are_never_data(path: str, why: str) -> None:
+    assert why in str(skip_reason(path))
+
+
+@pytest.mark.parametrize("path", ["a.json", "persona_list.txt", "x/readable.json", "3f1c9d0e-uuid"])
+def test_other_names_are(path: str) -> None:
+    assert skip_reason(path) is None
+
+
+@pytest.mark.parametrize("name", ["../outside.json", "/etc/outside.json", "a/../../outside.json"])
+def test_a_member_that_points_outside_is_not_read(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        archive.writestr(name, b"{}")
+        archive.writestr("good.json", b"{}")
+    files, skipped = seen(tmp_path)
+    assert list(files) == ["toy/evil.zip!good.json"]
+    assert "outside of the archive" in next(iter(skipped.values()))
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere: there is no such file or folder\n.*check the path"):
+        disk_files(tmp_path / "nowhere", "toy")
+
+
+def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    with pytest.raises(SourceError, match="the folder is empty"):
+        disk_files(tmp_path, "toy")
+
+
+def test_a_dangling_link_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.json").symlink_to(tmp_path / "gone")
+    with pytest.raises(SourceError, match="neither a file nor a folder"):
+        disk_files(tmp_path, "toy")
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_a_truncated_archive_is_an_error(tmp_path: Path, pack: Callable[[Path], str]) -> None:
+    pack(tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(
+        SourceError, match=r"the archive can't be read\n.*whole .zip or .tar.gz[\s\S]*download it again"
+    ):
+        seen(tmp_path)
+
+
+def test_a_damaged_member_is_an_error(tmp_path: Path) -> None:
+    zipped(tmp_path)
+    path = tmp_path / "pack.zip"
+    path.write_bytes(path.read_bytes().replace(b"[1]", b"[2]", 1))
+    with pytest.raises(SourceError, match="Bad CRC-32"):
+        seen(tmp_path)
+
+
+def test_a_forbidden_folder_is_an_error(tmp_path: Path, unprivileged: None) -> None:  # noqa: ARG001
+    os.seteuid(0) if os.getuid() == 0 else None
+    (tmp_path / "a.json").write_bytes(b"{}")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        parent.chmod(0o755)
+    os.seteuid(65534) if os.getuid() == 0 else None
+    with pytest.raises(SourceError, match=r"closed: permission denied[\s\S]*chmod"):
+        disk_files(tmp_path, "toy")
+
+
+def test_the_bytes_ahead_are_those_of_the_members(tmp_path: Path) -> None:
+    zipped(tmp_path)
+    (archive,) = disk_files(tmp_path, "toy")
+    assert archive.content_size() == sum(map(len, MEMBERS.values()))
+
+
+def test_two_files_of_one_name_in_an_archive_are_an_error(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "twice.zip", "w") as archive:
+        archive.writestr("a.json", b"1")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a.json", b"2")
+    with pytest.raises(SourceError, match="two files of one name"):
+        seen(tmp_path)
+
+
+def test_types_are_what_readers_expect(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"{}")
+    (disk,) = disk_files(tmp_path, "toy")
+    assert isinstance(disk, DiskFile)
+    with opened([disk]) as ([file], _):
+        assert isinstance(file, SourceFile)
+        assert (file.name, file.size) == ("a.json", 2)

@@ -1,0 +1,101 @@
+"""Opening a warehouse: read-only, and a clear message for everything that can stand in the way."""
+
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
+
+
+@pytest.fixture
+def copy(sample: Path, tmp_path: Path) -> Path:
+    """A writable copy of the sample."""
+    path = tmp_path / "copy.duckdb"
+    shutil.copy(sample, path)
+    path.chmod(0o644)
+    return path
+
+
+@contextmanager
+def another_process(code: str) -> Iterator[None]:
+    """Run Python in another process that says 'ready' and then waits for its standard input to close."""
+    script = textwrap.dedent(code) + "\nprint('ready', flush=True); input()"
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    try:
+        yield
+    finally:
+        process.communicate("\n")
+
+
+def test_a_warehouse_opens_read_only(sample: Path) -> None:
+    with talkhouse.open(sample) as con, pytest.raises(duckdb.InvalidInputException, match="read-only"):
+        con.execute("delete from main.turns")
+
+
+def test_the_path_may_come_from_the_environment(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TALKHOUSE_DB", str(sample))
+    with talkhouse.open() as con:
+        assert con.execute("select count(*) > 0 from main.turns").fetchall() == [(True,)]
+
+
+def test_many_processes_read_at_once(sample: Path) -> None:
+    with another_process(f"import talkhouse; con = talkhouse.open({str(sample)!r})"), talkhouse.open(sample) as con:
+        assert con.execute("select 1").fetchall() == [(1,)]
+
+
+def test_a_missing_file_says_how_to_build_one(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseMissing, match=r"no warehouse here\n.*talkhouse build"):
+        talkhouse.open(tmp_path / "none.duckdb")
+
+
+def test_a_writer_is_named(copy: Path) -> None:
+    with (
+        another_process(f"import duckdb; con = duckdb.connect({str(copy)!r})"),
+        pytest.raises(WarehouseLocked, match=r"PID \d+"),
+    ):
+        talkhouse.open(copy)
+
+
+def test_a_newer_schema_is_refused(copy: Path) -> None:
+    with duckdb.connect(copy) as con:
+        con.execute("update meta.alembic_version set version_num = '9999'")
+    with pytest.raises(SchemaMismatch, match=r"newer schema[\s\S]*revision 9999[\s\S]*upgrade Talkhouse"):
+        talkhouse.open(copy)
+
+
+def test_an_older_schema_says_to_build(copy: Path) -> None:
+    with duckdb.connect(copy) as con:
+        con.execute("update meta.alembic_version set version_num = '0000'")
+    with pytest.raises(SchemaMismatch, match=r"older schema[\s\S]*talkhouse build"):
+        talkhouse.open(copy)
+
+
+def test_a_file_named_after_a_schema_is_refused(copy: Path) -> None:
+    renamed = copy.rename(copy.with_name("dbdc3.duckdb"))
+    with pytest.raises(BadName, match="named after a schema"):
+        talkhouse.open(renamed)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.duckdb"
+    path.write_text("these are notes, and no database")
+    with pytest.raises(NotAWarehouse, match="not a valid DuckDB database"):
+        talkhouse.open(path)
+
+
+def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.duckdb"
+    with duckdb.connect(path) as con:
+        con.execute("create table turns (text varchar)")
+    with pytest.raises(NotAWarehouse, match="not made by Talkhouse"):
+        talkhouse.open(path)
