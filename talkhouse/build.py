@@ -125,12 +125,16 @@ class _Job:
         con.execute("commit")
 
 
+# What DuckDB raises when it can't write or has no room, depending on the moment.
+_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
+
+
 @contextmanager
 def _clear_failures(path: Path) -> Iterator[None]:
     """Say in one message what went wrong outside of the input: most often a full disk."""
     try:
         yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+    except (*_FAILURES, OSError) as error:
         raise BuildFailed(
             "the build stopped; the published warehouse is as it was",
             where=path,

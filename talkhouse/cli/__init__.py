@@ -50,9 +50,6 @@ def main() -> None:
     except TalkhouseError as error:
         errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        errors.print("interrupted; the published warehouse is as it was", highlight=False)
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has left, as `| head` does: that is no error of ours.
         sys.stderr.close()

@@ -61,8 +61,10 @@ class Bar:
         self._bar.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.stop()
+        if kind is KeyboardInterrupt:
+            errors.print("interrupted; the published warehouse is as it was")
 
     def waiting(self, holder: str) -> None:
         """Say that another build runs."""

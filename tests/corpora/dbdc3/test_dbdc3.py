@@ -1,0 +1,202 @@
+"""DBDC3: the challenge's labels at any threshold, paths, bots, and logs of every shape there and back."""
+
+import json
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest.corpora.dbdc3 import CORPUS
+from ingest.corpora.dbdc3.place import facts, family
+from talkhouse.build import build
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.conftest import Build
+
+# The rules of the challenge's script, written from its description and not from our SQL.
+
+
+def distribution(labels: list[str]) -> list[float]:
+    """Share of O, T and X; every other label is ignored."""
+    counts = [labels.count("O"), labels.count("T"), labels.count("X")]
+    return [count / sum(counts) for count in counts]
+
+
+def strict(share: list[float], threshold: float) -> str:
+    best = max(share)
+    winner = "OTX"[share.index(best)]
+    return winner if best >= threshold else "O"
+
+
+def lenient(share: list[float], threshold: float) -> str:
+    breakdown = share[1] + share[2]
+    if share[0] >= breakdown and share[0] >= threshold:
+        return "O_l"
+    return "X_l" if breakdown >= share[0] and breakdown >= threshold else "O_l"
+
+
+def test_worked_example(build_data: Build, tmp_path: Path) -> None:
+    """The published rows for dialogue d1, at the thresholds 0, 0.5 and 0.6."""
+    (tmp_path / "data").mkdir()
+    raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
+    (tmp_path / "data" / "dbdc3").symlink_to(raw, target_is_directory=True)
+    con = build_data(tmp_path / "data")
+    share = "prob_o, prob_t, prob_x"
+    rows = con.execute(
+        f"select turn_index, utterance, context, prob_o, prob_t, prob_x, label, label_at_half, "
+        f"dbdc3.strict_label({share}, 0.6), lenient_label, dbdc3.lenient_label({share}, 0.5) "
+        "from dbdc3.breakdown_detection order by example_index"
+    ).fetchall()
+    assert rows == [
+        (2, "Bananas?", ["Hello.", "hi"], 0.2, 0.3, 0.5, "X", "X", "O", "X_l", "X_l"),
+        (4, "", ["Hello.", "hi", "Bananas?", "what"], 0.5, 10 / 30, 5 / 30, "O", "O", "O", "O_l", "O_l"),
+    ]
+
+
+def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.DuckDBPyConnection) -> None:
+    """All distributions of 30 votes, at every threshold that is a multiple of 0.05, and at 0.9 in doubles."""
+    counts = [(o, t, 30 - o - t) for o in range(31) for t in range(31 - o)]
+    thresholds = [round(0.05 * step, 2) for step in range(21)]
+    expected = []
+    for o, t, x in counts:
+        share = distribution(["O"] * o + ["T"] * t + ["X"] * x)
+        expected += [(o, t, x, th, strict(share, th), lenient(share, th)) for th in thresholds]
+    query = """
+        select o, t, 30 - o - t as x, threshold,
+            dbdc3.strict_label(o / 30, t / 30, (30 - o - t) / 30, threshold),
+            dbdc3.lenient_label(o / 30, t / 30, (30 - o - t) / 30, threshold)
+        from range(31) as os(o), range(31) as ts(t), (select unnest(?::double[]) as threshold)
+        where o + t <= 30
+        order by o, t, threshold
+    """
+    assert con.execute(query, [thresholds]).fetchall() == expected
+    assert lenient(distribution(["O"] * 3 + ["T"] * 5 + ["X"] * 22), 0.9) == "O_l", "doubles, not exact arithmetic"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("DBDC3/DBDC3/dbdc3/en/dev/CIC_115/CIC1.log.json", ("dbdc3", "en", "dev", "CIC_115")),
+        ("dbdc3_revised/jp/eval/DCM/1.log.json", ("dbdc3_revised", "ja", "eval", "DCM")),
+        ("iris_100/IRIS_json_data/iris_1.log.json", ("dev_zips", "en", "dev", "IRIS_json_data")),
+        ("data/dev/ticktock_100/json_data_100/x.log.json", ("dev_zips", "en", "dev", "json_data_100")),
+        ("DBDC4_dev_20190312/en/IRIS/x.log.json", ("DBDC4_dev_20190312", "en", "dev", "IRIS")),
+        ("DBDC2_ref/DIT/x.log.json", ("DBDC2_ref", None, "ref", "DIT")),
+        ("dbdc5/japanese/development/x.log.json", ("dbdc5", "ja", "dev", None)),
+        ("init100/x.log.json", (None, None, None, "init100")),
+        ("x.log.json", (None, None, None, None)),
+    ],
+)
+def test_what_paths_say(path: str, expected: tuple[str | None, ...]) -> None:
+    assert tuple(facts(PurePosixPath(path))) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialogue_id", "subset", "name"),
+    [
+        ("iris_00014", "IRIS_json_data", "IRIS"),
+        ("ticktock_00003", "json_data_100", "TickTock"),
+        ("x17", "TKTK_50", "TickTock"),
+        ("CIC0100", "CIC_115", "CIC"),
+        ("YIT0039", "YI_50", "YI"),
+        ("1502868469", "DCM", "DCM"),
+        ("1502868469", "IRS", "IRS"),
+        ("1404365812", "init100", None),
+        ("1404365812", None, None),
+    ],
+)
+def test_bots_come_from_a_fixed_table(dialogue_id: str, subset: str | None, name: str | None) -> None:
+    found = family(dialogue_id, subset)
+    assert (found.name if found else None) == name
+
+
+def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyConnection) -> None:
+    rows = con.execute(
+        "select count(*), count(distinct release), count(distinct dialogue_id) from main.records where native_id = 'CIC9001' "
+        "and release is not null"
+    ).fetchall()
+    assert rows == [(3, 3, 1)]
+    assert con.execute("select count(*) from main.dialogues where native_id = 'CIC9001'").fetchall() == [(1,)]
+    background = "select count(distinct background), count(background) = count(*) from dbdc3.breakdown_detection where native_id = 'CIC9001'"
+    assert con.execute(background).fetchall() == [(1, True)]
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+MAYBE = st.sampled_from(["", None])
+LABEL = st.fixed_dictionaries(
+    {"breakdown": st.sampled_from(["O", "T", "X", "?"])},
+    optional={
+        "annotator-id": TEXT | st.none(),
+        "ungrammatical-sentence": MAYBE | st.just("O"),
+        "comment": MAYBE | TEXT,
+    },
+)
+TIME = st.sampled_from(["", None, "2017-08-30 16:48:20", "2017-8-30", "2017-02-30 00:00:00"])
+TURN_OPTIONS = {
+    "turn-index": st.integers(-1, 5) | st.just(1.0) | st.none(),
+    "time": TIME,
+    "annotation-id": TEXT | st.none(),
+    "x-new": st.none() | TEXT | st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=2),
+}
+SYSTEM = st.fixed_dictionaries(
+    {"speaker": st.sampled_from(["S", "B"]), "utterance": TEXT, "annotations": st.lists(LABEL, max_size=4)},
+    optional=TURN_OPTIONS,
+)
+USER = st.fixed_dictionaries(
+    {"speaker": st.just("U"), "utterance": TEXT},
+    optional={"annotations": st.none() | st.lists(LABEL, max_size=2), **TURN_OPTIONS},
+)
+LOG = st.fixed_dictionaries(
+    {"dialogue-id": st.sampled_from(["CIC1", "iris_1", "7"]), "turns": st.lists(SYSTEM | USER, max_size=4)},
+    optional={
+        "group-id": MAYBE | TEXT,
+        "speaker-id": MAYBE | TEXT,
+        "x-new": st.dictionaries(TEXT, st.none() | TEXT, max_size=2),
+    },
+)
+
+
+def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Give the rows of the task for one log: annotated turns of anybody but U, in order."""
+    found = []
+    for index, turn in enumerate(log["turns"]):
+        labels = [label["breakdown"] for label in turn.get("annotations") or []]
+        if turn["speaker"] == "U" or not set(labels) & set("OTX"):
+            continue
+        share = distribution(labels)
+        before = [earlier["utterance"] for earlier in log["turns"][:index]]
+        found.append(
+            (index, before, turn["utterance"], *share, strict(share, 0.0), strict(share, 0.5), lenient(share, 0.0))
+        )
+    return found
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(logs=st.lists(LOG, min_size=1, max_size=6))
+def test_invented_logs_give_the_script_s_rows_and_come_back_equal(
+    logs: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("logs")
+    raw = folder / "data" / "dbdc3"
+    for number, log in enumerate(logs):
+        path = raw / f"release_{number % 2}" / "en" / "dev" / f"subset_{number}" / "x.log.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(log, ensure_ascii=bool(number % 2)), encoding="utf-8")
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    with talkhouse.open(folder / "w.duckdb") as con:
+        for number, log in enumerate(logs):
+            rows = con.execute(
+                "select turn_index, context, utterance, prob_o, prob_t, prob_x, label, label_at_half, lenient_label "
+                "from dbdc3.breakdown_detection where release = ? and subset = ? order by example_index",
+                [f"release_{number % 2}", f"subset_{number}"],
+            ).fetchall()
+            assert rows == expected_rows(log)
+        restore(con, CORPUS, folder / "out")
+    for path in raw.rglob("*.json"):
+        came = json.loads(path.read_text(encoding="utf-8"))
+        went = json.loads((folder / "out" / path.relative_to(raw)).read_text(encoding="utf-8"))
+        assert json.dumps(went, sort_keys=True) == json.dumps(came, sort_keys=True)

@@ -1,0 +1,265 @@
+"""The commands as a stranger meets them: help, output, errors, exit codes; colours on a terminal only."""
+
+import csv
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pytest
+
+COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
+COMMANDS = ("build", "ingest", "status", "sql")
+
+
+def run(
+    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with its output going to pipes."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", **(env or {})},
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def on_a_terminal(arguments: Sequence[object], cwd: Path, columns: int = 100) -> str:
+    """Run a command on a terminal of its own and give all that it shows."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        close_fds=True,
+    )
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(leader, 65_536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    process.wait()
+    os.close(leader)
+    return shown.decode()
+
+
+def test_help_names_every_command() -> None:
+    shown = run("--help")
+    assert shown.returncode == 0
+    assert all(command in shown.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str) -> None:
+    shown = run(command, "--help")
+    assert shown.returncode == 0
+    assert "--db" in shown.stdout
+    assert "TALKHOUSE_DB" in shown.stdout
+    assert len(shown.stdout.splitlines()) > 8
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"talkhouse \d+\.\d+\.\d+\n", run("--version").stdout)
+
+
+def test_the_first_command_of_a_newcomer(tmp_path: Path) -> None:
+    shown = run("build", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "\x1b" not in shown.stdout + shown.stderr
+    assert shown.stdout.startswith("Built talkhouse.duckdb (")
+    assert "invented sample" in shown.stdout
+    (query,) = re.findall(r'talkhouse sql "(.*)"', shown.stdout)
+    assert "breakdown_detection" in run("sql", query, cwd=tmp_path).stdout
+    again = run("build", cwd=tmp_path)
+    assert again.stdout.startswith("Nothing changed: talkhouse.duckdb is as it was built on ")
+
+
+def test_a_terminal_gets_colours_and_progress(tmp_path: Path) -> None:
+    shown = on_a_terminal(["build"], tmp_path)
+    assert "\x1b[" in shown
+    assert "reading dbdc3" in shown
+
+
+def test_a_pipe_gets_plain_lines(tmp_path: Path) -> None:
+    shown = run("build", cwd=tmp_path, env={"TERM": "xterm-256color"})
+    assert "\x1b" not in shown.stderr + shown.stdout
+    assert re.search(r"^reading dbdc3: [\d.]+ MB$", shown.stderr, re.MULTILINE)
+    assert re.search(r"^read dbdc3: [\d,]+ records in", shown.stderr, re.MULTILINE)
+
+
+def test_status(sample: Path) -> None:
+    shown = run("status", "--db", sample).stdout
+    assert "dbdc3  Dialogue Breakdown Detection Challenge 3 (invented sample)" in shown
+    found = json.loads(run("status", "--db", sample, "--json").stdout)
+    with duckdb.connect(sample, read_only=True) as con:
+        turns = con.execute("select count(*) from main.turns").fetchall()[0][0]
+    assert sum(corpus["turns"] for corpus in found["corpora"]) == turns
+    assert found["build"]["schema_revision"] == "0001"
+
+
+QUERY = "select context, utterance, count_x from dbdc3.breakdown_detection order by release, split, example_index"
+
+
+def test_csv_and_json_say_the_same(sample: Path) -> None:
+    as_csv = list(csv.DictReader(run("sql", QUERY, "--db", sample, "--format", "csv").stdout.splitlines()))
+    as_json = json.loads(run("sql", QUERY, "--db", sample, "--format", "json").stdout)
+    as_lines = [json.loads(line) for line in run("sql", QUERY, "--db", sample, "--format", "jsonl").stdout.splitlines()]
+    assert as_json == as_lines
+    assert [
+        {"context": json.loads(row["context"]), "utterance": row["utterance"], "count_x": int(row["count_x"])}
+        for row in as_csv
+    ] == as_json
+    assert len(as_json) > 10
+
+
+def test_parquet_needs_a_file_and_gets_one(sample: Path, tmp_path: Path) -> None:
+    refused = run("sql", QUERY, "--db", sample, "--format", "parquet")
+    assert refused.returncode == 2
+    assert "--output FILE" in refused.stderr
+    path = tmp_path / "out.parquet"
+    assert run("sql", QUERY, "--db", sample, "--format", "parquet", "--output", path).returncode == 0
+    with duckdb.connect(sample, read_only=True) as con:
+        assert con.execute(f"from '{path}'").fetchall() == con.execute(QUERY).fetchall()
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl", "markdown", "table"])
+def test_output_goes_to_a_file(sample: Path, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "out"
+    shown = run("sql", QUERY, "--db", sample, "--format", form, "--output", path)
+    assert (shown.returncode, shown.stdout) == (0, "")
+    assert path.read_text(encoding="utf-8") == run("sql", QUERY, "--db", sample, "--format", form).stdout
+
+
+def test_markdown_escapes_what_would_break_its_table(sample: Path) -> None:
+    shown = run("sql", r"select 'a|b' as x, e'c\nd' as y, null as z", "--db", sample, "--format", "markdown").stdout
+    assert shown.splitlines() == ["| x | y | z |", "| --- | --- | --- |", r"| a\|b | c<br>d |  |"]
+
+
+def test_no_rows_are_no_rows(sample: Path) -> None:
+    assert run("sql", "select 1 as x where false", "--db", sample, "--format", "json").stdout == "[]\n"
+    assert run("sql", "select 1 as x where false", "--db", sample, "--format", "csv").stdout == "x\n"
+
+
+def test_markup_in_texts_is_text(sample: Path) -> None:
+    assert "[bold]x[/bold]" in run("sql", "select '[bold]x[/bold]' as t", "--db", sample).stdout
+
+
+def test_a_narrow_terminal_loses_nothing(sample: Path, tmp_path: Path) -> None:
+    text = "".join(chr(ord("a") + index % 26) for index in range(150))
+    shown = on_a_terminal(["sql", f"select '{text}' as t", "--db", sample], tmp_path, columns=40)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert max(map(len, plain.split("\r\n"))) <= 40
+    assert "".join(re.findall(r"[a-z]{2,}", plain)).endswith(text)
+
+
+def test_the_query_may_come_from_standard_input(sample: Path) -> None:
+    assert run("sql", "-", "--db", sample, "--format", "csv", text="select 1 as one").stdout == "one\n1\n"
+
+
+def test_the_console_does_not_write(sample: Path) -> None:
+    shown = run("sql", "delete from main.turns", "--db", sample)
+    assert shown.returncode == 1
+    assert "read-only" in shown.stderr
+
+
+def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
+    shown = run("sql", "select nope from main.turns", "--db", sample)
+    assert shown.returncode == 1
+    assert "nope" in shown.stderr
+    assert "speaker_id" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["status", "--db", "none.duckdb"], 2, ["no warehouse here", "talkhouse build"]),
+        (["sql", "select 1", "--db", "none.duckdb"], 2, ["no warehouse here"]),
+        (["build", "--data", "nowhere"], 1, ["nowhere", "no such data folder", "next:"]),
+        (["build", "--corpus", "dbcd3"], 1, ["no corpus 'dbcd3'", "dbdc3"]),
+        (["build", "--db", "dbdc3.duckdb"], 2, ["named after a schema", "my_dbdc3.duckdb"]),
+        (["ingest", "dbdc3", "nothing.zip"], 1, ["nothing.zip", "no such file"]),
+        (["ingest", "dbdc3"], 2, ["PATH"]),
+        (["frobnicate"], 2, ["frobnicate"]),
+    ],
+)
+def test_wrong_use_gets_one_clear_message(tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
+    shown = run(*arguments, cwd=tmp_path)
+    assert shown.returncode == code
+    assert "Traceback" not in shown.stderr
+    assert all(word in shown.stderr for word in words), shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_corpus_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "persona_list.txt").write_text("your persona: i own a kayak.\n")
+    shown = run("ingest", "dbdc3", "persona_list.txt", cwd=tmp_path)
+    assert shown.returncode == 1
+    assert "nothing of the corpus 'dbdc3' could be loaded" in shown.stderr
+    assert "persona_list.txt" in shown.stderr
+    assert "*.log.json" in shown.stderr
+    assert not (tmp_path / "talkhouse.duckdb").exists()
+
+
+def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
+    run("build", cwd=tmp_path)
+    published = (tmp_path / "talkhouse.duckdb").read_bytes()
+    data = tmp_path / "data" / "dbdc3"
+    data.mkdir(parents=True)
+    script = (
+        "import ingest.load as load, time\n"
+        "from pathlib import Path\n"
+        "run = load.Load.run\n"
+        "def slow(self, *a, **k):\n"
+        "    Path('started').touch(); time.sleep(60)\n"
+        "load.Load.run = slow\n"
+        "from talkhouse.cli import main; main()"
+    )
+    (data / "x.log.json").write_text("{}")
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "build", "--data", "data"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "started").exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted; the published warehouse is as it was" in stderr
+    assert "Traceback" not in stderr
+    assert (tmp_path / "talkhouse.duckdb").read_bytes() == published
+    assert not list(tmp_path.glob(".talkhouse*"))
+
+
+def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
+    query = "select repeat('x', 1000) as x from range(100000)"
+    process = subprocess.Popen(
+        [*COMMAND, "sql", query, "--db", str(sample), "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait(timeout=30)
