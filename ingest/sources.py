@@ -113,7 +113,7 @@ class SourceFile:
 
     def _open(self) -> IO[bytes]:
         if self.member is None:
-            return self.disk.location.open("rb")
+            return self.disk.location.open("rb", buffering=0)  # a buffer would hold the bytes twice
         if isinstance(self._archive, zipfile.ZipFile):
             return self._archive.open(self.member)
         stream = self._archive.extractfile(self.member) if self._archive else None

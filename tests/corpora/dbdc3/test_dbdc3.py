@@ -115,13 +115,18 @@ def test_bots_come_from_a_fixed_table(dialogue_id: str, subset: str | None, name
 
 
 def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyConnection) -> None:
-    rows = con.execute(
-        "select count(*), count(distinct release), count(distinct dialogue_id) from main.records where native_id = 'CIC9001' "
-        "and release is not null"
-    ).fetchall()
-    assert rows == [(3, 3, 1)]
+    published = """
+        select count(*), count(distinct release), count(distinct dialogue_id)
+        from main.records
+        where native_id = 'CIC9001' and release is not null
+    """
+    assert con.execute(published).fetchall() == [(3, 3, 1)]
     assert con.execute("select count(*) from main.dialogues where native_id = 'CIC9001'").fetchall() == [(1,)]
-    background = "select count(distinct background), count(background) = count(*) from dbdc3.breakdown_detection where native_id = 'CIC9001'"
+    background = """
+        select count(distinct background), count(background) = count(*)
+        from dbdc3.breakdown_detection
+        where native_id = 'CIC9001'
+    """
     assert con.execute(background).fetchall() == [(1, True)]
 
 
