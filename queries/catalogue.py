@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
@@ -16,8 +16,12 @@ import queries
 from schema.errors import CatalogueError
 
 DEFAULT_ROOT = Path(queries.__path__[0])
+CHECKS = "checks"
+"""Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_KEY = re.compile(r"^-- ([a-z]+): (.*)$")
+_COLUMN = re.compile(r"^--   ([a-z][a-z0-9_]*): (.*)$")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,10 @@ class Query:
     grain: tuple[str, ...]
     sql: str
     path: Path
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Meanings of columns, of those that no table has under the same name."""
+    facts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The ``-- key: value`` lines."""
 
     @property
     def full_name(self) -> str:
@@ -53,6 +61,7 @@ class Catalogue:
     macros: tuple[Query, ...]
     views: tuple[Query, ...]
     examples: tuple[Query, ...]
+    checks: tuple[Query, ...] = ()
 
     @property
     def schemas(self) -> list[str]:
@@ -63,8 +72,9 @@ class Catalogue:
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would."""
         state = sha256()
-        for query in (*self.macros, *self.views, *self.examples):
-            state.update(f"{query.full_name}\0{query.comment}\0{query.sql}\0".encode())
+        for query in (*self.macros, *self.views, *self.examples, *self.checks):
+            head = [query.full_name, query.comment, str(query.columns), str(query.facts)]
+            state.update("\0".join([*head, query.sql, ""]).encode())
         return state.hexdigest()
 
 
@@ -72,24 +82,37 @@ def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
     """Read every SQL file under the roots; raises CatalogueError with the file's name for the first broken one."""
     folders = [folder for root in roots for folder in sorted(root.iterdir()) if _NAME.fullmatch(folder.name)]
     macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
-    examples = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("examples/*.sql"))]
-    views = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("*.sql"))]
-    return Catalogue(tuple(macros), tuple(_in_order(views)), tuple(examples))
+    examples = _read_all(folders, "examples/*.sql", "grain")
+    views = _read_all([folder for folder in folders if folder.name != CHECKS], "*.sql", "grain")
+    shared = [folder for folder in folders if folder.name == CHECKS]
+    checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
+    return Catalogue(tuple(macros), tuple(_in_order(views)), tuple(examples), tuple(checks))
 
 
-def _read(path: Path, schema: str) -> Query:
-    comment, _, rest = path.read_text(encoding="utf-8").partition("\n")
-    grain: tuple[str, ...] = ()
-    if rest.startswith("-- grain:"):
-        line, _, rest = rest.partition("\n")
-        grain = tuple(column.strip() for column in line.removeprefix("-- grain:").split(","))
+def _read_all(folders: list[Path], pattern: str, *needs: str) -> list[Query]:
+    return [_read(path, folder.name, needs) for folder in folders for path in sorted(folder.glob(pattern))]
+
+
+def _read(path: Path, schema: str, needs: tuple[str, ...] = ()) -> Query:
+    """Read one file: the comment lines at its top, and the SQL below them.
+
+    The first line is a sentence; ``-- key: value`` lines follow, and ``--   column: meaning`` for columns.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    body = next((number for number, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    comment, *head = lines[:body] or [""]
     if not comment.startswith("-- ") or not comment.rstrip().endswith("."):
         raise _broken(path, "its first line must be a comment: one sentence that says what a row is")
-    if path.parent.name != "macros" and not grain:
-        raise _broken(path, "its second line must name the grain: '-- grain: column, column'")
     if not _NAME.fullmatch(path.stem):
         raise _broken(path, "a name is lower case letters, digits and '_'")
-    return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, rest.strip(), path)
+    facts = {key: value for line in head for key, value in _KEY.findall(line)}
+    columns = {name: meaning for line in head for name, meaning in _COLUMN.findall(line)}
+    for key in needs:
+        if key not in facts:
+            raise _broken(path, f"the lines at its top must name its {key}: '-- {key}: ...'")
+    grain = tuple(column.strip() for column in facts.get("grain", "").split(",") if column.strip())
+    sql = "\n".join(lines[body:]).strip()
+    return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, sql, path, columns, facts)
 
 
 def _in_order(views: list[Query]) -> list[Query]:

@@ -50,7 +50,7 @@ def test_a_circle_is_named(tmp_path: Path) -> None:
     [
         ("toy/a.sql", "select 1", "first line must be a comment"),
         ("toy/a.sql", "-- No full stop\n-- grain: a\nselect 1 as a", "first line must be a comment"),
-        ("toy/a.sql", "-- A row.\nselect 1 as a", "must name the grain"),
+        ("toy/a.sql", "-- A row.\nselect 1 as a", "must name its grain"),
         ("toy/a.sql", HEAD + "select from from", "syntax error"),
         ("toy/A-b.sql", HEAD + "select 1 as a", "lower case"),
     ],

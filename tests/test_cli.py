@@ -15,6 +15,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import migrations
+
 COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 COMMANDS = ("build", "ingest", "status", "sql")
 
@@ -113,7 +115,7 @@ def test_status(sample: Path) -> None:
     with duckdb.connect(sample, read_only=True) as con:
         turns = con.execute("select count(*) from main.turns").fetchall()[0][0]
     assert sum(corpus["turns"] for corpus in found["corpora"]) == turns
-    assert found["build"]["schema_revision"] == "0001"
+    assert found["build"]["schema_revision"] == migrations.head()
 
 
 QUERY = "select context, utterance, count_x from dbdc3.breakdown_detection order by release, split, example_index"

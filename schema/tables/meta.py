@@ -1,6 +1,6 @@
 """Housekeeping, schema ``meta``: builds, source files, findings, and what could not be loaded."""
 
-from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Integer, LargeBinary, Text
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, Integer, LargeBinary, Text
 
 from schema.tables.base import Required, table
 from schema.warehouse import HOUSEKEEPING
@@ -108,5 +108,32 @@ quarantine = table(
     grain=("source_file_id", "pointer"),
     owner="corpus_id",
     comment="A source record that could not be loaded, verbatim.",
+    schema=HOUSEKEEPING,
+)
+
+checks = table(
+    "checks",
+    Required("check_name", Text, primary_key=True, comment="Name of the check; a sentence that should be true."),
+    Required("severity", Text, comment="error: it stops a build; warn: what it finds is in meta.findings."),
+    Required("condition", Text, comment="What should be true."),
+    Required("offending", BigInteger, comment="Rows that offend against it, declared exceptions left out."),
+    Required("milliseconds", Double, comment="What the check cost in this build."),
+    grain=("check_name",),
+    owner=None,
+    comment="The checks that this build ran before it was published.",
+    schema=HOUSEKEEPING,
+)
+
+exceptions = table(
+    "exceptions",
+    Required("corpus_id", Text, primary_key=True, comment="Corpus that declares the exception."),
+    Required("check_name", Text, primary_key=True, comment="The check that it is an exception to."),
+    Required(
+        "scope", Text, primary_key=True, comment="What it is about, in the check's own words: two splits, a scheme ..."
+    ),
+    Required("reason", Text, comment="Why it is as published."),
+    grain=("corpus_id", "check_name", "scope"),
+    owner=None,
+    comment="What corpora declare as known and meant, so that a check does not find it again.",
     schema=HOUSEKEEPING,
 )
