@@ -32,6 +32,16 @@ class Scheme:
 
 
 @dataclass(frozen=True)
+class Exempt:
+    """Something that a check finds and that is as its publisher means it."""
+
+    check: str
+    scope: str
+    """In the check's own words: two splits ('train/test'), a scheme."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Source:
     """A file as its publisher offers it; ``sha256`` is None where none is known."""
 
@@ -155,6 +165,12 @@ class Corpus:
     """The publisher's splits, each with its standard name (train, validation, test) or None."""
     schemes: tuple[Scheme, ...] = ()
     rules: tuple[Rule, ...] = ()
+    house_rules: tuple[str, ...] = ("TH-01", "TH-02", "TH-03", "TH-04", "TH-05")
+    """The rules of the house that files of this format can break."""
+    exceptions: tuple[Exempt, ...] = ()
+    """What checks would find and what is known and meant."""
+    has_record_per_file: bool = False
+    """A refused file is one record; otherwise nobody knows how many were in it."""
     read: Reader
     write: Writer
 

@@ -14,7 +14,7 @@ from ingest.rows import Finding, Quarantined, Record
 from ingest.sources import DiskFile, SourceFile, opened
 from ingest.validate import Validator
 from ingest.vocabulary import complete_vocabulary, declare
-from schema.errors import NothingLoaded, ReconciliationFailed
+from schema.errors import NothingLoaded
 from schema.tables import metadata, qualified
 
 Advance = Callable[[int, int], None]
@@ -50,7 +50,6 @@ class Load:
             self.batches.flush()
             self._check_loaded(files)
         complete_vocabulary(self.con, self.corpus)
-        _reconcile(self.con, self.corpus)
 
     def _take(self, outcome: Outcome) -> None:
         """Sort one outcome into batches, findings and accounts."""
@@ -130,29 +129,4 @@ class Load:
             expected=self.corpus.files,
             found=f"{len(files):,} files ({some})" + (f"; the first is refused: {refusal}" if refusal else ""),
             next_step="check that these are the publisher's files of this corpus; nothing was changed",
-        )
-
-
-_UNRECONCILED = """
-select source_file_id, records_in, coalesce(loaded, 0), coalesce(quarantined, 0)
-from meta.source_files
-left join (select source_file_id, count(*) as loaded from main.records group by all) using (source_file_id)
-left join (select source_file_id, count(*) as quarantined from meta.quarantine group by all) using (source_file_id)
-where corpus_id = ?
-    and (records_loaded <> coalesce(loaded, 0) or records_quarantined <> coalesce(quarantined, 0)
-        or records_in <> coalesce(loaded, 0) + coalesce(quarantined, 0))
-order by source_file_id
-"""
-
-
-def _reconcile(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
-    """Count again in the tables: what came in must be loaded or quarantined, file by file."""
-    bad = con.execute(_UNRECONCILED, [corpus.id]).fetchall()
-    if bad:
-        name, came, loaded, quarantined = bad[0]
-        raise ReconciliationFailed(
-            f"{len(bad):,} files of '{corpus.id}' do not reconcile; the first is {name}",
-            expected=f"{came:,} records in tables or quarantine",
-            found=f"{loaded:,} loaded and {quarantined:,} quarantined",
-            next_step="this is a mistake in Talkhouse: please report it with the file; nothing was published",
         )

@@ -1,15 +1,20 @@
 """Alembic's environment: takes the connection that the build hands over, or opens the file that ``-x db=`` names."""
 
 import os
+from typing import Any
 
 from alembic import context
 from alembic.ddl.impl import DefaultImpl
-from sqlalchemy import Connection, text
+from sqlalchemy import Column, Connection, String, text
+from sqlalchemy.schema import SchemaItem
 
 from migrations import VERSION_TABLE
 from schema.dialect import engine
 from schema.tables import metadata
+from schema.tables.base import LongText
 from schema.warehouse import HOUSEKEEPING
+
+_TEXT = (String, LongText)
 
 
 class DuckDBImpl(DefaultImpl):
@@ -17,6 +22,22 @@ class DuckDBImpl(DefaultImpl):
 
     __dialect__ = "duckdb"
     transactional_ddl = True
+
+    def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
+        """Whether two types differ; to DuckDB all text is VARCHAR, however it is compressed."""
+        if isinstance(inspector_column.type, _TEXT) and isinstance(metadata_column.type, _TEXT):
+            return False
+        return super().compare_type(inspector_column, metadata_column)
+
+
+def is_ours(name: str | None, kind: str, _parents: Any) -> bool:
+    """Whether a schema is compared: the shared tables (None) and the housekeeping; all others hold views."""
+    return kind != "schema" or name in (None, HOUSEKEEPING)
+
+
+def is_written(_item: SchemaItem, _name: str | None, kind: str, *_: Any) -> bool:
+    """Whether a part of a table is compared: all but foreign keys, which no migration writes."""
+    return kind != "foreign_key_constraint"
 
 
 def run(connection: Connection) -> None:
@@ -27,6 +48,8 @@ def run(connection: Connection) -> None:
         version_table=VERSION_TABLE,
         version_table_schema=HOUSEKEEPING,
         include_schemas=True,
+        include_name=is_ours,
+        include_object=is_written,
     )
     with context.begin_transaction():
         connection.execute(text(f"create schema if not exists {HOUSEKEEPING}"))

@@ -6,6 +6,10 @@ import duckdb
 
 from queries.catalogue import Catalogue, Query
 from schema.quote import identifier, literal
+from schema.tables import metadata
+
+_INHERITED_FROM = ("examples", "records", "dialogues", "turns")
+"""Tables whose columns mean in a view what they mean in the table, the first that has the name."""
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -30,18 +34,28 @@ def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: d
         con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
     tasks = {query.full_name for query in catalogue.examples}
     for view in catalogue.views:
-        _create(con, view.full_name, view.sql, view.comment)
+        _create(con, view.full_name, view.sql, view.comment, view)
         if view.full_name in tasks:
             for split in _splits(con, view, splits.get(view.schema, ())):
                 name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
                 sql = f"select * from {view.full_name} where split = {literal(split)}"
-                _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}")
+                _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}", view)
 
 
-def _create(con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str) -> None:
-    """Create one view; replacing a view drops its comment, so it is set each time."""
+def _create(con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str, view: Query) -> None:
+    """Create one view; replacing a view drops its comments, so they are set each time."""
     con.execute(f"create or replace view {name} as {sql}")
     con.execute(f"comment on view {name} is {literal(comment)}")
+    for column, *_ in con.execute(f"describe {name}").fetchall():
+        meaning = view.columns.get(column) or _inherited(column)
+        if meaning:
+            con.execute(f"comment on column {name}.{identifier(column)} is {literal(meaning)}")
+
+
+def _inherited(column: str) -> str | None:
+    """Give the meaning of a column that a view takes over from a shared table under the same name."""
+    tables = (metadata.tables[name] for name in _INHERITED_FROM)
+    return next((table.columns[column].comment for table in tables if column in table.columns), None)
 
 
 def _splits(con: duckdb.DuckDBPyConnection, view: Query, declared: Iterable[str]) -> list[str]:

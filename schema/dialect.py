@@ -8,6 +8,7 @@ from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.base import PGDDLCompiler
 from sqlalchemy.schema import ForeignKeyConstraint
 
+from schema.reflection import Reflection
 from schema.warehouse import CONFIG
 
 
@@ -20,8 +21,8 @@ class _DDLCompiler(PGDDLCompiler):
         """Write nothing; enforced keys would forbid altering a table and cost three times the checks."""
 
 
-class TalkhouseDialect(Dialect):
-    """The stock dialect without foreign keys in DDL."""
+class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock one promises PostgreSQL's answers
+    """The stock dialect without foreign keys in DDL, and with reflection that works."""
 
     ddl_compiler = _DDLCompiler
     supports_statement_cache = True

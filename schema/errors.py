@@ -73,8 +73,12 @@ class QueryFailed(TalkhouseError):
     """A query could not be run."""
 
 
-class ReconciliationFailed(TalkhouseError):
-    """What came in is not what was loaded and quarantined; nothing was published."""
+class CheckFailed(TalkhouseError):
+    """A check of severity error found rows; nothing was published."""
+
+
+class TooMuchQuarantined(TalkhouseError):
+    """More of a corpus is unreadable than the user allows; nothing was published."""
 
 
 class BuildFailed(TalkhouseError):

@@ -9,24 +9,26 @@ import duckdb
 import migrations
 from ingest.corpus import HOUSE_RULES, Corpus, Rule
 from queries.catalogue import Catalogue
+from queries.checks import checks
 from schema.quote import literal
+from schema.tables import metadata, owned_by, qualified
 from talkhouse.inputs import Request
 from talkhouse.plan import Plan
 from talkhouse.publish import Workshop
 from talkhouse.settings import version
 
-_MADE_AGAIN = {"main.examples", "meta.loads", "meta.rules"}
+_MADE_AGAIN = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions"}
 
 
-def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan) -> None:
+def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan, catalogue: Catalogue, present: list[Corpus]) -> None:
     """Copy the corpora that are kept, and the history of builds, from the published file."""
-    from schema.tables import metadata, owned_by, qualified  # SQLAlchemy is not needed where nothing changed
-
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute("begin")
     con.execute("insert into meta.loads by name select * from old.meta.loads order by load_id")
     for table in (one for one in metadata.tables.values() if todo.keep and qualified(one) not in _MADE_AGAIN):
         mine = " or ".join(owned_by(table, corpus_id) for corpus_id in todo.keep)
+        if table.name == "findings":
+            mine = f"({mine}) and rule in ({_rules_of_readers(catalogue, present)})"
         con.execute(f"insert into {qualified(table)} by name select * from old.{qualified(table)} where {mine}")
     for file in (file for item in todo.touched for file in item.files):
         con.execute(
@@ -37,15 +39,30 @@ def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan) -> None:
     con.execute("detach old")
 
 
-def note_rules(con: duckdb.DuckDBPyConnection, present: list[Corpus]) -> None:
-    """Write down the rules that findings may name."""
+def _rules_of_readers(catalogue: Catalogue, present: list[Corpus]) -> str:
+    """List the rules whose findings come from reading; those of checks are found again."""
+    of_checks = {check.rule for check in checks(catalogue, [corpus.id for corpus in present])}
+    rules = {rule.id for rule in (*HOUSE_RULES, *(rule for corpus in present for rule in corpus.rules))}
+    return ", ".join(literal(rule) for rule in sorted(rules - of_checks))
+
+
+def note_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[Corpus]) -> None:
+    """Write down the rules that findings may name, and what corpora declare as exceptions to checks."""
     owned: list[tuple[str | None, Rule]] = [(None, rule) for rule in HOUSE_RULES]
     owned += [(corpus.id, rule) for corpus in present for rule in corpus.rules]
+    known = {rule.id for _, rule in owned}
+    for check in checks(catalogue, [corpus.id for corpus in present]):
+        if check.severity == "warn" and check.rule not in known:
+            owned.append((check.corpus_id, Rule(check.rule, "warn", check.condition, check.remedy)))
     for corpus_id, rule in owned:
         con.execute(
             "insert into meta.rules values (?, ?, ?, ?, ?)",
             [rule.id, corpus_id, rule.severity, rule.condition, rule.remedy],
         )
+    for corpus in present:
+        for exempt in corpus.exceptions:
+            row = [corpus.id, exempt.check, exempt.scope, exempt.reason]
+            con.execute("insert into meta.exceptions values (?, ?, ?, ?)", row)
 
 
 def note_findings(con: duckdb.DuckDBPyConnection, request: Request, bench: Workshop) -> list[str]:

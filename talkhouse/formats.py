@@ -1,8 +1,10 @@
 """Query results on a screen or in a file: table, CSV, JSON, JSON Lines, Parquet, Markdown."""
 
 import csv
+import os
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from itertools import chain
@@ -16,7 +18,22 @@ from rich.table import Table
 from rich.text import Text
 
 from schema.errors import QueryFailed, UsageError
-from schema.quote import identifier
+from talkhouse import cage
+
+_CHUNK = 2048
+"""Rows that are fetched at once: one of DuckDB's vectors."""
+
+_ROW_GROUP = 122_880
+"""Rows of a row group in Parquet, as DuckDB writes them."""
+
+_STORED_AS = {
+    "HUGEINT": "double",
+    "UHUGEINT": "double",
+    "BIT": "varchar",
+    "INTERVAL": "varchar",
+    "TIME WITH TIME ZONE": "varchar",
+}
+"""Types that Parquet has not; a sum of integers is a HUGEINT, which DuckDB's own writer makes a double too."""
 
 _NESTED = ("[]", "STRUCT", "MAP", "UNION")
 
@@ -32,31 +49,121 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-def write(con: duckdb.DuckDBPyConnection, query: str, form: Format, output: Path | None) -> None:
-    """Run a query and give its rows.
+class Rows:
+    """The rows of a query, read as they come and at most ``limit`` of them; ``more`` says that there were others."""
 
-    Raises QueryFailed with DuckDB's own message, UsageError where the format needs a file.
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, limit: int | None = None
+    ) -> None:
+        self._con, self._limit, self.more = con, limit, False
+        # One row above the limit tells whether there are more, without running the whole query.
+        self.relation = relation if limit is None else relation.limit(limit + 1)
+        self.columns, self.types = relation.columns, relation.types
+
+    def read(self, relation: duckdb.DuckDBPyRelation | None = None) -> Iterator[tuple[Any, ...]]:
+        """Give the rows, or those of a relation that was made of them, row by row."""
+        # Not "or": whether a relation is true is how many rows it has, for which DuckDB runs it.
+        for index, row in enumerate(self._all(self.relation if relation is None else relation)):
+            if index == self._limit:
+                self.more = True
+                return
+            yield row
+
+    def shaped(self, shape: Callable[[str, str], str]) -> duckdb.DuckDBPyRelation:
+        """Give the rows with every column as an expression that is made of a name for it and its type."""
+        # Names of our own: a query may name two columns alike, or "default".
+        names = [f"column_{index}" for index in range(len(self.columns))]
+        shapes = [
+            f"{shape(name, str(kind))} as {_quoted(column)}"
+            for name, kind, column in zip(names, self.types, self.columns, strict=True)
+        ]
+        shaped = self.relation.query("rows", f"select {', '.join(shapes)} from rows as rows({', '.join(names)})")
+        assert shaped is not None  # noqa: S101 - a select gives rows
+        return shaped
+
+    def batches(self) -> tuple[Any, Iterator[Any]]:
+        """Give the Arrow schema, and the rows as Arrow record batches."""
+        casts = any(str(kind) in _STORED_AS for kind in self.types)
+        relation = self.shaped(_storable) if casts else self.relation
+        reader = relation.to_arrow_reader(_ROW_GROUP)
+        return reader.schema, self._cut(reader)
+
+    def _cut(self, batches: Iterable[Any]) -> Iterator[Any]:
+        left = self._limit
+        for batch in batches:
+            if left is None:
+                yield batch
+                continue
+            self.more = self.more or batch.num_rows > left
+            yield batch.slice(0, left)
+            left = max(left - batch.num_rows, 0)
+
+    def _all(self, relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+        if relation.type == "MATERIALIZED_RELATION":
+            yield from relation.iter_rows()
+            return
+        # A relation's own iterator holds all rows before it gives the first (3 GB for 3 million rows of 1 kB).
+        result = self._con.execute(relation.sql_query())
+        while chunk := result.fetchmany(_CHUNK):
+            yield from chunk
+
+
+def write(
+    con: duckdb.DuckDBPyConnection,
+    query: str,
+    form: Format,
+    output: Path | None,
+    *,
+    limit: int | None = None,
+    caged: bool = True,
+    whole: Callable[[], None] = lambda: None,
+) -> None:
+    """Run a query and give its rows, at most ``limit``; a note on standard error says that there were more.
+
+    A caged query is one statement that reads. ``whole`` is called before an output file appears under its name and
+    raises where the rows are not all. Raises QueryFailed with DuckDB's own message, UsageError where the format needs
+    a file or the query is empty.
     """
     if form is Format.PARQUET and output is None:
         raise UsageError("parquet is no text", next_step="name a file with --output FILE")
     try:
-        rows = con.sql(query)
-        if rows is None:
+        statements = cage.parse(con, query)
+        if caged:
+            cage.check(statements)
+        relation = con.sql(query)
+        if relation is None or _is_silent(statements[-1]):
+            print("done; the query gives no rows", file=sys.stderr)
             return
-        if form is Format.PARQUET:
-            rows.write_parquet(str(output), compression="zstd")
-            return
-        with _stream(output) as stream:
-            _WRITERS[form](rows, stream)
+        rows = Rows(con, relation, limit)
+        _give(rows, form, output, whole)
     except duckdb.Error as error:
-        raise QueryFailed(
-            "the query failed",
-            found=str(error),
-            next_step='list what there is with: talkhouse sql "show all tables"',
-        ) from error
+        raise cage.failure(error) from error
+    if rows.more:
+        print(f"only the first {limit:,} rows are given (--limit); there are more", file=sys.stderr)
 
 
-def _table(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
+def _is_silent(statement: duckdb.Statement) -> bool:
+    """Whether a statement does something and has no rows to give, as ``create`` and ``set``."""
+    kind = cage.kind(statement)
+    return kind not in cage.READING and duckdb.ExpectedResultType.NOTHING in statement.expected_result_type
+
+
+def _give(rows: Rows, form: Format, output: Path | None, whole: Callable[[], None]) -> None:
+    if output is None:
+        _WRITERS[form](rows, sys.stdout)
+        whole()
+        sys.stdout.flush()
+        return
+    with _replaced(output) as path:
+        if form is Format.PARQUET:
+            _parquet(rows, path)
+        else:
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                _WRITERS[form](rows, stream)
+        whole()
+
+
+def _table(rows: Rows, stream: TextIO) -> None:
     """Draw a table that fits the terminal; elsewhere nothing is cut off."""
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
@@ -64,35 +171,57 @@ def _table(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
     console.print(_grid(rows, box.ROUNDED if console.is_terminal else box.ASCII))
 
 
-def _markdown(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
+def _markdown(rows: Rows, stream: TextIO) -> None:
     """Draw a Markdown table; bars and line ends inside a cell are escaped."""
     head = [tuple(rows.columns), ("---",) * len(rows.columns)]
-    for line in chain(head, rows.iter_rows()):
+    for line in chain(head, rows.read()):
         cells = [_cell(cell).replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for cell in line]
         print("| " + " | ".join(cells) + " |", file=stream)
 
 
-def _csv(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
+def _csv(rows: Rows, stream: TextIO) -> None:
     """Write CSV; lists and structs are JSON, null is an empty cell."""
-    flat = rows.project(", ".join(_flat(name, kind) for name, kind in zip(rows.columns, rows.types, strict=True)))
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(rows.columns)
-    writer.writerows(flat.iter_rows())
+    writer.writerows(rows.read(rows.shaped(_flat)))
 
 
-def _jsonl(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
+def _jsonl(rows: Rows, stream: TextIO) -> None:
     """Write one JSON object a line, as DuckDB renders its types."""
     for (line,) in _json_lines(rows):
         print(line, file=stream)
 
 
-def _json(rows: duckdb.DuckDBPyRelation, stream: TextIO) -> None:
+def _json(rows: Rows, stream: TextIO) -> None:
     """Write one JSON array of objects."""
     separator = "["
     for (line,) in _json_lines(rows):
         print(separator, line, sep="\n", end="", file=stream)
         separator = ","
     print("[]" if separator == "[" else "\n]", file=stream)
+
+
+def _parquet(rows: Rows, path: Path) -> None:
+    """Write Parquet, batch by batch; DuckDB's own writer may not write in the cage."""
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import ParquetWriter
+
+    try:
+        schema, batches = rows.batches()
+        with path.open("wb") as file, ParquetWriter(file, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
+            for batch in batches:
+                writer.write_batch(batch)
+    except ArrowException as error:
+        raise QueryFailed(
+            "Parquet can't hold these rows",
+            found=str(error),
+            next_step="cast the column, for instance to varchar, or choose another --format",
+        ) from error
+    except OSError as error:
+        # Where a query fails halfway, Arrow gives DuckDB's message as an OSError without a number.
+        if error.errno is None:
+            raise cage.failure(error) from error
+        raise
 
 
 _WRITERS = {
@@ -104,18 +233,18 @@ _WRITERS = {
 }
 
 
-def _json_lines(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
-    lines = rows.query("rows", "select to_json(rows)::varchar from rows")
-    return iter(()) if lines is None else lines.iter_rows()
+def _json_lines(rows: Rows) -> Iterator[tuple[Any, ...]]:
+    lines = rows.relation.query("rows", "select to_json(rows)::varchar from rows")
+    return iter(()) if lines is None else rows.read(lines)
 
 
-def _grid(rows: duckdb.DuckDBPyRelation, style: box.Box) -> Table:
+def _grid(rows: Rows, style: box.Box) -> Table:
     numbers = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
     table = Table(box=style, header_style="bold")
     for name, kind in zip(rows.columns, rows.types, strict=True):
         is_number = any(word in str(kind) for word in numbers) and "[" not in str(kind)
         table.add_column(Text(name), justify="right" if is_number else "left", overflow="fold")
-    for row in rows.iter_rows():
+    for row in rows.read():
         table.add_row(*(Text(_cell(value)) for value in row))
     return table
 
@@ -124,18 +253,33 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _flat(name: str, kind: object) -> str:
-    quoted = identifier(name)
-    return f"to_json({quoted}) as {quoted}" if any(word in str(kind) for word in _NESTED) else quoted
+def _flat(name: str, kind: str) -> str:
+    return f"to_json({name})" if any(word in kind for word in _NESTED) else name
+
+
+def _storable(name: str, kind: str) -> str:
+    return f"{name}::{_STORED_AS[kind]}" if kind in _STORED_AS else name
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager
-def _stream(output: Path | None) -> Iterator[TextIO]:
-    if output is None:
-        yield sys.stdout
+def _replaced(output: Path) -> Iterator[Path]:
+    """Give a path beside a file that takes its place at the end, so that there is never half a file."""
+    target = output.resolve()
+    if target.exists() and not target.is_file():
+        # /dev/null or a named pipe: nothing can take its place.
+        yield target
         return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with output.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        yield part
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
     except OSError as error:
         raise UsageError("the file can't be written", where=output, found=str(error)) from error
+    finally:
+        part.unlink(missing_ok=True)

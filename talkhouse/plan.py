@@ -87,6 +87,7 @@ def plan(request: Request, old: Old | None, catalogue: Catalogue, *, rehash: boo
 
 
 def _read(con: duckdb.DuckDBPyConnection, revision: str) -> Old:
+    """Read only tables and columns of the first schema: the published file may be of any older one."""
     last = con.execute("select catalogue_hash, finished_at from meta.loads order by load_id desc limit 1").fetchone()
     catalogue_hash, finished_at = last or ("", None)
     corpora = con.execute("select corpus_id, reader_version, is_sample from main.corpora").fetchall()

@@ -32,8 +32,16 @@ class Workshop:
 
     @property
     def old(self) -> Path:
-        """The published file under another name, out of reach of a stale WAL; it shares its locks."""
+        """The warehouse before this one: the published file under another name, or a migrated copy of it.
+
+        The other name is out of reach of a stale WAL, and shares the published file's locks.
+        """
         return self.folder / "old.duckdb"
+
+    @property
+    def outdated(self) -> Path:
+        """That other name, where the published file is of an older schema and ``old`` is the copy."""
+        return self.folder / "outdated.duckdb"
 
     @property
     def wal(self) -> Path:
@@ -92,7 +100,8 @@ def _no_writer(bench: Workshop) -> Iterator[None]:
     if not bench.old.exists():
         yield
         return
-    guard = warehouse.connect(bench.old, shown=bench.published)
+    link = bench.outdated if bench.outdated.exists() else bench.old
+    guard = warehouse.connect(link, shown=bench.published)
     try:
         yield
     finally:

@@ -5,6 +5,8 @@ from typing import Any
 
 import duckdb
 
+from schema.fetch import dicts
+
 _CORPORA = """
 select
     corpora.corpus_id,
@@ -38,18 +40,12 @@ limit 1
 
 def status(con: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
     """Count what a warehouse holds; the keys are the names of the columns."""
-    build = _dicts(con, _BUILD)
+    build = dicts(con.execute(_BUILD))
     general = con.execute("select count(*) from meta.findings where corpus_id is null").fetchone()
     return {
         "database": str(path),
         "bytes": path.stat().st_size,
         "build": build[0] if build else None,
-        "corpora": _dicts(con, _CORPORA),
+        "corpora": dicts(con.execute(_CORPORA)),
         "findings_without_corpus": general[0] if general else 0,
     }
-
-
-def _dicts(con: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    cursor = con.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

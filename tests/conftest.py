@@ -9,6 +9,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build import Result, build
+from talkhouse.limit import Limit
 from talkhouse.progress import Silent
 
 
@@ -42,12 +43,15 @@ Build = Callable[..., duckdb.DuckDBPyConnection]
 
 @pytest.fixture
 def build_data(tmp_path: Path) -> Iterator[Build]:
-    """Build a data folder and give a read-only connection; keyword arguments go to ``build``."""
+    """Build a data folder and give a read-only connection; keyword arguments go to ``build``.
+
+    All of a corpus may be in quarantine, for broken files are what many tests are about.
+    """
     opened: list[duckdb.DuckDBPyConnection] = []
 
     def run(data: Path, **options: object) -> duckdb.DuckDBPyConnection:
         path = tmp_path / f"built_{len(opened)}.duckdb"
-        build(path, Silent(), data=data, **options)  # type: ignore[arg-type]
+        build(path, Silent(), data=data, limit=Limit("100%"), **options)  # type: ignore[arg-type]
         opened.append(talkhouse.open(path))
         return opened[-1]
 

@@ -21,7 +21,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 def test_every_file_of_ours_is_read() -> None:
     found = catalogue()
-    names = {query.path for query in (*found.macros, *found.views, *found.examples)}
+    names = {query.path for query in (*found.macros, *found.views, *found.examples, *found.checks)}
     assert names == set(DEFAULT_ROOT.glob("*/**/*.sql"))
 
 

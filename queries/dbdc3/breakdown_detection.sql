@@ -1,5 +1,17 @@
 -- Breakdown detection: each annotated system turn with its context, the distribution of its labels and the challenge's hard labels.
 -- grain: release, split, example_index
+--   context: The utterances before the turn, in order; empty for the opening turn.
+--   utterance: The system utterance that is labelled; may be empty.
+--   background: The paragraph that the talk is about, verbatim with its final line end (CIC only).
+--   count_o: Annotators who say O, not a breakdown.
+--   count_t: Annotators who say T, possible breakdown.
+--   count_x: Annotators who say X, breakdown.
+--   prob_o: Share of O among the labels O, T and X.
+--   prob_t: Share of T among the labels O, T and X.
+--   prob_x: Share of X among the labels O, T and X.
+--   label: The challenge's hard label at threshold 0.0, its script's default.
+--   label_at_half: The challenge's hard label at threshold 0.5, which its documented runs use.
+--   lenient_label: O_l or X_l: whether T and X together outweigh O.
 with
 votes as (
     select

@@ -1,6 +1,6 @@
 """Housekeeping, schema ``meta``: builds, source files, findings, and what could not be loaded."""
 
-from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, Integer, LargeBinary, Text
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary, Text
 
 from schema.tables.base import Required, table
 from schema.warehouse import HOUSEKEEPING
@@ -78,7 +78,7 @@ findings = table(
     "findings",
     Column("corpus_id", Text, comment="Corpus; null: the build itself."),
     Required("finding_index", Integer, comment="0-based position within its corpus."),
-    Required("rule", Text, comment="Rule, see meta.rules."),
+    Required("rule", Text, ForeignKey("meta.rules.rule"), comment="Rule, see meta.rules."),
     Required("severity", Text, comment="Severity of the rule."),
     Column("source_file_id", Text, comment="The file that it is about (a path where that is not a source file)."),
     Column("pointer", Text, comment="JSON pointer, or line, in that file."),
@@ -95,9 +95,14 @@ findings = table(
 quarantine = table(
     "quarantine",
     Required("corpus_id", Text, comment="Corpus of the record."),
-    Required("source_file_id", Text, comment="The file that it came from."),
+    Required(
+        "source_file_id",
+        Text,
+        ForeignKey("meta.source_files.source_file_id"),
+        comment="The file that it came from.",
+    ),
     Required("pointer", Text, comment="JSON pointer, or line, in that file; empty for the whole file."),
-    Required("rule", Text, comment="Rule that it broke, see meta.rules."),
+    Required("rule", Text, ForeignKey("meta.rules.rule"), comment="Rule that it broke, see meta.rules."),
     Required("detail", Text, comment="What was expected and found, with its place in the record."),
     Column("subset", Text, comment="As in records."),
     Column("release", Text, comment="As in records."),

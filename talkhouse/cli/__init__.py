@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from schema.errors import TalkhouseError
-from talkhouse.cli import build, ingest, sql, status
+from talkhouse.cli import build, check, findings, ingest, sql, status, views
 from talkhouse.cli.console import errors
 from talkhouse.settings import version
 
@@ -23,6 +23,9 @@ app.command("build")(build.command)
 app.command("ingest")(ingest.command)
 app.command("status")(status.command)
 app.command("sql")(sql.command)
+app.command("check")(check.command)
+app.command("findings")(findings.command)
+app.command("views")(views.command)
 
 
 def _version(asked: bool) -> None:
@@ -34,7 +37,8 @@ def _version(asked: bool) -> None:
 @app.callback()
 def root(
     _: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
     """A SQL warehouse of dialogue corpora: shared tables in one DuckDB file, and views that are the published splits.

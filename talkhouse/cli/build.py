@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.console import Bar, Database, NoWait
+from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
 
@@ -32,7 +32,16 @@ def command(
     ] = None,
     rehash: Annotated[
         bool,
-        typer.Option("--rehash", help="Compare the files' bytes with the warehouse, not only size, time and inode."),
+        typer.Option(
+            "--rehash", metavar="", help="Compare the files' bytes with the warehouse, not only size, time and inode."
+        ),
+    ] = False,
+    max_quarantine: MaxQuarantine = "1%",
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", metavar="", help="Do everything but publish, and say what was recognised, ignored and found."
+        ),
     ] = False,
     no_wait: NoWait = False,
 ) -> None:
@@ -50,7 +59,17 @@ def command(
     """
     from talkhouse.build import build
     from talkhouse.cli.summary import show
+    from talkhouse.limit import Limit
 
     with Bar() as bar:
-        result = build(database(db), bar, data=data, only=tuple(corpus or ()), rehash=rehash, wait=not no_wait)
+        result = build(
+            database(db),
+            bar,
+            data=data,
+            only=tuple(corpus or ()),
+            rehash=rehash,
+            wait=not no_wait,
+            limit=Limit(max_quarantine),
+            dry_run=dry_run,
+        )
     show(result)

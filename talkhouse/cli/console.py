@@ -32,9 +32,20 @@ Database = Annotated[
 ]
 NoWait = Annotated[
     bool,
-    typer.Option("--no-wait", help="Stop and say who is building instead of waiting for another build to end."),
+    typer.Option(
+        "--no-wait", metavar="", help="Stop and say who is building instead of waiting for another build to end."
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+MaxQuarantine = Annotated[
+    str,
+    typer.Option(
+        "--max-quarantine",
+        metavar="N|N%",
+        help="Stop instead of publishing when more records of a corpus than this can't be loaded: a count, or a "
+        "share of its records. 100% lets everything pass.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON for programs.")]
 
 
 class Bar:

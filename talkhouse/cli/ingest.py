@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.console import Bar, Database, NoWait
+from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
 
@@ -16,6 +16,7 @@ def command(
         typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),
     ],
     db: Database = None,
+    max_quarantine: MaxQuarantine = "1%",
     no_wait: NoWait = False,
 ) -> None:
     """Replace one corpus by the given files; the other corpora stay as they are.
@@ -25,7 +26,8 @@ def command(
     """
     from talkhouse.build import ingest
     from talkhouse.cli.summary import show
+    from talkhouse.limit import Limit
 
     with Bar() as bar:
-        result = ingest(database(db), bar, corpus, paths, wait=not no_wait)
+        result = ingest(database(db), bar, corpus, paths, wait=not no_wait, limit=Limit(max_quarantine))
     show(result)

@@ -1,11 +1,16 @@
-"""``talkhouse sql``: one query, read-only."""
+"""``talkhouse sql``: one query, read-only and caged."""
 
+import errno
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from schema.errors import UsageError
 from talkhouse.cli.console import Database
 from talkhouse.formats import Format
 from talkhouse.settings import database
@@ -22,8 +27,27 @@ def command(
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write to a file instead of the screen.", show_default=False),
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Give at most N rows, and say if there were more.", show_default=False),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="Stop a query that takes longer.", show_default=False),
+    ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--unsafe", help="Lift the cage: the query may read and write your files, and change settings."),
+    ] = False,
 ) -> None:
     """Run one SQL query on the warehouse, which is opened read-only.
+
+    The query is caged: it sees the warehouse and nothing else. It can't read or write other files, reach the network,
+    attach databases, load extensions or change settings, and it is one statement. So a query that somebody sent you
+    can do no harm but take long (--timeout) and need memory.
+
+    --unsafe lifts that for queries you trust, for instance to join a CSV file of your own. The warehouse is opened
+    read-only there too.
 
     Examples:
         talkhouse sql "from main.corpora"
@@ -31,10 +55,41 @@ def command(
         talkhouse sql "select label, count(*) from dbdc3.breakdown_detection group by all"
 
         talkhouse sql "from dbdc3.breakdown_detection_eval" --format parquet --output eval.parquet
+
+        talkhouse sql "from main.turns" --limit 20 --timeout 10
+
+        talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
     import talkhouse
+    from talkhouse import cage
     from talkhouse.formats import write
 
     text = sys.stdin.read() if query == "-" else query
-    with talkhouse.open(database(db)) as con:
-        write(con, text, form, output)
+    path = database(db)
+    with _quiet_end(), talkhouse.open(path) as con:
+        _check_output(output, path)
+        cage.settle(con, caged=not unsafe)
+        with cage.stoppable(con, timeout) as stop:
+            write(con, text, form, output, limit=limit, caged=not unsafe, whole=stop.check)
+
+
+def _check_output(output: Path | None, warehouse: Path) -> None:
+    if output is not None and output.exists() and output.samefile(warehouse):
+        raise UsageError("the rows would replace the warehouse", where=output, next_step="name another --output FILE")
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """End without a traceback at Ctrl-C, with 130, and where the reader of our output has left, with 0."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(130) from None
+    except OSError as error:
+        # EIO is what a terminal gives that is gone.
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        # Python flushes what is left at its end, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None

@@ -9,6 +9,8 @@ from rich.markup import escape
 import talkhouse
 from talkhouse.build import Result
 from talkhouse.cli.console import output
+from talkhouse.cli.findings import show as show_findings
+from talkhouse.findings import Inventory
 from talkhouse.settings import database
 from talkhouse.status import status
 
@@ -24,6 +26,9 @@ def show(result: Result) -> None:
         output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}", soft_wrap=True)
         output.print(f"  look into it with: talkhouse status{_option(result.path)}", soft_wrap=True)
         return
+    if result.inventory:
+        _show_rehearsal(result, result.inventory)
+        return
     with talkhouse.open(result.path) as con:
         found = status(con, result.path)
     output.print(f"[bold green]Built[/] {size(found)} in {result.seconds:.1f} s", soft_wrap=True)
@@ -31,6 +36,25 @@ def show(result: Result) -> None:
         output.print(f"  removed {corpus_id}: it is no longer in the data folder")
     show_corpora(found, unchanged=result.plan.keep)
     _suggest(found, _option(result.path))
+
+
+def _show_rehearsal(result: Result, inventory: Inventory) -> None:
+    """Say what a build would do: what is recognised, what is ignored and why, what is found."""
+    output.print("[bold]Dry run[/]: nothing was published. The warehouse would hold:")
+    show_corpora(inventory.status, unchanged=result.plan.keep)
+    for corpus_id in result.plan.remove:
+        output.print(f"  removed {corpus_id}: it is no longer in the data folder")
+    output.print("Files:")
+    for group in inventory.files:
+        what = "recognised" if group["kind"] in ("read", "archive") else group["kind"]
+        records = f", {group['records']:,} records" if group["records"] else ""
+        why = f": {group['note']}" if group["note"] else ""
+        output.print(f"  {group['corpus_id']}: {group['file_count']:,} {what}{records}{escape(why)}", soft_wrap=True)
+        if group["kind"] not in ("read", "archive"):
+            for name in group["examples"]:
+                output.print(f"    {escape(name)}", soft_wrap=True)
+    output.print("Findings:")
+    show_findings(inventory.findings)
 
 
 def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None:

@@ -73,6 +73,7 @@ CORPUS = Corpus(
         ),
     ),
     rules=RULES,
+    has_record_per_file=True,
     read=read,
     write=write,
 )

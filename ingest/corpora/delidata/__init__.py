@@ -1,0 +1,93 @@
+"""DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
+
+from ingest.corpora.delidata.labels import (
+    ADDITIONAL,
+    PERFORMANCE_CHANGE,
+    SOLUTION,
+    TARGET,
+    TEAM_PERFORMANCE,
+    TRACKER,
+    TYPE,
+)
+from ingest.corpora.delidata.read import read
+from ingest.corpora.delidata.rules import RULES
+from ingest.corpora.delidata.write import write
+from ingest.corpus import Corpus, Exempt, Scheme
+
+_CARDS = "labels are the cards of a group, any letter or digit"
+
+CORPUS = Corpus(
+    id="delidata",
+    version=1,
+    title="DeliData: deliberation in multi-party problem solving",
+    description=(
+        "Chats of groups of two to six people who solve the Wason card selection task together. Messages are labelled "
+        "as probing or non-probing deliberation; who holds which solution is tracked row by row."
+    ),
+    homepage="https://delibot.xyz/delidata",
+    licence="Apache-2.0, that of the repository delitoolkit, which the corpus comes with",
+    licence_url="https://github.com/gkaradzhov/delitoolkit/blob/HEAD/LICENSE",
+    citation=(
+        "G. Karadzhov, T. Stafford, A. Vlachos: DeliData: A dataset for deliberation in multi-party problem solving. "
+        "Proceedings of the ACM on Human-Computer Interaction 7 (CSCW2), 2023."
+    ),
+    languages=("en",),
+    files="the folder delidata_corpus: tab-separated files without an ending, each named after its group",
+    sources=(),  # a folder of a repository; there is no file to fetch
+    splits={"all": None},
+    schemes=(
+        Scheme(
+            TYPE,
+            "What a message does for deliberation; None and 0 are one class of the reference classifier.",
+            "turn",
+            {
+                "Probing": "Provokes discussion without bringing in new information.",
+                "Non-probing-deliberation": "Discusses the task: reasoning, solutions, agreement.",
+                "None": "No deliberation: greetings, small talk, hesitation.",
+                "0": "No deliberation, in the publisher's other spelling.",
+            },
+        ),
+        Scheme(
+            TARGET,
+            "What a deliberating message is about.",
+            "turn",
+            {
+                "Moderation": "How the group goes about its discussion.",
+                "Reasoning": "Why a card should or should not be turned.",
+                "Solution": "Which cards to turn.",
+                "Agree": "Agreement with what was said.",
+                "Disagree": "Disagreement with what was said.",
+                "0": "No target: the message is no deliberation.",
+                "None": "No target, in the publisher's other spelling.",
+            },
+        ),
+        Scheme(
+            ADDITIONAL,
+            "What else a message does; one row per item, no row where the publisher has 0.",
+            "turn",
+            {
+                "complete_solution": "Proposes all cards to turn.",
+                "partial_solution": "Proposes some of the cards to turn.",
+                "specific_addressee": "Speaks to somebody in particular.",
+                "solution_summary": "Sums up the solutions so far.",
+                "consider_opposite": "Asks to consider the opposite.",
+            },
+        ),
+        Scheme(TEAM_PERFORMANCE, "Mean score of the tracker's solutions after this row, 0 to 1 (value).", "turn"),
+        Scheme(PERFORMANCE_CHANGE, "Team performance less that of the row before (value).", "turn"),
+        Scheme(SOLUTION, "The cards that a message proposes; one row per card.", "turn"),
+        Scheme(
+            TRACKER,
+            "The cards that each user stands for after this row; one row per user (annotator_id) and card, a label "
+            "that is null for an empty list.",
+            "turn",
+            {"N/A": "No solution of this user is known; published as the letters N, / and A."},
+        ),
+    ),
+    rules=RULES,
+    house_rules=("TH-02", "TH-05"),
+    exceptions=(Exempt("labels_are_declared", SOLUTION, _CARDS), Exempt("labels_are_declared", TRACKER, _CARDS)),
+    has_record_per_file=True,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,69 @@
+"""The format of a group's file: tab-separated cells, quoted with ``'`` where they hold one, a line per row."""
+
+from typing import NamedTuple
+
+from ingest.decode import BadRecord, pointer
+
+
+class Cells(NamedTuple):
+    """The cells of one row, in published order; as published (raw), or with their quotes taken off."""
+
+    group_id: str
+    message_id: str
+    message_type: str
+    origin: str
+    original_text: str
+    clean_text: str
+    annotation_type: str
+    annotation_target: str
+    annotation_additional: str
+    team_performance: str
+    performance_change: str
+    sol_tracker_message: str
+    sol_tracker_all: str
+
+
+HEADER = "\t".join(Cells._fields)
+
+
+def quote(text: str) -> str:
+    """Write a cell as the publisher's writer does: quoted where it holds a quote, which is then doubled."""
+    return "'" + text.replace("'", "''") + "'" if "'" in text else text
+
+
+def unquote(cell: str) -> str:
+    """Take the outer quotes off and halve the doubled ones inside; anything else is the text itself."""
+    return cell[1:-1].replace("''", "'") if is_quoted(cell) else cell
+
+
+def is_quoted(cell: str) -> bool:
+    """Whether a cell stands in quotes."""
+    return len(cell) > 1 and cell[0] == cell[-1] == "'"
+
+
+def looks_like_a_table(raw: bytes) -> bool:
+    """Whether this can be a group's file at all, if only a damaged one: empty, or its first line has our cells."""
+    first = raw.split(b"\n", 1)[0]
+    return not raw or b"\t" in first or first == HEADER.encode()
+
+
+def parse(text: str, group_id: str) -> list[Cells]:
+    """Split a file into the raw cells of its rows; raises BadRecord (DE-01) where it is none of this corpus."""
+    header, *lines = text.removesuffix("\n").split("\n")
+    if not text:
+        raise BadRecord("DE-01", "the file is empty")
+    if header != HEADER:
+        raise BadRecord("DE-01", f"the header is {header[:200]!r}")
+    rows = [_row(index, line) for index, line in enumerate(lines)]
+    for index, row in enumerate(rows):
+        if row.group_id != group_id:
+            detail = f"the file is named {group_id}, its group_id is {row.group_id}"
+            raise BadRecord("DE-01", detail, pointer(index, "group_id"))
+    return rows
+
+
+def _row(index: int, line: str) -> Cells:
+    cells = line.split("\t")
+    if len(cells) != len(Cells._fields):
+        raise BadRecord("DE-01", f"{len(cells)} cells in a row, not {len(Cells._fields)}", pointer(index))
+    return Cells(*cells)

@@ -1,0 +1,73 @@
+"""A turn and its annotations back to the cells of their row, as the publisher spells them."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ingest.corpora.delidata.cells import Cells, quote
+from ingest.corpora.delidata.labels import (
+    ADDITIONAL,
+    NO_ITEMS,
+    NO_SOLUTION,
+    PERFORMANCE_CHANGE,
+    SOLUTION,
+    TARGET,
+    TEAM_PERFORMANCE,
+    TRACKER,
+    TYPE,
+)
+from ingest.corpora.delidata.talk import KINDS
+from ingest.rows import Annotation, Turn
+
+_TYPES = {kind: name for name, kind in KINDS.items()}
+
+
+def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells:
+    """Give the raw cells of a row as its rows alone say them; what differs in a file is in its record."""
+    found = extra(turn)
+    by_scheme = defaultdict(list)
+    for annotation in annotations:
+        by_scheme[annotation.scheme].append(annotation)
+    plain = Cells(
+        group_id=group_id,
+        message_id=turn.native_id or "",
+        message_type=found.get("message_type") or _TYPES.get(turn.kind, ""),
+        origin=(turn.speaker_id or "").removeprefix(f"{turn.dialogue_id}/"),
+        original_text=turn.text,
+        clean_text=found.get("clean_text", ""),
+        annotation_type=_joined(by_scheme[TYPE]),
+        annotation_target=_joined(by_scheme[TARGET]),
+        annotation_additional=_joined(by_scheme[ADDITIONAL]) or (NO_ITEMS if turn.kind == "message" else ""),
+        team_performance=_number(by_scheme[TEAM_PERFORMANCE]),
+        performance_change=_number(by_scheme[PERFORMANCE_CHANGE]),
+        sol_tracker_message=_joined(by_scheme[SOLUTION]),
+        sol_tracker_all=_tracker(by_scheme[TRACKER]),
+    )
+    return Cells(*map(quote, plain))._replace(**found.get("cells", {}))
+
+
+def extra(row: Any) -> dict[str, Any]:
+    """Decode a row's ``extra``."""
+    found: dict[str, Any] = msgspec.json.decode(row.extra) if row.extra else {}
+    return found
+
+
+def _joined(annotations: Sequence[Annotation]) -> str:
+    return ",".join(annotation.label or "" for annotation in annotations)
+
+
+def _number(annotations: Sequence[Annotation]) -> str:
+    return "".join(repr(annotation.value) for annotation in annotations)
+
+
+def _tracker(annotations: Sequence[Annotation]) -> str:
+    """Write the tracker as Python's json does; ``N/A`` falls apart into its letters again."""
+    users: dict[str, list[str]] = {}
+    for annotation in annotations:
+        cards = users.setdefault(annotation.annotator_id or "", [])
+        if annotation.label is not None:
+            cards.extend(NO_SOLUTION if annotation.label == NO_SOLUTION else [annotation.label])
+    return json.dumps(users)

@@ -1,0 +1,117 @@
+"""Checks: SELECTs of what should not be there, some generated from the metadata, some written by hand."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from sqlalchemy import ForeignKeyConstraint, Table
+
+from queries.catalogue import CHECKS, Catalogue, Query
+from schema.fetch import dicts
+from schema.tables import metadata, qualified
+
+ROWS_KEPT = 1_000
+"""Offending rows of one check that are kept; more are counted."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that should be true: its SELECT gives the rows that offend."""
+
+    name: str
+    severity: str
+    condition: str
+    sql: str
+    rule: str
+    """The rule that findings name: the corpus's own, or the check's name."""
+    remedy: str
+    corpus_id: str | None = None
+    """The corpus that it is about; None: all of them."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found: how many rows offend, the first of them, and what that cost."""
+
+    check: Check
+    offending: int
+    rows: list[dict[str, Any]]
+    milliseconds: float
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether this stops a build."""
+        return self.offending > 0 and self.check.severity == "error"
+
+
+def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
+    """Give the checks of a warehouse that holds these corpora."""
+    present = set(corpora)
+    written = [query for query in catalogue.checks if query.schema in {CHECKS, *present}]
+    generated = [check for table in metadata.tables.values() for check in _of_table(table)]
+    return [*generated, *(_written(query) for query in written)]
+
+
+def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Outcome]:
+    """Run checks one by one."""
+    for check in wanted:
+        begun = time.perf_counter()
+        rows = dicts(con.execute(f"select * from ({check.sql}) order by all limit {ROWS_KEPT + 1}"))
+        offending = len(rows)
+        if offending > ROWS_KEPT:
+            offending = con.execute(f"select count(*) from ({check.sql})").fetchall()[0][0]
+        milliseconds = (time.perf_counter() - begun) * 1000
+        yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
+
+
+def _written(query: Query) -> Check:
+    name = query.name if query.schema == CHECKS else query.full_name
+    return Check(
+        name=name,
+        severity=query.facts["severity"],
+        condition=query.comment,
+        sql=query.sql,
+        rule=query.facts.get("rule", name),
+        remedy=query.facts.get("remedy", "See the rule."),
+        corpus_id=None if query.schema == CHECKS else query.schema,
+    )
+
+
+def _of_table(table: Table) -> Iterator[Check]:
+    """Generate the checks of a table's grain and of its relations."""
+    yield _grain(table)
+    for constraint in sorted(table.foreign_key_constraints, key=lambda one: list(one.column_keys)):
+        yield _relation(table, constraint)
+
+
+def _grain(table: Table) -> Check:
+    """No two rows have the same grain; ``group by`` takes nulls for equal."""
+    grain = ", ".join(table.info["grain"])
+    return _generated(
+        f"{table.name}_have_one_row_per_grain",
+        f"{qualified(table)} has one row per {grain}.",
+        f"select {grain}, count(*) as row_count from {qualified(table)} group by all having count(*) > 1",
+    )
+
+
+def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
+    """Every reference points at a row; one with a null in it points nowhere."""
+    pairs = [(element.parent.name, element.column.name) for element in constraint.elements]
+    target = constraint.elements[0].column.table
+    given = " and ".join(f"{column} is not null" for column, _ in pairs)
+    match = " and ".join(f"there.{to} = here.{column}" for column, to in pairs)
+    columns = ", ".join(column for column, _ in pairs)
+    grain = ", ".join(dict.fromkeys([*(column for column, _ in pairs), *table.info["grain"]]))
+    return _generated(
+        f"{table.name}_{'_'.join(column for column, _ in pairs)}_in_{target.name}",
+        f"Every {columns} of {qualified(table)} is in {qualified(target)}.",
+        f"select {grain} from {qualified(table)} as here where {given} "
+        f"and not exists (select 1 from {qualified(target)} as there where {match})",
+    )
+
+
+def _generated(name: str, condition: str, sql: str) -> Check:
+    """Structure that is broken is a mistake of a reader, never of the data."""
+    return Check(name, "error", condition, sql, name, "This is a mistake in Talkhouse: please report it.")

@@ -1,0 +1,12 @@
+-- A candidate list that says which answer is right says it of exactly one.
+-- severity: warn
+-- remedy: Look at the list in main.candidates; a metric that expects one right answer must leave it out.
+select
+    record_id,
+    turn_index,
+    candidate_set,
+    count(distinct position) filter (where is_gold) as gold_count,
+    candidate_set || ' has ' || count(distinct position) filter (where is_gold) || ' right answers' as detail,
+from main.candidates
+group by record_id, turn_index, candidate_set
+having count(is_gold) > 0 and count(distinct position) filter (where is_gold) <> 1

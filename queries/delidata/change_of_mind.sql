@@ -1,0 +1,31 @@
+-- Change of mind: each message with the one before it and the step in the team's performance that comes with it.
+-- grain: split, example_index
+--   message_id: The publisher's id of the message, verbatim.
+--   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
+--   message: Text of the message, quotes decoded.
+--   change: The published performance_change: team performance less that of the row before, whatever kind that row is.
+--   label: The sign of the change: +, - or 0.
+--   message_raw: The message as the reference reader gives it: the cell with its own quotes, leading blanks taken off.
+select
+    examples.split,
+    records.standard_split,
+    examples.example_index,
+    examples.dialogue_id,
+    records.native_id,
+    examples.turn_index,
+    messages.message_id,
+    messages.previous,
+    messages.message,
+    annotations.value as change,
+    case when annotations.value > 0 then '+' when annotations.value < 0 then '-' else '0' end as label,
+    messages.message_raw,
+    examples.record_id,
+from main.examples
+inner join main.records on records.record_id = examples.record_id
+inner join delidata.messages
+    on messages.dialogue_id = examples.dialogue_id and messages.turn_index = examples.turn_index
+inner join main.annotations
+    on annotations.record_id = examples.record_id
+    and annotations.turn_index = examples.turn_index
+    and annotations.scheme = 'delidata.performance_change'
+where examples.corpus_id = 'delidata' and examples.task = 'change_of_mind'

@@ -1,0 +1,177 @@
+"""Reads a DuckDB database back into SQLAlchemy's terms; the stock dialect asks PostgreSQL's catalog and fails."""
+
+from operator import itemgetter
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, RowMapping
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.engine.reflection import Inspector
+from sqlalchemy.exc import NoSuchTableError
+from sqlalchemy.types import TypeEngine, UserDefinedType
+
+Found = dict[str, Any]
+"""What an inspector is told of a column or constraint."""
+
+_TYPES: dict[str, TypeEngine[Any]] = {
+    "BIGINT": sa.BigInteger(),
+    "BLOB": sa.LargeBinary(),
+    "BOOLEAN": sa.Boolean(),
+    "DATE": sa.Date(),
+    "DOUBLE": sa.Double(),
+    "INTEGER": sa.Integer(),
+    "JSON": sa.JSON(),
+    "TIMESTAMP": sa.TIMESTAMP(),
+    "TIMESTAMP WITH TIME ZONE": sa.TIMESTAMP(timezone=True),
+    "VARCHAR": sa.Text(),
+}
+
+
+class Native(UserDefinedType[Any]):
+    """A type that our tables have no word for (lists, structs, enums ...), in DuckDB's own spelling."""
+
+    cache_ok = True
+
+    def __init__(self, spelling: str) -> None:
+        self.spelling = spelling
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Give the DDL of the type."""
+        return self.spelling
+
+
+class Reflection:
+    """The part of a dialect that inspects: the current database, without temporary objects.
+
+    DuckDB drops the names of constraints and makes up its own, so none has a name here. Foreign keys are not
+    reflected: ours are declared in the metadata and written to no database.
+    """
+
+    inspector = Inspector
+
+    # PostgreSQL's versions read its catalog for many tables at once; these call the methods below for each.
+    get_multi_check_constraints = DefaultDialect.get_multi_check_constraints
+    get_multi_columns = DefaultDialect.get_multi_columns
+    get_multi_foreign_keys = DefaultDialect.get_multi_foreign_keys
+    get_multi_indexes = DefaultDialect.get_multi_indexes
+    get_multi_pk_constraint = DefaultDialect.get_multi_pk_constraint
+    get_multi_table_comment = DefaultDialect.get_multi_table_comment
+    get_multi_table_options = DefaultDialect.get_multi_table_options
+    get_multi_unique_constraints = DefaultDialect.get_multi_unique_constraints
+
+    def get_schema_names(self, con: Connection, **_: Any) -> list[str]:
+        """Name the schemas that may hold tables or views of ours."""
+        rows = _rows(con, "duckdb_schemas()", "schema_name not in ('information_schema', 'pg_catalog')", {})
+        return [row["schema_name"] for row in rows]
+
+    def get_table_names(self, con: Connection, schema: str | None = None, **_: Any) -> list[str]:
+        """Name the tables of a schema."""
+        return [row["table_name"] for row in _in_schema(con, "duckdb_tables()", schema)]
+
+    def get_view_names(self, con: Connection, schema: str | None = None, **_: Any) -> list[str]:
+        """Name the views of a schema."""
+        return [row["view_name"] for row in _in_schema(con, "duckdb_views()", schema)]
+
+    def get_materialized_view_names(self, *_: Any, **__: Any) -> list[str]:
+        """DuckDB has none."""
+        return []
+
+    get_temp_table_names = get_temp_view_names = get_materialized_view_names
+
+    def has_table(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> bool:
+        """Whether there is such a table or view."""
+        return bool(_of_table(con, "duckdb_columns()", schema, table))
+
+    def get_columns(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
+        """Describe the columns of a table or view; how they are compressed is no part of their type."""
+        rows = sorted(_columns(con, schema, table), key=itemgetter("column_index"))
+        return [
+            {
+                "name": row["column_name"],
+                "type": _type(row),
+                "nullable": row["is_nullable"],
+                "default": row["column_default"],
+                "autoincrement": False,
+                "comment": row["comment"],
+            }
+            for row in rows
+        ]
+
+    def get_pk_constraint(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> Found:
+        """Name the columns of the primary key."""
+        keys = _constraints(con, schema, table, "PRIMARY KEY")
+        return {"name": None, "constrained_columns": [name for row in keys for name in row["constraint_column_names"]]}
+
+    def get_unique_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
+        """Describe the unique constraints."""
+        found = _constraints(con, schema, table, "UNIQUE")
+        return [{"name": None, "column_names": list(row["constraint_column_names"])} for row in found]
+
+    def get_check_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
+        """Describe the check constraints, in DuckDB's spelling."""
+        found = _constraints(con, schema, table, "CHECK")
+        return [{"name": None, "sqltext": row["expression"]} for row in found]
+
+    def get_foreign_keys(self, *_: Any, **__: Any) -> list[Found]:
+        """None: see the class."""
+        return []
+
+    def get_indexes(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
+        """Describe the indexes that were created by name."""
+        names = {row["column_name"] for row in _columns(con, schema, table)}
+        # DuckDB prints the list of expressions; its own cast reads it back, commas and quotes included.
+        with_parts = "(select *, expressions::varchar[] as parts from duckdb_indexes())"
+        return [_index(row, names) for row in _of_table(con, with_parts, schema, table)]
+
+    def get_table_comment(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> Found:
+        """Give the comment of a table or view."""
+        _columns(con, schema, table)
+        both = "(from duckdb_tables() union all by name select *, view_name as table_name from duckdb_views())"
+        return {"text": _of_table(con, both, schema, table)[0]["comment"]}
+
+    def get_table_options(self, *_: Any, **__: Any) -> Found:
+        """DuckDB has none."""
+        return {}
+
+
+def _rows(con: Connection, source: str, where: str, values: dict[str, str]) -> list[RowMapping]:
+    """Read one of DuckDB's own tables, of the current database."""
+    query = f"select * from {source} where database_name = current_database() and {where} order by all"
+    return list(con.execute(sa.text(query), values).mappings())
+
+
+def _in_schema(con: Connection, source: str, schema: str | None) -> list[RowMapping]:
+    return _rows(con, source, "schema_name = :schema", {"schema": schema or "main"})
+
+
+def _of_table(con: Connection, source: str, schema: str | None, table: str) -> list[RowMapping]:
+    where = "schema_name = :schema and table_name = :table"
+    return _rows(con, source, where, {"schema": schema or "main", "table": table})
+
+
+def _columns(con: Connection, schema: str | None, table: str) -> list[RowMapping]:
+    """Read the columns, which every table has; so a table without any is not there."""
+    rows = _of_table(con, "duckdb_columns()", schema, table)
+    if not rows:
+        raise NoSuchTableError(f"{schema or 'main'}.{table}")
+    return rows
+
+
+def _constraints(con: Connection, schema: str | None, table: str, kind: str) -> list[RowMapping]:
+    """Read the constraints of one kind, in the order of their declaration."""
+    _columns(con, schema, table)
+    rows = _of_table(con, "duckdb_constraints()", schema, table)
+    return [row for row in rows if row["constraint_type"] == kind]
+
+
+def _type(column: RowMapping) -> TypeEngine[Any]:
+    spelling: str = column["data_type"]
+    return _TYPES.get(spelling) or Native(spelling)
+
+
+def _index(row: RowMapping, columns: set[str]) -> Found:
+    """Describe an index; what is no column is an expression."""
+    parts = [part.strip("'").strip('"') for part in row["parts"]]
+    names = [part if part in columns else None for part in parts]
+    described = {"name": row["index_name"], "unique": row["is_unique"], "column_names": names}
+    return described if None not in names else {**described, "expressions": parts}

@@ -1,0 +1,187 @@
+"""The cage of the console: a query sees the warehouse and nothing else, and it can be stopped.
+
+What each switch was seen to stop, and what none of them stops, is in docs/decisions/0007-console.md.
+"""
+
+import re
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from schema.errors import QueryFailed, UsageError
+
+ALWAYS = {
+    # The variables of our own code are no tables.
+    "python_enable_replacements": "false",
+    # JSON and UUID stay what they are in Parquet; here because nothing can be set in the cage.
+    "arrow_lossless_conversion": "true",
+}
+"""What is set in the cage and out of it."""
+
+SWITCHES = {
+    # Without external access DuckDB still lets a query overwrite the database's own file, its log and its temporary
+    # folder, which it puts on the list of allowed paths: copy (select 1) to 'w.duckdb' (use_tmp_file false).
+    # Only a disabled file system closes that; it also stops spilling, so there is no temporary folder to name.
+    "temp_directory": "''",
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_extension_repositories": "'forbidden'",
+    "allow_persistent_secrets": "false",
+    "disabled_filesystems": "'LocalFileSystem'",
+    # The last one: nothing can be set after it.
+    "lock_configuration": "true",
+}
+"""DuckDB's own switches, in the order in which they are turned."""
+
+READING = ("SELECT", "EXPLAIN", "MULTI")
+"""Statements that a caged query may be; a pivot is a MULTI, as it first looks for its columns."""
+
+LIFT = "if you trust the query, give --unsafe (the warehouse stays open read-only)"
+
+_REFUSAL = re.compile(
+    r"disabled (by|through) configuration|configuration has been locked|it exists in the \w+ extension"
+    r"|by this name exists in the \w+ extension"
+)
+_WAKE = b"\0"
+_NO_DISK = "no temporary directory is specified"
+
+
+def settle(con: duckdb.DuckDBPyConnection, *, caged: bool = True) -> None:
+    """Set a connection up for the console: caged, it loses files, network, extensions and settings for good."""
+    for name, value in (ALWAYS | SWITCHES if caged else ALWAYS).items():
+        con.execute(f"set {name} = {value}")
+
+
+def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
+    """Split a text into its statements; UsageError where there is none."""
+    statements = con.extract_statements(query)
+    if not statements:
+        raise UsageError(
+            "the query is empty",
+            expected="a SQL statement",
+            found="nothing, or only comments",
+            next_step='list what there is with: talkhouse sql "show all tables"',
+        )
+    return statements
+
+
+def check(statements: list[duckdb.Statement]) -> None:
+    """Refuse everything but one statement that reads."""
+    kinds = [kind(statement) for statement in statements]
+    if len(kinds) == 1 and kinds[0] in READING:
+        return
+    one = "one statement that reads: select, from, with, values, pivot, describe, show, summarize, explain"
+    raise QueryFailed(
+        "the console is caged: a query may only read, and the warehouse is open read-only",
+        expected=one,
+        found=f"{kinds[0]}" if len(kinds) == 1 else f"{len(kinds)} statements: {', '.join(kinds)}",
+        next_step=LIFT,
+    )
+
+
+def kind(statement: duckdb.Statement) -> str:
+    """Name the kind of a statement; DuckDB has kinds that its Python package can't name."""
+    try:
+        return statement.type.name
+    except ValueError:
+        return "a statement of another kind"
+
+
+def failure(error: Exception) -> QueryFailed:
+    """Say why a query failed, with DuckDB's own message, and whether it was the cage."""
+    text = str(error)
+    if _NO_DISK in text:
+        return QueryFailed(
+            "the query needs more memory than there is; a caged query can't use the disk for it",
+            found=text.splitlines()[0],
+            next_step=f"read fewer rows or columns, or {LIFT}",
+        )
+    if _REFUSAL.search(text):
+        return QueryFailed(
+            "the console is caged: a query can't reach files, the network, extensions or settings",
+            found=text,
+            next_step=LIFT,
+        )
+    return QueryFailed(
+        "the query failed", found=text, next_step='list what there is with: talkhouse sql "show all tables"'
+    )
+
+
+class Stop:
+    """Whether a query was asked to end, by the clock or by Ctrl-C; a result that came after it is not whole."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.late = threading.Event()
+        self.interrupted = threading.Event()
+        self._is_told = False
+
+    def on_sigint(self, *_: object) -> None:
+        """Raise KeyboardInterrupt, unless it is already on its way: a second would break off the clean end."""
+        self.interrupted.set()
+        if not self._is_told:
+            self._is_told = True
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Raise QueryFailed or KeyboardInterrupt where the query was asked to end."""
+        if self.interrupted.is_set():
+            self._is_told = True
+            raise KeyboardInterrupt
+        if self.late.is_set():
+            raise QueryFailed(
+                "the query took too long and was stopped",
+                expected=f"an end within {self.seconds:g} s (--timeout)",
+                next_step="raise --timeout, or read less: a where, fewer columns, --limit N",
+            )
+
+
+@contextmanager
+def stoppable(con: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[Stop]:
+    """Stop the queries inside after some seconds, with QueryFailed, or at Ctrl-C, with KeyboardInterrupt."""
+    stop, done = Stop(seconds), threading.Event()
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    clock = threading.Thread(target=_watch, args=(con, stop, done, heard), daemon=True)
+    # Python's own handler waits until DuckDB gives control back, which may take hours: a thread must hear of it.
+    previous = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    handler = signal.signal(signal.SIGINT, stop.on_sigint)
+    clock.start()
+    try:
+        yield stop
+    except Exception:
+        # DuckDB gives several exceptions for an interrupted query, among them RuntimeError and, by Arrow, OSError.
+        stop.check()
+        raise
+    finally:
+        signal.set_wakeup_fd(previous)
+        signal.signal(signal.SIGINT, handler)
+        done.set()
+        told.send(_WAKE)
+        clock.join()
+        heard.close()
+        told.close()
+
+
+def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, done: threading.Event, heard: socket.socket) -> None:
+    end = None if stop.seconds is None else time.monotonic() + stop.seconds
+    while not done.is_set():
+        left = None if end is None else max(end - time.monotonic(), 0)
+        if not select.select([heard], [], [], left)[0]:
+            stop.late.set()
+            break
+        if signal.SIGINT in heard.recv(64):
+            stop.interrupted.set()
+            break
+    while not done.is_set():
+        con.interrupt()
+        # DuckDB forgets an interrupt that comes between two queries.
+        done.wait(0.1)

@@ -1,0 +1,55 @@
+"""``talkhouse check``: all checks on a warehouse."""
+
+import json
+import sys
+
+from rich.markup import escape
+
+from talkhouse.cli.console import Database, Json, output
+from talkhouse.settings import database
+
+_SHOWN = 5
+
+
+def command(db: Database = None, as_json: Json = False) -> None:
+    """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
+
+    Exit code 1, with the offending rows, when a check of severity error fails. Warnings are findings:
+    see [bold]talkhouse findings[/bold].
+    """
+    import talkhouse
+    from queries.catalogue import catalogue
+    from queries.checks import checks, run
+
+    with talkhouse.open(database(db)) as con:
+        present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
+        outcomes = list(run(con, checks(catalogue(), present)))
+    if as_json:
+        found = [
+            {
+                "check": outcome.check.name,
+                "severity": outcome.check.severity,
+                "condition": outcome.check.condition,
+                "offending": outcome.offending,
+                "rows": outcome.rows,
+                "milliseconds": round(outcome.milliseconds, 3),
+            }
+            for outcome in outcomes
+        ]
+        print(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            mark = "[green]ok[/]" if not outcome.offending else f"[red]{outcome.check.severity}[/]"
+            cost = f"[dim]{outcome.milliseconds:,.0f} ms[/]"
+            output.print(f"{mark}  {escape(outcome.check.condition)}  {cost}", soft_wrap=True)
+            for row in outcome.rows[:_SHOWN]:
+                text = row.get("detail") or ", ".join(f"{name}={value!r}" for name, value in row.items())
+                output.print(f"      {escape(str(text))}", soft_wrap=True)
+            if outcome.offending > _SHOWN:
+                output.print(f"      ... and {outcome.offending - _SHOWN:,} more")
+        failed = sum(outcome.is_failure for outcome in outcomes)
+        warned = sum(outcome.offending > 0 for outcome in outcomes) - failed
+        seconds = sum(outcome.milliseconds for outcome in outcomes) / 1000
+        output.print(f"{len(outcomes)} checks in {seconds:.1f} s: {failed} failed, {warned} with warnings")
+    if any(outcome.is_failure for outcome in outcomes):
+        sys.exit(1)

@@ -1,0 +1,63 @@
+"""``talkhouse findings``: what was quarantined or warned about."""
+
+import json
+from itertools import groupby
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from talkhouse.cli.console import Database, Json, output
+from talkhouse.settings import database
+
+_SHOWN = 10
+
+
+def command(
+    db: Database = None,
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", metavar="ID", help="Only this corpus.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what was quarantined or warned about: the rule, the place, what was found, and what to do.
+
+    Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
+    """
+    import talkhouse
+    from talkhouse.findings import findings
+
+    with talkhouse.open(database(db)) as con:
+        if corpus is not None:
+            _check_corpus(con.execute("select corpus_id from main.corpora order by all").fetchall(), corpus)
+        found = findings(con, corpus)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    show(found)
+
+
+def show(found: list[dict[str, Any]]) -> None:
+    """Print findings by rule, the first of each with their places."""
+    if not found:
+        output.print("No findings.")
+    for (rule, severity), group in groupby(found, key=lambda one: (one["rule"], one["severity"])):
+        some = list(group)
+        colour = "red" if severity.startswith("reject") else "yellow"
+        output.print(
+            f"[bold]{rule}[/] [{colour}]{severity}[/] ({len(some):,}): {escape(some[0]['condition'])}", soft_wrap=True
+        )
+        for one in some[:_SHOWN]:
+            place = f"{one['file'] or one['corpus_id'] or ''}{'#' + one['place'] if one['place'] else ''}"
+            output.print(f"  {escape(place)}: {escape(one['detail'])}", soft_wrap=True)
+        if len(some) > _SHOWN:
+            output.print(f"  ... and {len(some) - _SHOWN:,} more (all of them: --json, or meta.findings)")
+        output.print(f"  [dim]what to do:[/] {escape(some[0]['remedy'])}", soft_wrap=True)
+
+
+def _check_corpus(present: list[tuple[str]], corpus: str) -> None:
+    from schema.errors import UsageError
+
+    names = [name for (name,) in present]
+    if corpus not in names:
+        raise UsageError(f"no corpus '{corpus}' in this warehouse", expected=f"one of: {', '.join(names)}")

@@ -1,0 +1,56 @@
+"""``talkhouse views``: what there is to query, and what it means."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from talkhouse.cli.console import Database, Json, output
+from talkhouse.settings import database
+
+
+def command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A view or table, for instance dbdc3.breakdown_detection."),
+    ] = None,
+    db: Database = None,
+    as_json: Json = False,
+) -> None:
+    """List the views with what a row of each is and how many there are; with NAME, its columns and their meaning."""
+    import talkhouse
+    from talkhouse.views import view, views
+
+    with talkhouse.open(database(db)) as con:
+        found: Any = view(con, name) if name else views(con)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    elif name:
+        _show(found)
+    else:
+        rows = [(f"{one['schema']}.{one['name']}", f"{one['rows']:,}", one["comment"] or "") for one in found]
+        _table(("view", "rows", "one row is"), rows)
+        output.print("Columns and their meaning: talkhouse views NAME")
+
+
+def _show(found: dict[str, Any]) -> None:
+    output.print(f"[bold]{found['schema']}.{found['name']}[/] ({found['rows']:,} rows)")
+    output.print(escape(found["comment"] or ""), soft_wrap=True)
+    rows = [(one["name"], one["type"], one["meaning"] or "") for one in found["columns"]]
+    _table(("column", "type", "meaning"), rows)
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table that fits the terminal; elsewhere nothing is cut off."""
+    table = Table(box=box.SIMPLE, header_style="bold")
+    for head in heads:
+        table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    (output if output.is_terminal else Console(width=10_000)).print(table)

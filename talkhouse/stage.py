@@ -1,0 +1,75 @@
+"""Builds the new warehouse in the workshop: keep, load, examples, views, checks, and the notes about itself."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+import migrations
+from ingest.corpus import Corpus
+from ingest.load import Load
+from queries.catalogue import Catalogue
+from queries.views import create_views, fill_examples
+from schema import warehouse
+from talkhouse.bookkeeping import carry, note_findings, note_load, note_rules
+from talkhouse.findings import Inventory, files, findings
+from talkhouse.gate import limit_quarantine, pass_checks
+from talkhouse.inputs import Input, Request
+from talkhouse.limit import Limit
+from talkhouse.plan import Plan
+from talkhouse.progress import Progress
+from talkhouse.publish import Workshop
+from talkhouse.status import status
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One new warehouse on its way."""
+
+    path: Path
+    bench: Workshop
+    progress: Progress
+    known: dict[str, Corpus]
+    catalogue: Catalogue
+    request: Request
+    plan: Plan
+
+    def build(self, limit: Limit) -> list[str]:
+        """Make the staged file ready to be published; gives what there is to say about it."""
+        started = datetime.now(UTC)
+        present = [self.known[name] for name in self.plan.present if name in self.known]
+        migrations.upgrade(self.bench.stage)
+        with warehouse.create(self.bench.stage) as con:
+            if self.bench.old.exists():
+                carry(con, self.bench.old, self.plan, self.catalogue, present)
+            for item in self.plan.load:
+                self._load(con, item)
+            limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
+            self._make_views(con)
+            note_rules(con, self.catalogue, present)
+            notes = note_findings(con, self.request, self.bench)
+            pass_checks(con, self.catalogue, self.plan.present)
+            note_load(con, self.request.source, self.catalogue, self.plan, started)
+            con.execute("checkpoint")
+        return notes
+
+    def inventory(self) -> Inventory:
+        """Say what the staged file holds."""
+        with warehouse.connect(self.bench.stage) as con:
+            return Inventory(status(con, self.bench.stage), files(con), findings(con))
+
+    def _load(self, con: duckdb.DuckDBPyConnection, item: Input) -> None:
+        """Load one corpus in one transaction."""
+        self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
+        con.execute("begin")
+        Load(con, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
+        con.execute("commit")
+        self.progress.finish(item.corpus)
+
+    def _make_views(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Fill the examples, then create macros and views."""
+        con.execute("begin")
+        fill_examples(con, self.catalogue, self.plan.present)
+        create_views(con, self.catalogue, {name: corpus.splits for name, corpus in self.known.items()})
+        con.execute("commit")

@@ -1,0 +1,230 @@
+"""DeliData: the worked example to the character, and groups of every shape through the views, there and back."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest.corpora.delidata import CORPUS
+from ingest.corpora.delidata.cells import quote, unquote
+from talkhouse.build import build
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.conftest import Build
+from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse
+
+COLUMNS = {
+    **dict.fromkeys(
+        ("deliberation_type", "probing_target", "nonprobing_target"),
+        "native_id, turn_index, message_id, previous, message, label, message_raw",
+    ),
+    "probing_generation": "native_id, turn_index, message_id, history, probing",
+    "change_of_mind": "native_id, turn_index, message_id, previous, message, change, label, message_raw",
+    "outcome": "native_id, start_performance, end_performance, label",
+}
+"""The published columns of each task, without those that say where an example stands."""
+
+
+def found(con: duckdb.DuckDBPyConnection, task: str) -> list[tuple[Any, ...]]:
+    return con.execute(f"select {COLUMNS[task]} from delidata.{task} order by example_index").fetchall()
+
+
+@pytest.fixture
+def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
+    (tmp_path / "data").mkdir()
+    raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
+    (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
+    return build_data(tmp_path / "data")
+
+
+def test_worked_example(worked: duckdb.DuckDBPyConnection) -> None:
+    """The rows that the rules give for the group g1."""
+    first = ("g1", 1, "u1", "BEGIN", "Why 4?")
+    second = ("g1", 3, "u3", "Why 4?", "I'd add 7, Fox")
+    cell = "'I''d add 7, Fox'"
+    assert found(worked, "deliberation_type") == [
+        (*first, "Probing", "Why 4?"),
+        (*second, "Non-probing-deliberation", cell),
+    ]
+    assert found(worked, "probing_target") == [(*first, "Reasoning", "Why 4?")]
+    assert found(worked, "nonprobing_target") == [(*second, "Solution", cell)]
+    assert found(worked, "probing_generation") == [("g1", 1, "u1", [], "Why 4?")]
+    assert found(worked, "change_of_mind") == [(*first, 0.0, "0", "Why 4?"), (*second, 0.125, "+", cell)]
+    assert found(worked, "outcome") == [("g1", 0.625, 0.875, "gain")]
+
+
+def test_the_worked_example_breaks_the_one_rule_that_it_breaks(worked: duckdb.DuckDBPyConnection) -> None:
+    told = worked.execute("select rule, turn_index, detail from meta.findings").fetchall()
+    assert told == [("DE-07", 3, "the cards are 7, the tracker has for Elk: 4,7,A")]
+
+
+def test_aliases_are_people_of_one_group_only(con: duckdb.DuckDBPyConnection) -> None:
+    people = """
+        select distinct kind, is_anonymous, ends_with(speaker_id, '/' || name)
+        from main.speakers
+        where corpus_id = 'delidata'
+        order by all
+    """
+    assert con.execute(people).fetchall() == [("human", True, True), ("system", True, True)]
+    blank = "select count(*) from main.participants where ends_with(speaker_id, '/Guinea pig')"
+    assert con.execute(blank).fetchall() == [(1,)]
+    extra = "select count(*) from main.speakers where name = 'Yak'"
+    assert con.execute(extra).fetchall() == [(0,)], "a user of the tracker is no participant"
+
+
+def test_the_tracker_is_a_row_per_user_and_card(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select annotator_id, label
+        from main.annotations
+        where scheme = 'delidata.tracker' and record_id[10:17] = ? and turn_index = 0
+        order by annotator_index, item_index
+    """
+    assert con.execute(query, ["20000002"]).fetchall() == [("Mole", "A"), ("Yak", "7"), ("Yak", "2"), ("Heron", "N/A")]
+    last = [("Newt", "U"), ("Newt", "5"), ("Wren", "U"), ("Wren", "5"), ("Lynx", None)]
+    assert con.execute(query, ["30000003"]).fetchall() == last
+
+
+@pytest.mark.parametrize(
+    ("rule", "row", "tasks"),
+    [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])],
+)
+def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
+    rule: str, row: int, tasks: tuple[str, ...], build_data: Build, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    raw = Path(__file__).parent / "broken" / rule / "raw"
+    (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
+    con = build_data(tmp_path / "data")
+    refused = "select record_id, turn_index from meta.findings where severity = 'reject_example'"
+    for task in tasks:
+        hit = f"select count(*) from delidata.{task} semi join ({refused}) using (record_id, turn_index)"
+        assert con.execute(hit).fetchall() == [(0,)]
+    kept = f"""
+        select (select count(*) from ({refused})), count(*)
+        from main.turns
+        inner join main.records using (dialogue_id)
+        semi join ({refused}) using (record_id, turn_index)
+    """
+    assert len(set(con.execute(kept).fetchall()[0])) == 1
+    assert con.execute("select max(turn_index) from main.turns").fetchall()[0][0] > row
+
+
+def test_a_group_that_is_given_twice_is_one_dialogue_and_makes_examples_once(build_data: Build, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    raw = Path(__file__).parent / "golden" / "repeated" / "raw"
+    (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
+    con = build_data(tmp_path / "data")
+    counts = "select (select count(*) from main.records), (select count(*) from main.dialogues)"
+    assert con.execute(counts).fetchall() == [(3, 2)]
+    assert con.execute("select distinct record_id from main.examples").fetchall() == [
+        ("delidata/d0000001-aaaa-4bbb-8ccc-00000000000d",)
+    ]
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), max_size=10)
+WORDS = TEXT | st.text("'\" aé/,", max_size=6) | st.sampled_from([" 'a'", "''", "'", "it's", "BEGIN", "None", "0"])
+CELL = WORDS.map(quote) | WORDS
+ALIAS = st.sampled_from(["Fox", "Guinea pig", "Elk", "SYSTEM"])
+CARD = st.sampled_from(["A", "K", "4", "7", "/", "N", "N/A", "on", "'", "é", ""])
+TRACKER = st.dictionaries(
+    st.sampled_from(["Fox", "Elk", "Yak", "O'Hare", "Bär"]),
+    st.lists(CARD, max_size=3) | st.permutations(["N", "/", "A"]) | st.just([]),
+    max_size=3,
+)
+SPELLINGS: list[dict[str, Any]] = [{}, {"separators": (",", ":")}, {"ensure_ascii": False}]
+NUMBER = st.sampled_from(["0.0", "0.5", "0.50", "1", "0.875", "-0.0", "1e-1", ".25"])
+STEP = NUMBER | st.sampled_from(["-0.125", "-1", "+0.5"])
+ROW = st.fixed_dictionaries(
+    {
+        "message_type": st.sampled_from(["MESSAGE", "MESSAGE", "SUBMIT"]),
+        "origin": ALIAS,
+        "original_text": CELL,
+        "clean_text": CELL,
+        "annotation_type": st.sampled_from(["Probing", "Non-probing-deliberation", "None", "0", ""]),
+        "annotation_target": st.sampled_from(["Reasoning", "Moderation", "None", "0", ""]),
+        "annotation_additional": st.sampled_from(["0", "", "partial_solution", "complete_solution,0", ","]),
+        "team_performance": NUMBER,
+        "performance_change": STEP,
+        "sol_tracker_message": st.sampled_from(["", "A", "A,7", "7,A", ",", "'A'"]),
+        "sol_tracker_all": st.builds(
+            lambda users, style: quote(json.dumps(users, **style)),
+            TRACKER,
+            st.sampled_from(SPELLINGS),
+        ),
+    }
+)
+GROUP = st.tuples(st.permutations(["Fox", "SYSTEM", "Elk"]), NUMBER, st.lists(ROW, max_size=6), st.booleans())
+
+
+def written(number: int, names: list[str], start: str, rows: list[dict[str, str]], *, ends: bool) -> str:
+    """Write a group as its publisher would."""
+    opening = [
+        "-1",
+        "INITIAL",
+        "SYSTEM",
+        f"{','.join(names)}&&A,K,4,7",
+        "",
+        "",
+        "",
+        "",
+        start,
+        "0.0",
+        "",
+        '{"Fox": []}',
+    ]
+    lines = [HEADER, "\t".join([f"g{number}", *opening])]
+    for index, row in enumerate(rows):
+        lines.append("\t".join([f"g{number}", f"u{number}-{index}", *(row[name] for name in HEADER.split("\t")[2:])]))
+    return "\n".join(lines) + ("\n" if ends else "")
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(groups=st.lists(GROUP, min_size=1, max_size=4))
+def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
+    groups: list[tuple[list[str], str, list[dict[str, str]], bool]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("groups")
+    raw = folder / "data" / "delidata" / "delidata_corpus"
+    raw.mkdir(parents=True)
+    texts = {
+        f"g{number}": written(number, names, start, rows, ends=ends)
+        for number, (names, start, rows, ends) in enumerate(groups)
+    }
+    for name, text in texts.items():
+        (raw / name).write_bytes(text.encode())
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    expected = examples([parse(name, text) for name, text in texts.items()])
+    with talkhouse.open(folder / "w.duckdb") as con:
+        assert con.execute("select detail from meta.findings where severity[:6] = 'reject'").fetchall() == []
+        for task in TASKS:
+            assert found(con, task) == expected[task], task
+        restore(con, CORPUS, folder / "out")
+    for name, text in texts.items():
+        assert (folder / "out" / "delidata_corpus" / name).read_bytes() == text.encode()
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(WORDS | CELL, min_size=1, max_size=8))
+def test_cells_decode_by_the_rule_and_look_as_the_reference_reader_gives_them(
+    texts: list[str], con: duckdb.DuckDBPyConnection
+) -> None:
+    for text in texts:
+        assert unquote(quote(text)) == text
+        assert unquote(text) == decoded(text)
+        extra = json.dumps({"cells": {"original_text": text}}) if quote(unquote(text)) != text else None
+        query = "select delidata.reference_text(?::varchar, ?::json)"
+        ((seen,),) = con.execute(query, [unquote(text), extra]).fetchall()
+        if text.lstrip(" ").startswith('"') or set(text) & {"\r", "\0"}:
+            continue  # the reference reader takes these for its own quote, line end or error
+        assert seen == next(csv.reader([f"{text}\tx"], delimiter="\t", skipinitialspace=True))[0]
