@@ -1,6 +1,6 @@
-"""Puts a catalogue into a private warehouse: examples into their table, then macros and views with comments."""
+"""Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import duckdb
 
@@ -10,6 +10,17 @@ from schema.tables import metadata
 
 _INHERITED_FROM = ("examples", "records", "dialogues", "turns")
 """Tables whose columns mean in a view what they mean in the table, the first that has the name."""
+
+
+def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
+    """Create schemas, macros and views; examples may then read them."""
+    for schema in catalogue.schemas:
+        con.execute(f"create schema if not exists {schema}")
+    for macro in catalogue.macros:
+        con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
+        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
+    for view in catalogue.views:
+        _create(con, view.full_name, view.sql, view.comment, view)
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -22,24 +33,19 @@ def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
         )
 
 
-def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: dict[str, Iterable[str]]) -> None:
-    """Create schemas, macros and views; beside each task view, one view per split.
+def create_split_views(
+    con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
+) -> None:
+    """Create, beside each task view, one view per split.
 
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
     """
-    for schema in catalogue.schemas:
-        con.execute(f"create schema if not exists {schema}")
-    for macro in catalogue.macros:
-        con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
-        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
     tasks = {query.full_name for query in catalogue.examples}
-    for view in catalogue.views:
-        _create(con, view.full_name, view.sql, view.comment, view)
-        if view.full_name in tasks:
-            for split in _splits(con, view, splits.get(view.schema, ())):
-                name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
-                sql = f"select * from {view.full_name} where split = {literal(split)}"
-                _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}", view)
+    for view in (view for view in catalogue.views if view.full_name in tasks):
+        for split in _splits(con, view, splits.get(view.schema, ())):
+            name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
+            sql = f"select * from {view.full_name} where split = {literal(split)}"
+            _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}", view)
 
 
 def _create(con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str, view: Query) -> None:

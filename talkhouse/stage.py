@@ -10,7 +10,7 @@ import migrations
 from ingest.corpus import Corpus
 from ingest.load import Load
 from queries.catalogue import Catalogue
-from queries.views import create_views, fill_examples
+from queries.views import create_split_views, create_views, fill_examples
 from schema import warehouse
 from talkhouse.bookkeeping import carry, note_findings, note_load, note_rules
 from talkhouse.findings import Inventory, files, findings
@@ -68,8 +68,9 @@ class Stage:
         self.progress.finish(item.corpus)
 
     def _make_views(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Fill the examples, then create macros and views."""
+        """Create macros and views, fill the examples, then create the views per split."""
         con.execute("begin")
+        create_views(con, self.catalogue)
         fill_examples(con, self.catalogue, self.plan.present)
-        create_views(con, self.catalogue, {name: corpus.splits for name, corpus in self.known.items()})
+        create_split_views(con, self.catalogue, {name: corpus.splits for name, corpus in self.known.items()})
         con.execute("commit")

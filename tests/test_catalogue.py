@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from queries.catalogue import DEFAULT_ROOT, catalogue
-from queries.views import create_views, fill_examples
+from queries.views import create_split_views, create_views, fill_examples
 from schema.errors import CatalogueError
 
 HEAD = "-- A row is a thing.\n-- grain: a\n"
@@ -35,7 +35,7 @@ def test_views_come_after_those_that_they_read(tmp_path: Path) -> None:
     assert [view.full_name for view in found.views] == ["zoo.c", "toy.b", "toy.a"]
     with duckdb.connect() as con:
         con.execute("create table examples (corpus_id varchar, task varchar, split varchar)")
-        create_views(con, found, {})
+        create_views(con, found)
         assert con.execute("from toy.a").fetchall() == [(1,)]
 
 
@@ -74,9 +74,11 @@ def test_comments_survive_a_second_run_and_splits_get_views(tmp_path: Path) -> N
             "create table examples "
             "(corpus_id varchar, task varchar, release varchar, split varchar, example_index integer)"
         )
+        create_views(con, found)
         fill_examples(con, found, ["toy"])
+        create_views(con, found)
         for _ in range(2):
-            create_views(con, found, {"toy": ["train"]})
+            create_split_views(con, found, {"toy": ["train"]})
         comments = dict(con.execute("select view_name, comment from duckdb_views() where not internal").fetchall())
         assert comments == {
             "task": "It's a task.",

@@ -13,19 +13,21 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    messages.message_id,
-    messages.previous,
-    messages.message,
-    annotations.value as change,
-    case when annotations.value > 0 then '+' when annotations.value < 0 then '-' else '0' end as label,
-    messages.message_raw,
+    labelled_messages.message_id,
+    labelled_messages.previous,
+    labelled_messages.message,
+    labelled_messages.performance_change as change,
+    case
+        when labelled_messages.performance_change > 0 then '+'
+        when labelled_messages.performance_change < 0 then '-'
+        else '0'
+    end as label,
+    labelled_messages.message_raw,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join delidata.messages
-    on messages.dialogue_id = examples.dialogue_id and messages.turn_index = examples.turn_index
-inner join main.annotations
-    on annotations.record_id = examples.record_id
-    and annotations.turn_index = examples.turn_index
-    and annotations.scheme = 'delidata.performance_change'
+inner join delidata.labelled_messages
+    on labelled_messages.record_id = examples.record_id
+    and labelled_messages.dialogue_id = examples.dialogue_id
+    and labelled_messages.turn_index = examples.turn_index
 where examples.corpus_id = 'delidata' and examples.task = 'change_of_mind'

@@ -12,18 +12,16 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    messages.message_id,
-    messages.previous,
-    messages.message,
-    coalesce(annotations.label, '') as label,
-    messages.message_raw,
+    labelled_messages.message_id,
+    labelled_messages.previous,
+    labelled_messages.message,
+    labelled_messages.annotation_type as label,
+    labelled_messages.message_raw,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join delidata.messages
-    on messages.dialogue_id = examples.dialogue_id and messages.turn_index = examples.turn_index
-left join main.annotations
-    on annotations.record_id = examples.record_id
-    and annotations.turn_index = examples.turn_index
-    and annotations.scheme = 'delidata.type'
+inner join delidata.labelled_messages
+    on labelled_messages.record_id = examples.record_id
+    and labelled_messages.dialogue_id = examples.dialogue_id
+    and labelled_messages.turn_index = examples.turn_index
 where examples.corpus_id = 'delidata' and examples.task = 'deliberation_type'

@@ -37,7 +37,9 @@ def command(
     ] = None,
     unsafe: Annotated[
         bool,
-        typer.Option("--unsafe", help="Lift the cage: the query may read and write your files, and change settings."),
+        typer.Option(
+            "--unsafe", metavar="", help="Lift the cage: the query may read and write your files, and change settings."
+        ),
     ] = False,
 ) -> None:
     """Run one SQL query on the warehouse, which is opened read-only.
