@@ -11,7 +11,7 @@ from ingest.batches import Batches
 from ingest.corpus import Corpus, Loaded, Note, Outcome, Rejected, Unrecognised
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
-from ingest.sources import DiskFile, SourceFile, opened
+from ingest.sources import OUTSIDE, DiskFile, SourceFile, opened
 from ingest.validate import Validator
 from ingest.vocabulary import complete_vocabulary, declare
 from schema.errors import NothingLoaded
@@ -43,12 +43,14 @@ class Load:
         with opened(disk) as (files, skipped):
             for item in skipped:
                 self.accounts.skip(item)
+                if item.reason == OUTSIDE:
+                    self._find(Note("TH-05", item.reason), item.file, None)
             for outcome in self.corpus.read(files):
                 self._take(outcome)
             everything = [*files, *(item.file for item in skipped)]
             self.batches.add(self.accounts.rows(disk, everything), 0)
             self.batches.flush()
-            self._check_loaded(files)
+            self._check_loaded(disk, files)
         complete_vocabulary(self.con, self.corpus)
 
     def _take(self, outcome: Outcome) -> None:
@@ -118,11 +120,12 @@ class Load:
         self.con.execute(f"insert into {qualified(metadata.tables[table])} by name select * from batch")
         self.con.unregister("batch")
 
-    def _check_loaded(self, files: list[SourceFile]) -> None:
+    def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
         """Refuse a load of which nothing came in: most likely these are files of something else."""
         if self.accounts.loaded:
             return
-        some = ", ".join(file.id for file in files[:3]) + (" ..." if len(files) > 3 else "")
+        names = [file.id for file in files] or [file.stat.path for file in disk]
+        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         refusal = self.accounts.first_refusal
         raise NothingLoaded(
             f"nothing of the corpus '{self.corpus.id}' could be loaded",

@@ -16,6 +16,7 @@ from schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 BOM = b"\xef\xbb\xbf"
+OUTSIDE = "not read: its name points outside of the archive"
 
 # Names that are never data. The first reason that fits is the note; patterns are matched without case.
 _SKIPPED = (
@@ -89,7 +90,7 @@ class SourceFile:
         if self.member is None:
             return PurePosixPath(outer)
         ending = next(ending for ending in ARCHIVES if outer.lower().endswith(ending))
-        return PurePosixPath(outer[: -len(ending)], self.member)
+        return PurePosixPath(outer[: -len(ending)], _inner(self.member))
 
     @property
     def name(self) -> str:
@@ -163,6 +164,7 @@ def _disk_file(path: Path, root: Path, prefix: str) -> DiskFile:
         raise SourceError("neither a file nor a folder", where=path, next_step="take it away, or mend the link")
     info = path.stat()
     full = prefix if inner == "." else f"{prefix}/{inner}"
+    _check_spelling(full, path)
     return DiskFile(path, Stat(full, info.st_size, info.st_mtime_ns, info.st_ino))
 
 
@@ -200,6 +202,8 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
                 archive, members = _open_archive(disk.location)
             archives.append(archive)
             seen.extend(SourceFile(disk, name, size, archive) for name, size in members)
+        for file in seen:
+            _check_spelling(file.id, file.disk.location)
         seen.sort(key=lambda file: file.id)
         _check_names(seen)
         skipped = [Skipped(file, reason) for file in seen if (reason := _reason(file))]
@@ -208,6 +212,24 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
     finally:
         for archive in archives:
             archive.close()
+
+
+def _inner(member: str) -> str:
+    """Give the path of a member; archives that are made on Windows may have backslashes."""
+    return member if "/" in member else member.replace("\\", "/")
+
+
+def _check_spelling(path: str, disk: Path) -> None:
+    """Refuse a name that is no UTF-8: it could not be stored, nor given back."""
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            "a file's name is not UTF-8",
+            where=str(disk).encode(errors="backslashreplace").decode(),
+            found=path.encode(errors="backslashreplace").decode(),
+            next_step="rename the file",
+        ) from error
 
 
 def _check_names(files: list[SourceFile]) -> None:
@@ -224,9 +246,9 @@ def _check_names(files: list[SourceFile]) -> None:
 
 def _reason(file: SourceFile) -> str | None:
     """Say why a file is not read: by name, or because it points outside of its archive."""
-    parts = PurePosixPath(file.member or "").parts
+    parts = PurePosixPath(_inner(file.member or "")).parts
     if ".." in parts or "/" in parts:
-        return "not read: its name points outside of the archive"
+        return OUTSIDE
     return skip_reason(file.id)
 
 

@@ -60,6 +60,10 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
             where=shown,
             next_step="build one with: talkhouse build   or name another with --db FILE",
         )
+    if path.is_dir():
+        raise NotAWarehouse(
+            "the warehouse is a file, and this is a folder", where=shown, next_step="name it: --db FILE"
+        )
     check_name(shown)
     try:
         return duckdb.connect(path, read_only=True)

@@ -35,7 +35,22 @@ _STORED_AS = {
 }
 """Types that Parquet has not; a sum of integers is a HUGEINT, which DuckDB's own writer makes a double too."""
 
-_NESTED = ("[]", "STRUCT", "MAP", "UNION")
+_NESTED = ("[", "STRUCT", "MAP", "UNION")
+_NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+    "DOUBLE",
+    "FLOAT",
+    "DECIMAL",
+)
 
 
 class Format(StrEnum):
@@ -174,7 +189,7 @@ def _table(rows: Rows, stream: TextIO) -> None:
 def _markdown(rows: Rows, stream: TextIO) -> None:
     """Draw a Markdown table; bars and line ends inside a cell are escaped."""
     head = [tuple(rows.columns), ("---",) * len(rows.columns)]
-    for line in chain(head, rows.read()):
+    for line in chain(head, rows.read(rows.shaped(_flat))):
         cells = [_cell(cell).replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for cell in line]
         print("| " + " | ".join(cells) + " |", file=stream)
 
@@ -234,17 +249,18 @@ _WRITERS = {
 
 
 def _json_lines(rows: Rows) -> Iterator[tuple[Any, ...]]:
-    lines = rows.relation.query("rows", "select to_json(rows)::varchar from rows")
+    has_floats = any(str(kind) in ("DOUBLE", "FLOAT") for kind in rows.types)
+    relation = rows.shaped(_finite) if has_floats else rows.relation
+    lines = relation.query("rows", "select to_json(rows)::varchar from rows")
     return iter(()) if lines is None else rows.read(lines)
 
 
 def _grid(rows: Rows, style: box.Box) -> Table:
-    numbers = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
     table = Table(box=style, header_style="bold")
     for name, kind in zip(rows.columns, rows.types, strict=True):
-        is_number = any(word in str(kind) for word in numbers) and "[" not in str(kind)
+        is_number = str(kind).startswith(_NUMBERS) and "[" not in str(kind)
         table.add_column(Text(name), justify="right" if is_number else "left", overflow="fold")
-    for row in rows.read():
+    for row in rows.read(rows.shaped(_flat)):
         table.add_row(*(Text(_cell(value)) for value in row))
     return table
 
@@ -254,7 +270,15 @@ def _cell(value: Any) -> str:
 
 
 def _flat(name: str, kind: str) -> str:
-    return f"to_json({name})" if any(word in kind for word in _NESTED) else name
+    """Give a value as text, as DuckDB spells it: JSON for lists and structs; numbers stay numbers."""
+    if any(word in kind for word in _NESTED):
+        return f"to_json({name})::varchar"
+    return name if kind.startswith(_NUMBERS) else f"{name}::varchar"
+
+
+def _finite(name: str, kind: str) -> str:
+    """Give a number that JSON has: NaN and infinity are null."""
+    return f"case when isfinite({name}) then {name} end" if kind in ("DOUBLE", "FLOAT") else name
 
 
 def _storable(name: str, kind: str) -> str:
@@ -269,6 +293,8 @@ def _quoted(name: str) -> str:
 def _replaced(output: Path) -> Iterator[Path]:
     """Give a path beside a file that takes its place at the end, so that there is never half a file."""
     target = output.resolve()
+    if target.is_dir():
+        raise UsageError("the output is a folder", where=output, next_step="name a file in it: --output FILE")
     if target.exists() and not target.is_file():
         # /dev/null or a named pipe: nothing can take its place.
         yield target

@@ -62,6 +62,12 @@ def workshop(published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> 
     ``wait`` that is a WarehouseLocked.
     """
     published = published.resolve()
+    if published.is_dir():
+        raise UsageError(
+            "the warehouse is a file, and this is a folder",
+            where=published,
+            next_step=f"name a file in it, for instance: --db '{published / 'talkhouse.duckdb'}'",
+        )
     _check_folder(published.parent)
     lock = FileLock(published.with_name(f".{published.name}.lock"))
     folder = published.with_name(f".{published.name}.build")

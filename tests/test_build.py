@@ -300,6 +300,33 @@ def test_a_warehouse_is_not_named_after_a_schema(tmp_path: Path, name: str) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_no_warehouse(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"this is a folder[\s\S]*talkhouse\.duckdb"):
+        build(tmp_path, Silent())
+    with pytest.raises(NotAWarehouse, match="this is a folder"):
+        talkhouse.open(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
+
+
+def test_what_an_archive_hides_outside_of_itself_is_a_finding(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(data / CORPUS.id / "evil.zip", "w") as archive:
+        archive.writestr("../../outside.log.json", b"{}")
+    rebuild(data)
+    found = "select source_file_id, detail from meta.findings where rule = 'TH-05'"
+    ((name, detail),) = fetch(tmp_path / "w.duckdb", found)
+    assert str(name).endswith("evil.zip!../../outside.log.json")
+    assert "outside of the archive" in str(detail)
+
+
+def test_an_empty_archive_is_named(rebuild: Rebuild, tmp_path: Path) -> None:
+    (tmp_path / "data" / CORPUS.id).mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "data" / CORPUS.id / "empty.zip", "w"):
+        pass
+    with pytest.raises(NothingLoaded, match=r"empty\.zip"):
+        rebuild(tmp_path / "data")
+
+
 def test_a_missing_folder_for_the_warehouse_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no such folder[\s\S]*mkdir -p"):
         build(tmp_path / "nowhere" / "w.duckdb", Silent())

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -154,6 +155,33 @@ def test_output_goes_to_a_file(sample: Path, tmp_path: Path, form: str) -> None:
 def test_markdown_escapes_what_would_break_its_table(sample: Path) -> None:
     shown = run("sql", r"select 'a|b' as x, e'c\nd' as y, null as z", "--db", sample, "--format", "markdown").stdout
     assert shown.splitlines() == ["| x | y | z |", "| --- | --- | --- |", r"| a\|b | c<br>d |  |"]
+
+
+def test_values_are_spelled_as_duckdb_spells_them(sample: Path) -> None:
+    query = r"select '\xff\x00'::blob as b, interval 1 month as i, [1, 2] as l, true as t, 'nan'::double as n, 1.5 as d"
+    as_csv = run("sql", query, "--db", sample, "--format", "csv").stdout.splitlines()[1]
+    assert as_csv == r'\xFF\x00,1 month,"[1,2]",true,nan,1.5'
+    as_markdown = run("sql", query, "--db", sample, "--format", "markdown").stdout.splitlines()[2]
+    assert as_markdown == r"| \\xFF\\x00 | 1 month | [1,2] | true | nan | 1.5 |"
+    as_json = run("sql", query, "--db", sample, "--format", "jsonl").stdout
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    assert json.loads(as_json, parse_constant=refuse)["n"] is None
+
+
+def test_a_folder_is_no_output(sample: Path, tmp_path: Path) -> None:
+    shown = run("sql", "select 1", "--db", sample, "--format", "csv", "--output", tmp_path)
+    assert shown.returncode == 2
+    assert "the output is a folder" in shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_to_type_next_can_be_pasted(tmp_path: Path) -> None:
+    shown = run("build", "--db", "we ird'.duckdb", cwd=tmp_path)
+    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("talkhouse status"))
+    assert shlex.split(line)[1:] == ["status", "--db", "we ird'.duckdb"]
 
 
 def test_no_rows_are_no_rows(sample: Path) -> None:

@@ -407,7 +407,7 @@ def test_help_explains_the_cage() -> None:
     ("query", "rows"),
     [
         ('select 1 as "default", 2 as "a""b"', [["default", 'a"b'], ["1", "2"]]),
-        ("select 1 as x, [2] as x, interval 3 day as x", [["x", "x", "x"], ["1", "[2]", "3 days, 0:00:00"]]),
+        ("select 1 as x, [2] as x, interval 3 day as x", [["x", "x", "x"], ["1", "[2]", "3 days"]]),
     ],
 )
 def test_csv_of_awkward_names(sample: Path, query: str, rows: object, capfd: pytest.CaptureFixture[str]) -> None:

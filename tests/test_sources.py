@@ -120,6 +120,23 @@ def test_a_member_that_points_outside_is_not_read(tmp_path: Path, name: str) -> 
     assert "outside of the archive" in next(iter(skipped.values()))
 
 
+def test_backslashes_in_an_archive_of_windows_are_separators(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "w.zip", "w") as archive:
+        archive.writestr("logs\\deep\\a.json", b"{}")
+        archive.writestr("..\\outside.json", b"{}")
+    with opened(disk_files(tmp_path, "toy")) as ([file], [skipped]):
+        assert str(file.path) == "toy/w/logs/deep/a.json"
+        assert file.id == "toy/w.zip!logs\\deep\\a.json"
+        assert "outside of the archive" in skipped.reason
+
+
+def test_a_name_that_is_no_utf8_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"b\xff.json")).write_bytes(b"{}")
+    with pytest.raises(SourceError, match=r"name is not UTF-8[\s\S]*rename the file") as caught:
+        disk_files(tmp_path, "toy")
+    assert str(caught.value).encode()
+
+
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere: there is no such file or folder\n.*check the path"):
         disk_files(tmp_path / "nowhere", "toy")

@@ -1,5 +1,6 @@
 """What a build and ``status`` say of a warehouse, in a few lines."""
 
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -92,4 +93,4 @@ def _suggest(found: dict[str, Any], option: str) -> None:
 
 def _option(path: Path) -> str:
     """Give the option that names this warehouse to the next command, where it needs one."""
-    return "" if path == database() else f" --db {escape(str(path))}"
+    return "" if path == database() else f" --db {escape(shlex.quote(str(path)))}"

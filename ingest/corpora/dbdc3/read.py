@@ -50,6 +50,7 @@ class _Reader:
         self._records = Keys()
         self._facts: dict[str, bytes] = {}
         self._native_ids: set[str] = set()
+        self._bytes: dict[tuple[str, str], str] = {}
         self._published: set[tuple[str | None, str]] = set()
         self._speakers: set[str] = set()
         self._folders: Counter[PurePosixPath] = Counter()
@@ -105,10 +106,13 @@ class _Reader:
         words = digest(*(part for turn in log.turns for part in (turn.speaker, turn.utterance)))
         natural = f"{CORPUS}:{log.dialogue_id}"
         dialogue_id, is_new = self._dialogues.assign(natural, words)
-        where = [CORPUS, said.release, said.language, said.subset, log.dialogue_id]
-        record_id, _ = self._records.assign("/".join(filter(None, where)), digest(place.file.id))
+        where = "/".join(filter(None, [CORPUS, said.release, said.language, said.subset]))
+        published_as = f"{where}/{log.dialogue_id}"
+        record_id, _ = self._records.assign(published_as, digest(place.file.id))
+        repeats = self._bytes.setdefault((published_as, place.file.sha256), record_id)
         bot = family(log.dialogue_id, said.subset)
         extra = layout(raw, log) | {"differs": self._differs(dialogue_id, log), "unknown": unknown}
+        extra["repeats"] = repeats if repeats != record_id else None
         record = Record(
             record_id=record_id,
             corpus_id=CORPUS,

@@ -1,6 +1,7 @@
 """DBDC3: the challenge's labels at any threshold, paths, bots, and logs of every shape there and back."""
 
 import json
+import shutil
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -128,6 +129,16 @@ def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyCon
         where native_id = 'CIC9001'
     """
     assert con.execute(background).fetchall() == [(1, True)]
+
+
+def test_a_file_given_twice_makes_its_examples_once(build_data: Build, tmp_path: Path) -> None:
+    raw = Path(__file__).parent / "golden" / "worked_example" / "raw" / "DBDC3"
+    shutil.copytree(raw, tmp_path / "data" / "dbdc3" / "DBDC3")
+    shutil.make_archive(str(tmp_path / "data" / "dbdc3" / "DBDC3"), "zip", raw.parent, "DBDC3")
+    con = build_data(tmp_path / "data")
+    assert con.execute("select count(*) from main.records").fetchall() == [(2,)]
+    assert con.execute("select count(*) from dbdc3.breakdown_detection").fetchall() == [(2,)]
+    assert con.execute("select count(*) from meta.findings where rule = 'DB-03'").fetchall() == [(1,)]
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
