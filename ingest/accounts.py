@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ingest.rows import FileRow
-from ingest.sources import DiskFile, Skipped, SourceFile
+from ingest.sources import BOM_NOTE, DiskFile, Skipped, SourceFile
 from ingest.validate import ReaderError
 
 
@@ -62,7 +62,7 @@ class Accounts:
     def _row(self, disk: DiskFile, file: SourceFile | None, account: Account) -> FileRow:
         """Give the row of a file, or of an archive itself."""
         is_member = file is not None and file.member is not None
-        mark = "starts with a byte order mark" if file and file.has_bom else None
+        mark = BOM_NOTE if file and file.has_bom else None
         return FileRow(
             source_file_id=file.id if file else disk.stat.path,
             corpus_id=self._corpus_id,

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from ingest import rows
 from ingest.decode import BadRecord
-from ingest.sources import SourceFile
+from ingest.sources import BOM, BOM_NOTE, SourceFile, unpacked
 
 Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example", "warn", "note"]
 
@@ -137,6 +137,16 @@ class Published:
     participants: list[rows.Participant] = field(default_factory=list)
     turns: list[rows.Turn] = field(default_factory=list)
     annotations: list[rows.Annotation] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        """The file's path inside the corpus's folder, archives as folders of their members."""
+        return str(unpacked(self.file.path, self.file.member)).partition("/")[2]
+
+    @property
+    def mark(self) -> bytes:
+        """The byte order mark that the file starts with, if it does; ``raw`` has its own."""
+        return BOM if self.record and self.file.note == BOM_NOTE else b""
 
 
 Writer: TypeAlias = Callable[[Iterable[Published]], Iterator[tuple[str, bytes]]]

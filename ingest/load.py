@@ -11,7 +11,7 @@ from ingest.batches import Batches
 from ingest.corpus import Corpus, Loaded, Note, Outcome, Rejected, Unrecognised
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
-from ingest.sources import OUTSIDE, DiskFile, SourceFile, opened
+from ingest.sources import BOM, OUTSIDE, DiskFile, SourceFile, opened
 from ingest.validate import Validator
 from ingest.vocabulary import complete_vocabulary, declare
 from schema.errors import NothingLoaded
@@ -111,9 +111,9 @@ class Load:
             split=place.split,
             record_index=place.record_index,
             native_id=place.native_id,
-            raw=rejected.raw,
+            raw=BOM + rejected.raw if place.file.has_bom and not place.pointer else rejected.raw,
         )
-        self.batches.add([row], len(rejected.raw))
+        self.batches.add([row], len(row.raw))
 
     def _insert(self, table: str, batch: pl.DataFrame) -> None:
         self.con.register("batch", batch.to_arrow())

@@ -16,6 +16,7 @@ from schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 BOM = b"\xef\xbb\xbf"
+BOM_NOTE = "starts with a byte order mark"
 OUTSIDE = "not read: its name points outside of the archive"
 
 # Names that are never data. The first reason that fits is the note; patterns are matched without case.
@@ -86,11 +87,7 @@ class SourceFile:
     @property
     def path(self) -> PurePosixPath:
         """The path that says what the file is, archives taken as folders without their ending."""
-        outer = self.disk.stat.path
-        if self.member is None:
-            return PurePosixPath(outer)
-        ending = next(ending for ending in ARCHIVES if outer.lower().endswith(ending))
-        return PurePosixPath(outer[: -len(ending)], _inner(self.member))
+        return unpacked(self.disk.stat.path, self.member)
 
     @property
     def name(self) -> str:
@@ -212,6 +209,14 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
     finally:
         for archive in archives:
             archive.close()
+
+
+def unpacked(path: str, member: str | None) -> PurePosixPath:
+    """Give the path of a file on disk, or of a member as if its archive were a folder without the ending."""
+    if member is None:
+        return PurePosixPath(path)
+    ending = next(ending for ending in ARCHIVES if path.lower().endswith(ending))
+    return PurePosixPath(path[: -len(ending)], _inner(member))
 
 
 def _inner(member: str) -> str:

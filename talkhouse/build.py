@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -98,8 +98,12 @@ class _Job:
         warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
         with workshop(self.path, wait=wait, on_wait=self.progress.waiting) as bench, _clear_failures(self.path):
             old = look(bench.old, shown=self.path)
-            todo = plan(self.request, old, self.catalogue, rehash=rehash)
             notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
+            request = self.request
+            if old and request.scope is not None:
+                # A request for some corpora says nothing of other folders: what was found of them stays.
+                request = replace(request, ignored=tuple(sorted(old.ignored)))
+            todo = plan(request, old, self.catalogue, rehash=rehash)
             result = Result(self.path, todo, notes)
             if todo.is_current and old and not bench.wal.exists():
                 result.unchanged_since = old.finished_at
@@ -107,7 +111,7 @@ class _Job:
                 from talkhouse.stage import Stage  # Polars and SQLAlchemy are not needed where nothing changed
 
                 bring_up_to_date(bench)
-                stage = Stage(self.path, bench, self.progress, self.known, self.catalogue, self.request, todo)
+                stage = Stage(self.path, bench, self.progress, self.known, self.catalogue, request, todo)
                 result.notes += stage.build(self.limit)
                 if self.is_rehearsal:
                     result.inventory = stage.inventory()

@@ -228,6 +228,19 @@ def test_unknown_folders_are_ignored_with_a_finding(rebuild: Rebuild, data: Path
     assert fetch(tmp_path / "w.duckdb", found) == []
 
 
+def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
+    rebuild: Rebuild, data: Path, tmp_path: Path
+) -> None:
+    (data / "elsewhere").mkdir()
+    rebuild(data)
+    assert rebuild(data, only=(CORPUS.id,)).unchanged_since is not None
+    os.utime(some_file(data), (1, 1))
+    assert rebuild(data, only=(CORPUS.id,)).unchanged_since is None
+    found = "select source_file_id from meta.findings where corpus_id is null"
+    assert fetch(tmp_path / "w.duckdb", found) == [("elsewhere",)]
+    assert rebuild(data).unchanged_since is not None
+
+
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
     rebuild()
     rebuild(data)

@@ -82,8 +82,10 @@ class _Reader:
         native_id = _stem(file, CONTEXT)
         is_known = native_id in self._native_ids
         at_home = is_known and self._backgrounds[native_id] == text
+        where = PurePosixPath(CORPUS, "context", *file.path.parts[1:]).with_name(native_id)
+        record_id, _ = self._records.assign(str(where), digest(file.id))
         record = Record(
-            record_id=f"{CORPUS}/context/{PurePosixPath(*file.path.parts[1:]).with_name(native_id)}",
+            record_id=record_id,
             corpus_id=CORPUS,
             dialogue_id=f"{CORPUS}:{native_id}" if is_known else None,
             native_id=native_id,
@@ -92,7 +94,7 @@ class _Reader:
             release=None,
             split=None,
             standard_split=None,
-            record_index=self._folders[file.path],
+            record_index=0,
             source_file_id=file.id,
             source_pointer="",
             extra=None if at_home else decode.dump({"background": text}),

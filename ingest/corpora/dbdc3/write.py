@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from ingest.corpora.dbdc3.logs import CONTEXT
+from ingest.corpora.dbdc3.logs import CONTEXT, Label, Log, LogTurn
 from ingest.corpora.dbdc3.talk import BREAKDOWN, ROLES, UNGRAMMATICAL
 from ingest.corpus import Published
 from ingest.rows import Annotation, Turn
-from ingest.sources import BOM
 
 _FLAGS = {role: flag for flag, role in ROLES.items()}
 _SPACES = 4
@@ -20,15 +19,7 @@ _SPACES = 4
 def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
     """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
     for published in records:
-        start = BOM if published.file.note == "starts with a byte order mark" else b""
-        yield _path(published), start + _content(published)
-
-
-def _path(published: Published) -> str:
-    """Give the path inside the corpus's folder; an archive's name without its ending is the folder."""
-    file = published.file
-    outer = file.path.partition("/")[2]
-    return f"{outer.rpartition('.')[0]}/{file.member}" if file.member else outer
+        yield published.path, published.mark + _content(published)
 
 
 def _content(published: Published) -> bytes:
@@ -107,24 +98,12 @@ def _ordered(log: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     return _sorted(log, extra["fields"])
 
 
+_KNOWN = {field.encode_name for kind in (Log, LogTurn, Label) for field in msgspec.structs.fields(kind)}
+
+
 def _sorted(value: dict[str, Any], fields: list[str]) -> dict[str, Any]:
-    known = {"dialogue-id", "group-id", "speaker-id", "turns"} | set(_KNOWN_IN_TURNS)
-    rest = [key for key in value if key not in fields and key not in known]
+    rest = [key for key in value if key not in fields and key not in _KNOWN]
     return {key: value[key] for key in [*fields, *rest] if key in value}
-
-
-_KNOWN_IN_TURNS = (
-    "turn-index",
-    "speaker",
-    "time",
-    "annotation-id",
-    "utterance",
-    "annotations",
-    "annotator-id",
-    "breakdown",
-    "ungrammatical-sentence",
-    "comment",
-)
 
 
 def _resolve(log: dict[str, Any], place: str) -> tuple[Any, Any]:
@@ -137,7 +116,7 @@ def _resolve(log: dict[str, Any], place: str) -> tuple[Any, Any]:
 
 
 def _extra(row: Any) -> dict[str, Any]:
-    """Decode ``extra``; numbers keep their literal."""
+    """Decode ``extra``."""
     if row is None or row.extra is None:
         return {}
     found: dict[str, Any] = msgspec.json.decode(row.extra)

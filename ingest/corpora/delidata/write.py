@@ -7,21 +7,12 @@ from ingest.corpora.delidata.cells import HEADER
 from ingest.corpora.delidata.render import cells, extra
 from ingest.corpus import Published
 from ingest.decode import pointer
-from ingest.sources import BOM
 
 
 def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
     """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
     for published in records:
-        start = BOM if published.file.note == "starts with a byte order mark" else b""
-        yield _path(published), start + _content(published)
-
-
-def _path(published: Published) -> str:
-    """Give the path inside the corpus's folder; an archive's name without its ending is the folder."""
-    file = published.file
-    outer = file.path.partition("/")[2]
-    return f"{outer.rpartition('.')[0]}/{file.member}" if file.member else outer
+        yield published.path, published.mark + _content(published)
 
 
 def _content(published: Published) -> bytes:

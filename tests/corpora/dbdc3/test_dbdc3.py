@@ -131,6 +131,30 @@ def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyCon
     assert con.execute(background).fetchall() == [(1, True)]
 
 
+def test_paragraphs_given_twice_are_both_kept(build_data: Build, tmp_path: Path) -> None:
+    raw = Path(__file__).parent / "golden" / "releases" / "raw"
+    shutil.copytree(raw, tmp_path / "data" / "dbdc3")
+    for form in ("zip", "gztar"):
+        packed = tmp_path / "data" / "dbdc3" / "DBDC3_context"
+        shutil.make_archive(str(packed), form, packed.parent, "DBDC3_context")
+    con = build_data(tmp_path / "data")
+    kept = "select count(*), count(distinct record_id) from main.records where subset = 'context'"
+    assert con.execute(kept).fetchall() == [(4, 4)]
+    restored = {path.relative_to(tmp_path / "out").parts[0] for path in restore(con, CORPUS, tmp_path / "out")}
+    assert restored == {"CIC_json_data", "DBDC3", "DBDC3_context"}
+
+
+def test_a_refused_file_keeps_its_byte_order_mark(build_data: Build, tmp_path: Path) -> None:
+    raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
+    shutil.copytree(raw, tmp_path / "data" / "dbdc3")
+    broken = b'\xef\xbb\xbf{"turns": ['
+    (tmp_path / "data" / "dbdc3" / "x.log.json").write_bytes(broken)
+    con = build_data(tmp_path / "data")
+    assert con.execute("select raw from meta.quarantine").fetchall() == [(broken,)]
+    restore(con, CORPUS, tmp_path / "out")
+    assert (tmp_path / "out" / "x.log.json").read_bytes() == broken
+
+
 def test_a_file_given_twice_makes_its_examples_once(build_data: Build, tmp_path: Path) -> None:
     raw = Path(__file__).parent / "golden" / "worked_example" / "raw" / "DBDC3"
     shutil.copytree(raw, tmp_path / "data" / "dbdc3" / "DBDC3")
