@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from ingest.rows import FileRow
 from ingest.sources import BOM_NOTE, DiskFile, Skipped, SourceFile
@@ -71,7 +70,7 @@ class Accounts:
             kind=account.kind,
             sha256=file.sha256 if file else disk.sha256(),
             size=file.size if file else disk.stat.size,
-            modified_at=datetime.fromtimestamp(disk.stat.mtime_ns / 1e9, UTC).replace(tzinfo=None),
+            modified_at=disk.stat.modified_at,
             mtime_ns=None if is_member else disk.stat.mtime_ns,
             inode=None if is_member else disk.stat.inode,
             records_in=account.loaded + account.quarantined,

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import file_digest, sha256
 from itertools import pairwise
@@ -38,6 +39,11 @@ class Stat:
     size: int
     mtime_ns: int
     inode: int
+
+    @property
+    def modified_at(self) -> datetime:
+        """The time of the last change, UTC."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC).replace(tzinfo=None)
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,9 @@ def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan, catalogue: Cata
         con.execute(f"insert into {qualified(table)} by name select * from old.{qualified(table)} where {mine}")
     for file in (file for item in todo.touched for file in item.files):
         con.execute(
-            "update meta.source_files set mtime_ns = ?, inode = ? where path = ? and member is null",
-            [file.stat.mtime_ns, file.stat.inode, file.stat.path],
+            "update meta.source_files set modified_at = ?, mtime_ns = if(member is null, ?, null), "
+            "inode = if(member is null, ?, null) where path = ?",
+            [file.stat.modified_at, file.stat.mtime_ns, file.stat.inode, file.stat.path],
         )
     con.execute("commit")
     con.execute("detach old")

@@ -102,6 +102,8 @@ def test_touched_files_are_read_again_unless_their_bytes_are_compared(rebuild: R
     by_bytes = rebuild(data, rehash=True)
     assert by_bytes.plan.load == ()
     assert by_bytes.plan.keep == (CORPUS.id,)
+    times = "select count(*) from meta.source_files where modified_at = timestamp '1970-01-01 00:00:01'"
+    assert fetch(by_bytes.path, times) == [(1,)]
     assert rebuild(data).unchanged_since is not None, "the new time was noted"
     os.utime(some_file(data), (2, 2))
     assert [item.corpus.id for item in rebuild(data).plan.load] == [CORPUS.id]
