@@ -4,21 +4,14 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError
 from schema.fetch import dicts
 from schema.quote import identifier
+from talkhouse.names import relation
 
 _VIEWS = """
 select schema_name as schema, view_name as name, comment
 from duckdb_views()
 where not internal and database_name = current_database()
-order by all
-"""
-
-_RELATIONS = """
-select schema_name as schema, view_name as name, comment from duckdb_views() where not internal
-union all
-select schema_name, table_name, comment from duckdb_tables()
 order by all
 """
 
@@ -41,17 +34,7 @@ def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Give one view or table with its columns; UsageError names what there is instead."""
-    schema, _, plain = name.rpartition(".")
-    known = dicts(con.execute(_RELATIONS))
-    found = [one for one in known if one["name"] == plain and one["schema"] == (schema or "main")]
-    if not found:
-        names = [f"{one['schema']}.{one['name']}" for one in known]
-        near = [one for one in names if plain.split("_")[0] in one] or names
-        raise UsageError(
-            f"no view or table '{name}'",
-            expected=f"one of: {', '.join(near)}",
-            next_step="list the views with: talkhouse views",
-        )
-    full_name = f"{identifier(found[0]['schema'])}.{identifier(plain)}"
+    found = relation(con, name)
+    full_name = f"{identifier(found['schema'])}.{identifier(found['name'])}"
     rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]
-    return {**found[0], "rows": rows, "columns": dicts(con.execute(_COLUMNS, [found[0]["schema"], plain]))}
+    return {**found, "rows": rows, "columns": dicts(con.execute(_COLUMNS, [found["schema"], found["name"]]))}

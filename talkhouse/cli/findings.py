@@ -26,10 +26,11 @@ def command(
     """
     import talkhouse
     from talkhouse.findings import findings
+    from talkhouse.names import check_corpus
 
     with talkhouse.open(database(db)) as con:
         if corpus is not None:
-            _check_corpus(con.execute("select corpus_id from main.corpora order by all").fetchall(), corpus)
+            check_corpus(con, corpus)
         found = findings(con, corpus)
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
@@ -53,11 +54,3 @@ def show(found: list[dict[str, Any]]) -> None:
         if len(some) > _SHOWN:
             output.print(f"  ... and {len(some) - _SHOWN:,} more (all of them: --json, or meta.findings)")
         output.print(f"  [dim]what to do:[/] {escape(some[0]['remedy'])}", soft_wrap=True)
-
-
-def _check_corpus(present: list[tuple[str]], corpus: str) -> None:
-    from schema.errors import UsageError
-
-    names = [name for (name,) in present]
-    if corpus not in names:
-        raise UsageError(f"no corpus '{corpus}' in this warehouse", expected=f"one of: {', '.join(names)}")
