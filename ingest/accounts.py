@@ -16,6 +16,14 @@ class Account:
     loaded: int = 0
     quarantined: int = 0
     note: str | None = None
+    extra: str | None = None
+    records: int | None = None
+    """How many records there are, where the reader counts them; else as many as came in."""
+
+    @property
+    def records_in(self) -> int:
+        """How many records the file holds."""
+        return self.loaded + self.quarantined if self.records is None else self.records
 
 
 class Accounts:
@@ -73,8 +81,9 @@ class Accounts:
             modified_at=disk.stat.modified_at,
             mtime_ns=None if is_member else disk.stat.mtime_ns,
             inode=None if is_member else disk.stat.inode,
-            records_in=account.loaded + account.quarantined,
+            records_in=account.records_in,
             records_loaded=account.loaded,
             records_quarantined=account.quarantined,
             note=account.note or mark,
+            extra=account.extra,
         )

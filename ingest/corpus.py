@@ -117,7 +117,17 @@ class Unrecognised:
     detail: str
 
 
-Outcome: TypeAlias = Loaded | Rejected | Unrecognised | Note
+@dataclass(frozen=True)
+class Frame:
+    """What a file of many records is beside them: its keys in published order, say, kept for writing it back."""
+
+    file: SourceFile
+    extra: Mapping[str, object]
+    records: int | None = None
+    """How many records the file was split into; each must be loaded or rejected, which a check holds against this."""
+
+
+Outcome: TypeAlias = Loaded | Rejected | Unrecognised | Frame | Note
 Reader: TypeAlias = Callable[[list[SourceFile]], Iterator[Outcome]]
 
 
@@ -126,7 +136,9 @@ class Published:
     """One record as the tables hold it, for writing it back: its row, and the rows that hang on it.
 
     ``turns``, ``participants`` and ``speakers`` are those of its dialogue, each in order; ``file`` is the row of
-    its source file. A quarantined record has only ``raw``.
+    its source file. ``personas`` and ``texts`` hold at least those that the uses and candidates refer to.
+    A quarantined record has only ``raw``. A file that has a frame (``file.extra``) comes before its records, with
+    neither ``record`` nor ``raw``.
     """
 
     file: rows.FileRow
@@ -137,6 +149,13 @@ class Published:
     participants: list[rows.Participant] = field(default_factory=list)
     turns: list[rows.Turn] = field(default_factory=list)
     annotations: list[rows.Annotation] = field(default_factory=list)
+    persona_uses: list[rows.PersonaUse] = field(default_factory=list)
+    personas: Mapping[str, rows.Persona] = field(default_factory=dict)
+    candidates: list[rows.Candidate] = field(default_factory=list)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Candidate texts by ``text_id``."""
+    images: list[rows.Image] = field(default_factory=list)
+    """The images that the file names, in order; with a record that is a list of images."""
 
     @property
     def path(self) -> str:

@@ -8,7 +8,8 @@ import polars as pl
 
 from ingest.accounts import Accounts
 from ingest.batches import Batches
-from ingest.corpus import Corpus, Loaded, Note, Outcome, Rejected, Unrecognised
+from ingest.corpus import Corpus, Frame, Loaded, Note, Outcome, Rejected, Unrecognised
+from ingest.decode import dump
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
 from ingest.sources import BOM, OUTSIDE, DiskFile, SourceFile, opened
@@ -73,6 +74,9 @@ class Load:
                 self.accounts.of(file).kind = "unrecognised"
                 self._find(Note("TH-05", detail), file, None)
                 self.advance(file.size, 0)
+            case Frame(file, extra, records):
+                account = self.accounts.of(file)
+                account.extra, account.records = dump(extra), records
             case Note():
                 self._find(outcome, outcome.file, outcome.record_id)
 

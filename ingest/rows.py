@@ -220,6 +220,7 @@ class FileRow(Row):
     records_loaded: int
     records_quarantined: int
     note: str | None
+    extra: str | None = None
 
 
 ROWS: tuple[type[Row], ...] = (

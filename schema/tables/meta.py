@@ -55,6 +55,11 @@ source_files = table(
     Required("records_loaded", Integer, comment="Of these, in table records."),
     Required("records_quarantined", Integer, comment="Of these, in meta.quarantine."),
     Column("note", Text, comment="Why it was skipped or refused; or a byte order mark at its start."),
+    Column(
+        "extra",
+        JSON,
+        comment="What the file says beside its records, such as its keys in published order; its README lists the keys.",
+    ),
     grain=("source_file_id",),
     owner="corpus_id",
     comment="A file that was given, with its counts: records_in = records_loaded + records_quarantined.",
