@@ -1,6 +1,7 @@
 """Alembic's environment: takes the connection that the build hands over, or opens the file that ``-x db=`` names."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from alembic import context
@@ -62,6 +63,6 @@ if given is not None:
 else:
     arguments = context.get_x_argument(as_dictionary=True)
     file = arguments.get("db") or os.environ.get("TALKHOUSE_DB") or "talkhouse.duckdb"
-    with engine(file).connect() as opened:
+    with engine(Path(file)).connect() as opened:
         run(opened)
         opened.commit()

@@ -1,15 +1,17 @@
-"""SQLAlchemy's DuckDB dialect, made to do what a warehouse needs; URL ``talkhouse:///FILE``."""
+"""SQLAlchemy's DuckDB dialect, made to do what a warehouse needs: ``create_engine("talkhouse:///talkhouse.duckdb")``."""
 
+from pathlib import Path
 from typing import Any
 
-from duckdb_engine import Dialect
+from duckdb_engine import ConnectionWrapper, Dialect
 from sqlalchemy import Engine, NullPool, create_engine
-from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.base import PGDDLCompiler
 from sqlalchemy.schema import ForeignKeyConstraint
 
+from schema import warehouse
+from schema.errors import UsageError
+from schema.quote import identifier, literal
 from schema.reflection import Reflection
-from schema.warehouse import CONFIG
 
 
 class _DDLCompiler(PGDDLCompiler):
@@ -22,15 +24,27 @@ class _DDLCompiler(PGDDLCompiler):
 
 
 class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock one promises PostgreSQL's answers
-    """The stock dialect without foreign keys in DDL, and with reflection that works."""
+    """The stock dialect, but it opens read-only, reflects, and writes no foreign keys; an entry point names it."""
 
     ddl_compiler = _DDLCompiler
     supports_statement_cache = True
 
+    def connect(self, *_: Any, **parameters: Any) -> Any:
+        """Open the file that a URL names, read-only, as ``talkhouse.open`` does; its query is DuckDB's settings.
 
-registry.register("talkhouse", __name__, TalkhouseDialect.__name__)
+        The stock dialect would give DuckDB a configuration of its own, and one process may not open a file in two
+        ways. Raises UsageError where the URL names no file, and what ``schema.warehouse.connect`` raises.
+        """
+        if not parameters.get("database"):
+            raise UsageError("the URL names no warehouse", expected="a file, as in talkhouse:///talkhouse.duckdb")
+        con = warehouse.connect(Path(parameters["database"]))
+        for name, value in parameters.get("url_config", {}).items():
+            con.execute(f"set {identifier(name)} = {literal(value)}")
+        return ConnectionWrapper(con)
 
 
-def engine(path: object) -> Engine:
-    """Make an engine for a database file; it keeps no connection, so that others may open the file after it."""
-    return create_engine(f"talkhouse:///{path}", connect_args={"config": CONFIG}, poolclass=NullPool)
+def engine(path: Path) -> Engine:
+    """Make an engine that writes a private file; it keeps no connection, so that others may open the file after it."""
+    return create_engine(
+        f"talkhouse:///{path}", creator=lambda: ConnectionWrapper(warehouse.create(path)), poolclass=NullPool
+    )

@@ -4,11 +4,13 @@ from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, RowMapping
+from sqlalchemy import Connection, ForeignKeyConstraint, RowMapping, Table
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.reflection import Inspector
 from sqlalchemy.exc import NoSuchTableError
 from sqlalchemy.types import TypeEngine, UserDefinedType
+
+from schema.tables import metadata
 
 Found = dict[str, Any]
 """What an inspector is told of a column or constraint."""
@@ -43,8 +45,9 @@ class Native(UserDefinedType[Any]):
 class Reflection:
     """The part of a dialect that inspects: the current database, without temporary objects.
 
-    DuckDB drops the names of constraints and makes up its own, so none has a name here. Foreign keys are not
-    reflected: ours are declared in the metadata and written to no database.
+    DuckDB drops the names of constraints and makes up its own, so none has a name here. The relations of our own
+    tables, and the keys of the large ones, are written to no database: they are given as the metadata declares them,
+    since the checks of each build prove them.
     """
 
     inspector = Inspector
@@ -98,9 +101,14 @@ class Reflection:
         ]
 
     def get_pk_constraint(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> Found:
-        """Name the columns of the primary key."""
+        """Name the columns of the primary key; where a table of ours has none, its grain if none of it may be null."""
         keys = _constraints(con, schema, table, "PRIMARY KEY")
-        return {"name": None, "constrained_columns": [name for row in keys for name in row["constraint_column_names"]]}
+        names = [name for row in keys for name in row["constraint_column_names"]]
+        declared = _declared(con, schema, table)
+        if not names and declared is not None:
+            grain = [declared.columns[name] for name in declared.info["grain"]]
+            names = [] if any(column.nullable for column in grain) else [column.name for column in grain]
+        return {"name": None, "constrained_columns": names}
 
     def get_unique_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the unique constraints."""
@@ -112,9 +120,13 @@ class Reflection:
         found = _constraints(con, schema, table, "CHECK")
         return [{"name": None, "sqltext": row["expression"]} for row in found]
 
-    def get_foreign_keys(self, *_: Any, **__: Any) -> list[Found]:
-        """None: see the class."""
-        return []
+    def get_foreign_keys(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
+        """Describe the relations that the metadata declares."""
+        declared = _declared(con, schema, table)
+        if declared is None:
+            return []
+        constraints = sorted(declared.foreign_key_constraints, key=lambda one: list(one.column_keys))
+        return [_relation(one, schema) for one in constraints]
 
     def get_indexes(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the indexes that were created by name."""
@@ -162,6 +174,27 @@ def _constraints(con: Connection, schema: str | None, table: str, kind: str) -> 
     _columns(con, schema, table)
     rows = _of_table(con, "duckdb_constraints()", schema, table)
     return [row for row in rows if row["constraint_type"] == kind]
+
+
+def _declared(con: Connection, schema: str | None, table: str) -> Table | None:
+    """Give our own declaration of a table, if it is one of ours and has all columns of the declaration."""
+    there = {row["column_name"] for row in _columns(con, schema, table)}
+    name = table if schema in (None, "main") else f"{schema}.{table}"
+    declared = metadata.tables.get(name)
+    return declared if declared is not None and there >= set(declared.columns.keys()) else None
+
+
+def _relation(constraint: ForeignKeyConstraint, schema: str | None) -> Found:
+    """Describe a relation; a table of ``main`` is named with its schema only to who asked for ``main`` by name."""
+    target = constraint.referred_table
+    return {
+        "name": None,
+        "constrained_columns": list(constraint.column_keys),
+        "referred_schema": target.schema or ("main" if schema else None),
+        "referred_table": target.name,
+        "referred_columns": [element.column.name for element in constraint.elements],
+        "options": {},
+    }
 
 
 def _type(column: RowMapping) -> TypeEngine[Any]:
