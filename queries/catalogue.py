@@ -1,9 +1,9 @@
-"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``) and reads their comment and grain."""
+"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and reads comment and grain."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
@@ -18,9 +18,12 @@ from schema.errors import CatalogueError
 DEFAULT_ROOT = Path(queries.__path__[0])
 CHECKS = "checks"
 """Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
+BI = "bi"
+"""Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY = re.compile(r"^-- ([a-z]+): (.*)$")
+_CALL = re.compile(r"\b([a-z][a-z0-9_]*\.[a-z][a-z0-9_]*)\s*\(")
 _COLUMN = re.compile(r"^--   ([a-z][a-z0-9_]*): (.*)$")
 
 
@@ -43,6 +46,11 @@ class Query:
     def full_name(self) -> str:
         """The name as one writes it in SQL."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def calls(self) -> set[str]:
+        """The macros that the SQL calls, and whatever else looks like a call of one."""
+        return set(_CALL.findall(self.sql))
 
     @cached_property
     def relations(self) -> set[str]:
@@ -84,9 +92,14 @@ def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
     macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
     examples = _read_all(folders, "examples/*.sql", "grain")
     views = _read_all([folder for folder in folders if folder.name != CHECKS], "*.sql", "grain")
+    views += [
+        replace(query, schema=BI, name=f"{query.schema}_{query.name}")
+        for query in _read_all(folders, f"{BI}/*.sql", "grain")
+    ]
     shared = [folder for folder in folders if folder.name == CHECKS]
     checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
-    return Catalogue(tuple(macros), tuple(_in_order(views)), tuple(examples), tuple(checks))
+    macros, views = _in_order(macros, lambda one: one.calls), _in_order(views, lambda one: one.relations)
+    return Catalogue(tuple(macros), tuple(views), tuple(examples), tuple(checks))
 
 
 def _read_all(folders: list[Path], pattern: str, *needs: str) -> list[Query]:
@@ -115,15 +128,18 @@ def _read(path: Path, schema: str, needs: tuple[str, ...] = ()) -> Query:
     return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, sql, path, columns, facts)
 
 
-def _in_order(views: list[Query]) -> list[Query]:
-    """Sort views so that each comes after those that it reads."""
-    by_name = {view.full_name: view for view in views}
-    graph = {name: view.relations & by_name.keys() for name, view in by_name.items()}
+def _in_order(made: list[Query], needs: Callable[[Query], set[str]]) -> list[Query]:
+    """Sort views, or macros, so that each comes after those that it reads."""
+    by_name: dict[str, Query] = {}
+    for query in made:
+        if by_name.setdefault(query.full_name, query) is not query:
+            raise _broken(query.path, f"{query.full_name} is also made by {by_name[query.full_name].path}")
+    graph = {name: needs(query) & by_name.keys() for name, query in by_name.items()}
     try:
         return [by_name[name] for name in TopologicalSorter(graph).static_order()]
     except CycleError as error:
         circle = error.args[1]
-        raise _broken(by_name[circle[0]].path, f"views read each other in a circle: {' -> '.join(circle)}") from error
+        raise _broken(by_name[circle[0]].path, f"they read each other in a circle: {' -> '.join(circle)}") from error
 
 
 def _base_tables(node: Any) -> Iterator[tuple[str, str]]:

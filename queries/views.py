@@ -8,7 +8,7 @@ from queries.catalogue import Catalogue, Query
 from schema.quote import identifier, literal
 from schema.tables import metadata
 
-_INHERITED_FROM = ("examples", "records", "dialogues", "turns")
+_INHERITED_FROM = ("examples", "records", "dialogues", "turns", "annotations")
 """Tables whose columns mean in a view what they mean in the table, the first that has the name."""
 
 

@@ -39,6 +39,47 @@ def test_views_come_after_those_that_they_read(tmp_path: Path) -> None:
         assert con.execute("from toy.a").fetchall() == [(1,)]
 
 
+def test_views_for_bi_tools_live_in_one_schema(tmp_path: Path) -> None:
+    files = {
+        "toy/bi/moods.sql": HEAD + "select a from bi.things",
+        "bi/things.sql": HEAD + "select 1 as a",
+        "toy/a.sql": HEAD + "select 1 as a",
+    }
+    found = catalogue([write(tmp_path, files)])
+    names = [view.full_name for view in found.views]
+    assert sorted(names) == ["bi.things", "bi.toy_moods", "toy.a"]
+    assert names.index("bi.things") < names.index("bi.toy_moods")
+    with duckdb.connect() as con:
+        create_views(con, found)
+        assert con.execute("from bi.toy_moods").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a/toy/bi/moods.sql", "a/bi/toy_moods.sql"),
+        ("a/toy/bi/moods_x.sql", "a/toy_moods/bi/x.sql"),
+        ("a/toy/moods.sql", "b/toy/moods.sql"),
+    ],
+)
+def test_two_views_of_one_name_are_refused(tmp_path: Path, one: str, other: str) -> None:
+    write(tmp_path, {one: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
+    with pytest.raises(CatalogueError, match=r"is also made by .*\.sql"):
+        catalogue(sorted(tmp_path.iterdir()))
+
+
+def test_macros_come_after_those_that_they_call(tmp_path: Path) -> None:
+    files = {
+        "toy/macros/a.sql": "-- Twice and one.\n(x) as toy.b(x) + 1",
+        "toy/macros/b.sql": "-- Twice a number.\n(x) as x * 2",
+    }
+    found = catalogue([write(tmp_path, files)])
+    assert [macro.full_name for macro in found.macros] == ["toy.b", "toy.a"]
+    with duckdb.connect() as con:
+        create_views(con, found)
+        assert con.execute("select toy.a(3)").fetchall() == [(7,)]
+
+
 def test_a_circle_is_named(tmp_path: Path) -> None:
     files = {"toy/a.sql": HEAD + "select * from toy.b", "toy/b.sql": HEAD + "select * from toy.a"}
     with pytest.raises(CatalogueError, match=r"circle: toy\.\w -> toy\.\w -> toy\.\w"):

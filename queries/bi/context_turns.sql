@@ -1,0 +1,35 @@
+-- Each example with each turn before it, one row a turn; uncut: where a task takes only the last turns, filter by distance.
+-- grain: corpus_id, task, release, split, example_index, context_turn_index
+--   turn_index: The turn that is labelled or answered; null: the example is a whole conversation, and all its turns are here.
+--   context_turn_index: 0-based position of the turn in its conversation.
+--   distance: How many turns before the labelled or answered turn; 1 is the one right before it.
+--   speaker_id: Who said the turn.
+--   speaker_name: Name or alias of who said it.
+--   speaker_kind: human, bot or system.
+--   role: Role of who said it: user, system, agent ...
+--   text: What was said, verbatim; may be empty.
+select
+    examples.corpus_id,
+    examples.task,
+    examples.release,
+    examples.split,
+    records.standard_split,
+    examples.example_index,
+    examples.record_id,
+    examples.dialogue_id,
+    examples.turn_index,
+    turns.turn_index as context_turn_index,
+    examples.turn_index - turns.turn_index as distance,
+    turns.speaker_id,
+    speakers.name as speaker_name,
+    speakers.kind as speaker_kind,
+    turns.role,
+    turns.kind,
+    turns.text,
+    turns.said_at,
+from main.examples
+inner join main.records on records.record_id = examples.record_id
+inner join main.turns
+    on turns.dialogue_id = examples.dialogue_id
+    and turns.turn_index < coalesce(examples.turn_index, turns.turn_index + 1)
+left join main.speakers on speakers.speaker_id = turns.speaker_id

@@ -1,0 +1,92 @@
+-- Each corpus with its licence, what to cite, and how much of everything there is.
+-- grain: corpus_id
+--   corpus_id: Id of the corpus; the schema of its task views.
+--   title: Title, as its authors give it.
+--   description: What it is, in a sentence or two.
+--   homepage: Address of its home page.
+--   licence: Licence, as its publisher names it.
+--   licence_url: Address of the licence's text.
+--   terms: What a user must know beyond the licence; empty where there is nothing.
+--   citation: What to cite, as BibTeX or a reference.
+--   languages: ISO 639-1 codes, separated by blanks.
+--   dialogue_count: Real conversations, each counted once however often it was published.
+--   record_count: Records of the published files.
+--   turn_count: Utterances.
+--   speaker_count: People and bots, as far as the publisher identifies them.
+--   annotation_count: Labels, one per annotator.
+--   candidate_count: Items of candidate lists.
+--   persona_count: Persona elements or sentences.
+--   example_count: Examples of all its tasks.
+--   file_count: Files that were given, members of archives included.
+--   quarantined_count: Records that could not be loaded.
+--   finding_count: What was warned about or refused.
+--   is_sample: True: invented sample data that ships with Talkhouse.
+--   built_at: When this warehouse was built, UTC.
+with
+counts as (
+    select corpus_id, 'dialogue' as thing, count(*) as amount from main.dialogues group by all
+    union all
+    select corpus_id, 'record', count(*) from main.records group by all
+    union all
+    select split_part(dialogue_id, ':', 1), 'turn', count(*) from main.turns group by all
+    union all
+    select corpus_id, 'speaker', count(*) from main.speakers group by all
+    union all
+    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by all
+    union all
+    select split_part(record_id, '/', 1), 'candidate', count(*) from main.candidates group by all
+    union all
+    select corpus_id, 'persona', count(*) from main.personas group by all
+    union all
+    select corpus_id, 'example', count(*) from main.examples group by all
+    union all
+    select corpus_id, 'file', count(*) from meta.source_files group by all
+    union all
+    select corpus_id, 'quarantined', count(*) from meta.quarantine group by all
+    union all
+    select corpus_id, 'finding', count(*) from meta.findings group by all
+),
+
+wide as (
+    select
+        corpus_id,
+        max(amount) filter (where thing = 'dialogue') as dialogue_count,
+        max(amount) filter (where thing = 'record') as record_count,
+        max(amount) filter (where thing = 'turn') as turn_count,
+        max(amount) filter (where thing = 'speaker') as speaker_count,
+        max(amount) filter (where thing = 'annotation') as annotation_count,
+        max(amount) filter (where thing = 'candidate') as candidate_count,
+        max(amount) filter (where thing = 'persona') as persona_count,
+        max(amount) filter (where thing = 'example') as example_count,
+        max(amount) filter (where thing = 'file') as file_count,
+        max(amount) filter (where thing = 'quarantined') as quarantined_count,
+        max(amount) filter (where thing = 'finding') as finding_count,
+    from counts
+    group by corpus_id
+)
+
+select
+    corpora.corpus_id,
+    corpora.title,
+    corpora.description,
+    corpora.homepage,
+    corpora.licence,
+    corpora.licence_url,
+    corpora.terms,
+    corpora.citation,
+    corpora.languages,
+    coalesce(wide.dialogue_count, 0) as dialogue_count,
+    coalesce(wide.record_count, 0) as record_count,
+    coalesce(wide.turn_count, 0) as turn_count,
+    coalesce(wide.speaker_count, 0) as speaker_count,
+    coalesce(wide.annotation_count, 0) as annotation_count,
+    coalesce(wide.candidate_count, 0) as candidate_count,
+    coalesce(wide.persona_count, 0) as persona_count,
+    coalesce(wide.example_count, 0) as example_count,
+    coalesce(wide.file_count, 0) as file_count,
+    coalesce(wide.quarantined_count, 0) as quarantined_count,
+    coalesce(wide.finding_count, 0) as finding_count,
+    corpora.is_sample,
+    (select max(finished_at) from meta.loads) as built_at,
+from main.corpora
+left join wide on wide.corpus_id = corpora.corpus_id

@@ -1,0 +1,76 @@
+-- Each conversation with its length, its speakers, and where it was published.
+-- grain: dialogue_id
+--   corpus_id: Corpus of the conversation.
+--   native_id: The publisher's id of the conversation, verbatim; null where there is none.
+--   turn_count: Turns.
+--   speaker_count: Speakers who say something.
+--   character_count: Characters of all turns.
+--   word_count: Runs of characters that are no white space (blanks, tabs, line ends); says little of Japanese.
+--   first_said_at: Earliest time of a turn, wall clock as published.
+--   last_said_at: Latest time of a turn, wall clock as published.
+--   releases: Releases that it is in, joined by a comma and a blank.
+--   splits: Splits that it is in, by the publisher's own names, joined by a comma and a blank.
+--   standard_splits: The same as train, validation or test.
+--   subsets: Published files or folders that it is in, joined by a comma and a blank.
+--   record_count: Records that publish it or belong to it.
+--   example_count: Examples of all tasks that are made from it.
+with
+talks as (
+    -- By corpus too, so that a filter on the corpus spares counting the words of the others.
+    select
+        dialogues.corpus_id,
+        turns.dialogue_id,
+        count(*) as turn_count,
+        count(distinct turns.speaker_id) as speaker_count,
+        sum(length(turns.text))::bigint as character_count,
+        sum(bi.word_count(turns.text))::bigint as word_count,
+        min(turns.said_at) as first_said_at,
+        max(turns.said_at) as last_said_at,
+    from main.turns
+    inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
+    group by dialogues.corpus_id, turns.dialogue_id
+),
+
+places as (
+    select
+        dialogue_id,
+        string_agg(distinct release, ', ' order by release) as releases,
+        string_agg(distinct split, ', ' order by split) as splits,
+        string_agg(distinct standard_split, ', ' order by standard_split) as standard_splits,
+        string_agg(distinct subset, ', ' order by subset) as subsets,
+        count(*) as record_count,
+    from main.records
+    group by dialogue_id
+),
+
+used as (
+    select dialogue_id, count(*) as example_count
+    from main.examples
+    group by dialogue_id
+)
+
+select
+    dialogues.corpus_id,
+    dialogues.dialogue_id,
+    dialogues.native_id,
+    dialogues.language,
+    dialogues.domain,
+    dialogues.title,
+    places.releases,
+    places.splits,
+    places.standard_splits,
+    places.subsets,
+    coalesce(talks.turn_count, 0) as turn_count,
+    coalesce(talks.speaker_count, 0) as speaker_count,
+    coalesce(talks.character_count, 0) as character_count,
+    coalesce(talks.word_count, 0) as word_count,
+    coalesce(places.record_count, 0) as record_count,
+    coalesce(used.example_count, 0) as example_count,
+    dialogues.started_at,
+    talks.first_said_at,
+    talks.last_said_at,
+from main.dialogues
+left join talks
+    on talks.corpus_id = dialogues.corpus_id and talks.dialogue_id = dialogues.dialogue_id
+left join places on places.dialogue_id = dialogues.dialogue_id
+left join used on used.dialogue_id = dialogues.dialogue_id

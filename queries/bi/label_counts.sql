@@ -1,0 +1,65 @@
+-- Each label of each labelled turn (or conversation, record, persona) with how many annotators gave it.
+-- grain: record_id, turn_index, persona_set, persona_position, scheme, label
+--   corpus_id: Corpus of the scheme.
+--   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, for these go together and are no votes.
+--   record_id: The record that published the labels; a file that was given twice counts once.
+--   turn_index: The labelled turn; null: the whole conversation, record or persona.
+--   label: The label, verbatim; the number as text where a scheme has only numbers.
+--   vote_count: Annotators who gave this label.
+--   annotator_count: Annotators who labelled the turn in this scheme.
+--   vote_share: Share of these annotators who gave this label, 0 to 1.
+with
+-- A scheme in which one annotator gives several labels to one thing has no votes to count: its labels go
+-- together, and comparing them one by one would take a half agreement for a disagreement.
+several_at_once as (
+    select distinct scheme
+    from main.annotations
+    where item_index > 0
+),
+
+votes as (
+    select
+        record_id,
+        dialogue_id,
+        turn_index,
+        persona_set,
+        persona_position,
+        persona_id,
+        scheme,
+        coalesce(label, value::varchar) as label,
+        count(*) as vote_count,
+    from main.annotations
+    where coalesce(label, value::varchar) is not null
+        and scheme not in (select scheme from several_at_once)
+    group by all
+)
+
+select
+    records.corpus_id,
+    votes.record_id,
+    votes.dialogue_id,
+    votes.turn_index,
+    votes.persona_set,
+    votes.persona_position,
+    votes.persona_id,
+    votes.scheme,
+    records.release,
+    records.split,
+    records.standard_split,
+    records.subset,
+    votes.label,
+    votes.vote_count,
+    sum(votes.vote_count) over labelled::bigint as annotator_count,
+    votes.vote_count / sum(votes.vote_count) over labelled::double as vote_share,
+from votes
+inner join main.records on records.record_id = votes.record_id
+where records.extra ->> 'repeats' is null
+window labelled as (
+    partition by
+        votes.record_id,
+        votes.dialogue_id,
+        votes.turn_index,
+        votes.persona_set,
+        votes.persona_position,
+        votes.scheme
+)

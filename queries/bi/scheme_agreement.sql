@@ -1,0 +1,80 @@
+-- How far the annotators of a scheme agree over a whole release; by split and subset: bi.subset_agreement.
+-- grain: scheme, release
+--   corpus_id: Corpus of the scheme.
+--   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, for these go together and are no votes.
+--   scheme_description: What is labelled, by whom, and how.
+--   target: What a label of the scheme is about: turn, dialogue, record or persona.
+--   unit_count: Turns (or conversations, records, personas) that two or more annotators labelled; others tell nothing of agreement.
+--   rating_count: Labels that these got.
+--   distinct_label_count: Different labels among these.
+--   min_annotator_count: Fewest annotators of a unit.
+--   max_annotator_count: Most annotators of a unit.
+--   mean_majority_share: Mean, over the units, of the share of annotators who gave the label of the majority.
+--   mean_entropy: Mean, over the units, of the entropy of the labels in bits.
+--   observed_disagreement: Share of the pairs of labels of one unit that differ; a unit weighs as much as it has labels.
+--   expected_disagreement: Share of the pairs of labels of whatever units that differ.
+--   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, for then there is none.
+--   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
+with
+units as (
+    select
+        corpus_id,
+        scheme,
+        release,
+        sum(unit_count)::bigint as unit_count,
+        sum(rating_count)::bigint as rating_count,
+        min(min_annotator_count) as min_annotator_count,
+        max(max_annotator_count) as max_annotator_count,
+        sum(unit_count * mean_majority_share) / sum(unit_count) as mean_majority_share,
+        sum(unit_count * mean_entropy) / sum(unit_count) as mean_entropy,
+        sum(rating_count * observed_disagreement) / sum(rating_count) as observed_disagreement,
+    from bi.subset_agreement
+    group by corpus_id, scheme, release
+),
+
+labels as (
+    select
+        scheme,
+        release,
+        label,
+        sum(vote_count)::double as vote_count,
+    from bi.label_counts
+    where annotator_count >= 2
+    group by scheme, release, label
+),
+
+shares as (
+    select
+        scheme,
+        release,
+        count(*) as distinct_label_count,
+        -- 1 less the sum of squared shares, in whole numbers until the last step: exactly 0 for one label.
+        (sum(vote_count) ** 2 - sum(vote_count ** 2)) / sum(vote_count) ** 2 as diversity,
+    from labels
+    group by scheme, release
+)
+
+select
+    units.corpus_id,
+    units.scheme,
+    units.release,
+    schemes.description as scheme_description,
+    schemes.target,
+    units.unit_count,
+    units.rating_count,
+    shares.distinct_label_count,
+    units.min_annotator_count,
+    units.max_annotator_count,
+    units.mean_majority_share,
+    units.mean_entropy,
+    units.observed_disagreement,
+    shares.diversity * units.rating_count / (units.rating_count - 1) as expected_disagreement,
+    1 - units.observed_disagreement
+        / nullif(shares.diversity * units.rating_count / (units.rating_count - 1), 0) as krippendorff_alpha,
+    case when units.min_annotator_count = units.max_annotator_count
+        then 1 - units.observed_disagreement / nullif(shares.diversity, 0)
+    end as fleiss_kappa,
+from units
+inner join main.schemes on schemes.scheme = units.scheme
+inner join shares
+    on shares.scheme = units.scheme and shares.release is not distinct from units.release

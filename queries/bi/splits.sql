@@ -1,0 +1,63 @@
+-- Each split of each task with its size; what no task uses is in bi.subsets.
+-- grain: corpus_id, task, release, split
+--   example_count: Examples of the task in the split.
+--   dialogue_count: Conversations that they are made from, each counted once.
+--   turn_count: Turns of these conversations, whether examples or not.
+--   example_share: Share of the task's examples in this release that are in the split, 0 to 1.
+with
+sizes as (
+    select
+        examples.corpus_id,
+        examples.task,
+        examples.release,
+        examples.split,
+        min(records.standard_split) as standard_split,
+        count(*) as example_count,
+    from main.examples
+    inner join main.records on records.record_id = examples.record_id
+    group by examples.corpus_id, examples.task, examples.release, examples.split
+),
+
+talks as (
+    select distinct corpus_id, task, release, split, dialogue_id
+    from main.examples
+    where dialogue_id is not null
+),
+
+lengths as (
+    select dialogue_id, count(*) as turn_count
+    from main.turns
+    group by dialogue_id
+),
+
+talk_sizes as (
+    select
+        talks.corpus_id,
+        talks.task,
+        talks.release,
+        talks.split,
+        count(*) as dialogue_count,
+        sum(lengths.turn_count)::bigint as turn_count,
+    from talks
+    left join lengths on lengths.dialogue_id = talks.dialogue_id
+    group by talks.corpus_id, talks.task, talks.release, talks.split
+)
+
+select
+    sizes.corpus_id,
+    sizes.task,
+    sizes.release,
+    sizes.split,
+    sizes.standard_split,
+    sizes.example_count,
+    coalesce(talk_sizes.dialogue_count, 0) as dialogue_count,
+    coalesce(talk_sizes.turn_count, 0) as turn_count,
+    sizes.example_count / sum(sizes.example_count) over (
+        partition by sizes.corpus_id, sizes.task, sizes.release
+    )::double as example_share,
+from sizes
+left join talk_sizes
+    on talk_sizes.corpus_id = sizes.corpus_id
+    and talk_sizes.task = sizes.task
+    and talk_sizes.release is not distinct from sizes.release
+    and talk_sizes.split is not distinct from sizes.split

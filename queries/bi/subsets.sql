@@ -1,0 +1,84 @@
+-- Each published file or folder of a release and split with what is in it, whether or not a task uses it.
+-- grain: corpus_id, release, split, subset
+--   corpus_id: Corpus of the records.
+--   subset: The published file or folder.
+--   languages: ISO 639-1 codes of its conversations, joined by a comma and a blank.
+--   record_count: Records.
+--   dialogue_count: Conversations, each counted once; one may be in several subsets.
+--   turn_count: Turns of these conversations.
+--   annotation_count: Labels that the records publish, one per annotator.
+--   example_count: Examples of all tasks that are made from the records.
+with
+labelled as (
+    select record_id, count(*) as annotation_count
+    from main.annotations
+    group by record_id
+),
+
+used as (
+    select record_id, count(*) as example_count
+    from main.examples
+    group by record_id
+),
+
+sizes as (
+    select
+        records.corpus_id,
+        records.release,
+        records.split,
+        records.subset,
+        min(records.standard_split) as standard_split,
+        count(*) as record_count,
+        coalesce(sum(labelled.annotation_count), 0)::bigint as annotation_count,
+        coalesce(sum(used.example_count), 0)::bigint as example_count,
+    from main.records
+    left join labelled on labelled.record_id = records.record_id
+    left join used on used.record_id = records.record_id
+    group by records.corpus_id, records.release, records.split, records.subset
+),
+
+talks as (
+    select distinct corpus_id, release, split, subset, dialogue_id
+    from main.records
+    where dialogue_id is not null
+),
+
+lengths as (
+    select dialogue_id, count(*) as turn_count
+    from main.turns
+    group by dialogue_id
+),
+
+talk_sizes as (
+    select
+        talks.corpus_id,
+        talks.release,
+        talks.split,
+        talks.subset,
+        string_agg(distinct dialogues.language, ', ' order by dialogues.language) as languages,
+        count(*) as dialogue_count,
+        sum(lengths.turn_count)::bigint as turn_count,
+    from talks
+    inner join main.dialogues on dialogues.dialogue_id = talks.dialogue_id
+    left join lengths on lengths.dialogue_id = talks.dialogue_id
+    group by talks.corpus_id, talks.release, talks.split, talks.subset
+)
+
+select
+    sizes.corpus_id,
+    sizes.release,
+    sizes.split,
+    sizes.standard_split,
+    sizes.subset,
+    talk_sizes.languages,
+    sizes.record_count,
+    coalesce(talk_sizes.dialogue_count, 0) as dialogue_count,
+    coalesce(talk_sizes.turn_count, 0) as turn_count,
+    sizes.annotation_count,
+    sizes.example_count,
+from sizes
+left join talk_sizes
+    on talk_sizes.corpus_id = sizes.corpus_id
+    and talk_sizes.release is not distinct from sizes.release
+    and talk_sizes.split is not distinct from sizes.split
+    and talk_sizes.subset is not distinct from sizes.subset

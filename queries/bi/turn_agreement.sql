@@ -1,0 +1,53 @@
+-- How far the annotators agree on each turn (or conversation, record, persona) that two or more of them labelled.
+-- grain: record_id, turn_index, persona_set, persona_position, scheme
+--   corpus_id: Corpus of the scheme.
+--   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, for these go together and are no votes.
+--   record_id: The record that published the labels; a file that was given twice counts once.
+--   turn_index: The labelled turn; null: the whole conversation, record or persona.
+--   annotator_count: Annotators who labelled it in this scheme.
+--   distinct_label_count: Different labels that they gave.
+--   majority_label: The label that most annotators gave; on a tie, the first of these in the order of characters.
+--   majority_count: Annotators who gave it.
+--   majority_share: Share of the annotators who gave it, 0 to 1.
+--   is_tied: True where another label was given just as often.
+--   entropy: Entropy of the labels in bits: 0 where all say the same.
+--   pairwise_agreement: Share of the pairs of annotators who gave the same label, 0 to 1.
+select
+    corpus_id,
+    record_id,
+    dialogue_id,
+    turn_index,
+    persona_set,
+    persona_position,
+    persona_id,
+    scheme,
+    release,
+    split,
+    standard_split,
+    subset,
+    annotator_count,
+    count(*) as distinct_label_count,
+    first(label order by vote_count desc, label) as majority_label,
+    max(vote_count) as majority_count,
+    max(vote_share) as majority_share,
+    first(label order by vote_count desc, label)
+        <> first(label order by vote_count desc, label desc) as is_tied,
+    sum(vote_share * log2(1 / vote_share)) as entropy,
+    sum(vote_count * (vote_count - 1))::double
+        / (annotator_count * (annotator_count - 1)) as pairwise_agreement,
+from bi.label_counts
+where annotator_count >= 2
+group by
+    corpus_id,
+    record_id,
+    dialogue_id,
+    turn_index,
+    persona_set,
+    persona_position,
+    persona_id,
+    scheme,
+    release,
+    split,
+    standard_split,
+    subset,
+    annotator_count

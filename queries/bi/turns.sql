@@ -1,0 +1,43 @@
+-- Each turn with who said it, its length, its place in the conversation, and the turn before it.
+-- grain: dialogue_id, turn_index
+--   corpus_id: Corpus of the conversation.
+--   turn_index: 0-based position in the published order.
+--   language: ISO 639-1 code of the conversation.
+--   speaker_name: Name or alias of who said it.
+--   speaker_kind: human, bot or system.
+--   previous_role: Role of who said the turn before; null for the first.
+--   previous_text: What the turn before says, verbatim; null for the first.
+--   character_count: Characters of the text.
+--   word_count: Runs of characters that are no white space (blanks, tabs, line ends); says little of Japanese.
+--   turns_after: How many turns follow in the conversation; 0 for the last.
+with
+lengths as (
+    select dialogue_id, count(*) as turn_count
+    from main.turns
+    group by dialogue_id
+)
+
+select
+    dialogues.corpus_id,
+    turns.dialogue_id,
+    turns.turn_index,
+    dialogues.language,
+    dialogues.domain,
+    turns.speaker_id,
+    speakers.name as speaker_name,
+    speakers.kind as speaker_kind,
+    turns.role,
+    turns.kind,
+    turns.text,
+    previous.role as previous_role,
+    previous.text as previous_text,
+    length(turns.text) as character_count,
+    bi.word_count(turns.text) as word_count,
+    lengths.turn_count - 1 - turns.turn_index as turns_after,
+    turns.said_at,
+from main.turns
+inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
+inner join lengths on lengths.dialogue_id = turns.dialogue_id
+left join main.speakers on speakers.speaker_id = turns.speaker_id
+left join main.turns as previous
+    on previous.dialogue_id = turns.dialogue_id and previous.turn_index = turns.turn_index - 1

@@ -1,0 +1,63 @@
+-- DBDC3: how often the talks with each bot break down, system turn by system turn, from the labels of all annotators.
+-- grain: release, split, language, subset, bot, position
+--   split: Split, by the publisher's own name.
+--   subset: The published folder of the talks: IRIS_100, CIC_115 ...
+--   bot: The chat system: IRIS, TickTock, CIC, YI, DCM, DIT or IRS.
+--   position: 0-based position among the labelled system turns of a talk.
+--   turn_count: Labelled system turns at this position.
+--   share_o: Mean share of annotators who say O, not a breakdown.
+--   share_t: Mean share of annotators who say T, possible breakdown.
+--   share_x: Mean share of annotators who say X, breakdown.
+--   breakdown_rate: Share of the turns whose hard label is X at threshold 0.0, the challenge's default.
+--   breakdown_rate_at_half: Share of the turns whose hard label is X at threshold 0.5, which its documented runs use.
+--   lenient_breakdown_rate: Share of the turns whose lenient label is X_l: T and X together outweigh O.
+--   mean_entropy: Mean entropy in bits of the shares of O, T and X on a turn: 0 where all annotators agree.
+with
+labelled as (
+    select
+        breakdown_detection.release,
+        breakdown_detection.split,
+        breakdown_detection.standard_split,
+        breakdown_detection.language,
+        breakdown_detection.subset,
+        speakers.name as bot,
+        row_number() over (
+            partition by breakdown_detection.record_id
+            order by breakdown_detection.turn_index
+        ) - 1 as position,
+        breakdown_detection.prob_o,
+        breakdown_detection.prob_t,
+        breakdown_detection.prob_x,
+        breakdown_detection.label,
+        breakdown_detection.label_at_half,
+        breakdown_detection.lenient_label,
+    from dbdc3.breakdown_detection
+    inner join main.turns
+        on turns.dialogue_id = breakdown_detection.dialogue_id
+        and turns.turn_index = breakdown_detection.turn_index
+    left join main.speakers on speakers.speaker_id = turns.speaker_id
+)
+
+select
+    release,
+    split,
+    standard_split,
+    language,
+    subset,
+    bot,
+    position,
+    count(*) as turn_count,
+    avg(prob_o) as share_o,
+    avg(prob_t) as share_t,
+    avg(prob_x) as share_x,
+    avg((label = 'X')::integer) as breakdown_rate,
+    avg((label_at_half = 'X')::integer) as breakdown_rate_at_half,
+    avg((lenient_label = 'X_l')::integer) as lenient_breakdown_rate,
+    -- A share of 0 adds nothing; its logarithm is null.
+    avg(
+        coalesce(prob_o * log2(1 / nullif(prob_o, 0)), 0)
+        + coalesce(prob_t * log2(1 / nullif(prob_t, 0)), 0)
+        + coalesce(prob_x * log2(1 / nullif(prob_x, 0)), 0)
+    ) as mean_entropy,
+from labelled
+group by release, split, standard_split, language, subset, bot, position
