@@ -73,6 +73,10 @@ class QueryFailed(TalkhouseError):
     """A query could not be run."""
 
 
+class OutputFailed(TalkhouseError):
+    """An output file could not be completed for a reason outside the command, such as a full disk."""
+
+
 class CheckFailed(TalkhouseError):
     """A check of severity error found rows; nothing was published."""
 

@@ -15,12 +15,15 @@ from contextlib import contextmanager
 import duckdb
 
 from schema.errors import QueryFailed, UsageError
+from talkhouse.hints import hint
 
 ALWAYS = {
     # The variables of our own code are no tables.
     "python_enable_replacements": "false",
     # JSON and UUID stay what they are in Parquet; here because nothing can be set in the cage.
     "arrow_lossless_conversion": "true",
+    # DuckDB draws its bar on standard output, among the rows.
+    "enable_progress_bar": "false",
 }
 """What is set in the cage and out of it."""
 
@@ -68,7 +71,7 @@ def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
             "the query is empty",
             expected="a SQL statement",
             found="nothing, or only comments",
-            next_step='list what there is with: talkhouse sql "show all tables"',
+            next_step="list the views with: talkhouse views",
         )
     return statements
 
@@ -95,8 +98,8 @@ def kind(statement: duckdb.Statement) -> str:
         return "a statement of another kind"
 
 
-def failure(error: Exception) -> QueryFailed:
-    """Say why a query failed, with DuckDB's own message, and whether it was the cage."""
+def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> QueryFailed:
+    """Say why a query failed, with DuckDB's own message, and whether it was the cage; with ``con``, what there is."""
     text = str(error)
     if _NO_DISK in text:
         return QueryFailed(
@@ -110,9 +113,8 @@ def failure(error: Exception) -> QueryFailed:
             found=text,
             next_step=LIFT,
         )
-    return QueryFailed(
-        "the query failed", found=text, next_step='list what there is with: talkhouse sql "show all tables"'
-    )
+    expected, next_step = hint(con, text) if con else (None, "list the views with: talkhouse views")
+    return QueryFailed("the query failed", expected=expected, found=text, next_step=next_step)
 
 
 class Stop:

@@ -3,7 +3,6 @@
 import csv
 import sys
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schema.errors import QueryFailed, UsageError
+from schema.errors import UsageError
 from talkhouse import cage
+from talkhouse.choices import Format
 from talkhouse.replaced import replaced
 from talkhouse.results import Rows
 
@@ -35,17 +35,6 @@ _NUMBERS = (
     "FLOAT",
     "DECIMAL",
 )
-
-
-class Format(StrEnum):
-    """The formats that a query's rows can be given in."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    MARKDOWN = "markdown"
 
 
 def write(
@@ -77,7 +66,7 @@ def write(
         rows = Rows(con, relation, limit)
         _give(rows, form, output, whole)
     except duckdb.Error as error:
-        raise cage.failure(error) from error
+        raise cage.failure(error, con) from error
     if rows.more:
         print(f"only the first {limit:,} rows are given (--limit); there are more", file=sys.stderr)
 
@@ -96,7 +85,10 @@ def _give(rows: Rows, form: Format, output: Path | None, whole: Callable[[], Non
         return
     with replaced(output) as path:
         if form is Format.PARQUET:
-            _parquet(rows, path)
+            from talkhouse.writers import to_parquet
+
+            # DuckDB's own writer may not write in the cage.
+            to_parquet(rows, path)
         else:
             with path.open("w", encoding="utf-8", newline="") as stream:
                 _WRITERS[form](rows, stream)
@@ -139,29 +131,6 @@ def _json(rows: Rows, stream: TextIO) -> None:
         print(separator, line, sep="\n", end="", file=stream)
         separator = ","
     print("[]" if separator == "[" else "\n]", file=stream)
-
-
-def _parquet(rows: Rows, path: Path) -> None:
-    """Write Parquet, batch by batch; DuckDB's own writer may not write in the cage."""
-    from pyarrow.lib import ArrowException
-    from pyarrow.parquet import ParquetWriter
-
-    try:
-        schema, batches = rows.batches()
-        with path.open("wb") as file, ParquetWriter(file, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
-            for batch in batches:
-                writer.write_batch(batch)
-    except ArrowException as error:
-        raise QueryFailed(
-            "Parquet can't hold these rows",
-            found=str(error),
-            next_step="cast the column, for instance to varchar, or choose another --format",
-        ) from error
-    except OSError as error:
-        # Where a query fails halfway, Arrow gives DuckDB's message as an OSError without a number.
-        if error.errno is None:
-            raise cage.failure(error) from error
-        raise
 
 
 _WRITERS = {

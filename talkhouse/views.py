@@ -6,20 +6,13 @@ import duckdb
 
 from schema.fetch import dicts
 from schema.quote import identifier
-from talkhouse.names import relation
+from talkhouse.names import columns_of, relation
 
 _VIEWS = """
 select schema_name as schema, view_name as name, comment
 from duckdb_views()
 where not internal and database_name = current_database()
 order by all
-"""
-
-_COLUMNS = """
-select column_name as name, data_type as type, comment as meaning
-from duckdb_columns()
-where schema_name = ? and table_name = ? and database_name = current_database()
-order by column_index
 """
 
 
@@ -37,4 +30,4 @@ def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     found = relation(con, name)
     full_name = f"{identifier(found['schema'])}.{identifier(found['name'])}"
     rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]
-    return {**found, "rows": rows, "columns": dicts(con.execute(_COLUMNS, [found["schema"], found["name"]]))}
+    return {**found, "rows": rows, "columns": columns_of(con, found["schema"], found["name"])}

@@ -17,7 +17,8 @@ import pytest
 import talkhouse
 from schema.errors import QueryFailed, TalkhouseError
 from talkhouse import cage
-from talkhouse.formats import Format, write
+from talkhouse.choices import Format
+from talkhouse.formats import write
 from tests.test_cli import COMMAND, run
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"

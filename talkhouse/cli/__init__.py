@@ -7,14 +7,14 @@ import typer
 from rich.markup import escape
 
 from schema.errors import TalkhouseError
-from talkhouse.cli import build, check, findings, ingest, sql, status, views
+from talkhouse.cli import build, check, export, findings, ingest, search, show, sql, status, views
 from talkhouse.cli.console import errors
 from talkhouse.settings import version
 
 app = typer.Typer(
     name="talkhouse",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,6 +26,9 @@ app.command("sql")(sql.command)
 app.command("check")(check.command)
 app.command("findings")(findings.command)
 app.command("views")(views.command)
+app.command("search")(search.command)
+app.command("show")(show.command)
+app.command("export")(export.command)
 
 
 def _version(asked: bool) -> None:

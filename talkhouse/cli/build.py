@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from talkhouse.cli.completion import corpora
 from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
@@ -27,6 +28,7 @@ def command(
             "--corpus",
             metavar="ID",
             help="Only this corpus (may be repeated); the others in the warehouse stay as they are.",
+            autocompletion=corpora,
             show_default=False,
         ),
     ] = None,

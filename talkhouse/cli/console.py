@@ -1,8 +1,13 @@
 """What the commands print with: colours and live progress on a terminal only, plain lines elsewhere."""
 
+import errno
+import os
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,7 +21,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from ingest.corpus import Corpus
+if TYPE_CHECKING:
+    from ingest.corpus import Corpus
 
 output = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
@@ -81,7 +87,7 @@ class Bar:
         """Say that another build runs."""
         errors.print(f"waiting for another build of this warehouse ({holder})")
 
-    def start(self, corpus: Corpus, size: int) -> None:
+    def start(self, corpus: "Corpus", size: int) -> None:
         """Show a corpus with the bytes that lie ahead."""
         self._records, self._begun = 0, time.monotonic()
         self._task = self._bar.add_task(f"reading {corpus.id}", total=size, records=0)
@@ -94,10 +100,27 @@ class Bar:
         if self._task is not None:
             self._bar.update(self._task, advance=size, records=self._records)
 
-    def finish(self, corpus: Corpus) -> None:
+    def finish(self, corpus: "Corpus") -> None:
         """Say how many records the corpus had."""
         if self._task is not None:
             self._bar.remove_task(self._task)
         if not errors.is_terminal:
             seconds = time.monotonic() - self._begun
             errors.print(f"read {corpus.id}: {self._records:,} records in {seconds:,.1f} s")
+
+
+@contextmanager
+def quiet_end() -> Iterator[None]:
+    """End without a traceback at Ctrl-C, with 130, and where the reader of our output has left, with 0."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(130) from None
+    except OSError as error:
+        # EIO is what a terminal gives that is gone.
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        # Python flushes what is left at its end, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from talkhouse.cli.completion import corpora
 from talkhouse.cli.console import Database, Json, output
 from talkhouse.settings import database
 
@@ -16,7 +17,14 @@ _SHOWN = 10
 def command(
     db: Database = None,
     corpus: Annotated[
-        str | None, typer.Option("--corpus", metavar="ID", help="Only this corpus.", show_default=False)
+        str | None,
+        typer.Option(
+            "--corpus",
+            metavar="ID",
+            help="Only this corpus.",
+            show_default=False,
+            autocompletion=corpora,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -5,12 +5,16 @@ from typing import Annotated
 
 import typer
 
+from talkhouse.cli.completion import corpora
 from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
 
 def command(
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Id of the corpus, for instance dbdc3.")],
+    corpus: Annotated[
+        str,
+        typer.Argument(metavar="CORPUS", help="Id of the corpus, for instance dbdc3.", autocompletion=corpora),
+    ],
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),

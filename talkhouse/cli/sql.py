@@ -1,18 +1,14 @@
 """``talkhouse sql``: one query, read-only and caged."""
 
-import errno
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from schema.errors import UsageError
-from talkhouse.cli.console import Database
-from talkhouse.formats import Format
+from talkhouse.choices import Format
+from talkhouse.cli.console import Database, quiet_end
 from talkhouse.settings import database
 
 
@@ -68,7 +64,7 @@ def command(
 
     text = sys.stdin.read() if query == "-" else query
     path = database(db)
-    with _quiet_end(), talkhouse.open(path) as con:
+    with quiet_end(), talkhouse.open(path) as con:
         _check_output(output, path)
         cage.settle(con, caged=not unsafe)
         with cage.stoppable(con, timeout) as stop:
@@ -78,20 +74,3 @@ def command(
 def _check_output(output: Path | None, warehouse: Path) -> None:
     if output is not None and output.exists() and output.samefile(warehouse):
         raise UsageError("the rows would replace the warehouse", where=output, next_step="name another --output FILE")
-
-
-@contextmanager
-def _quiet_end() -> Iterator[None]:
-    """End without a traceback at Ctrl-C, with 130, and where the reader of our output has left, with 0."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        raise typer.Exit(130) from None
-    except OSError as error:
-        # EIO is what a terminal gives that is gone.
-        if error.errno not in (errno.EPIPE, errno.EIO):
-            raise
-        # Python flushes what is left at its end, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from talkhouse.cli.completion import relations
 from talkhouse.cli.console import Database, Json, output
 from talkhouse.settings import database
 
@@ -18,7 +19,11 @@ from talkhouse.settings import database
 def command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A view or table, for instance dbdc3.breakdown_detection."),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A view or table, for instance dbdc3.breakdown_detection.",
+            autocompletion=relations,
+        ),
     ] = None,
     db: Database = None,
     as_json: Json = False,

@@ -1,0 +1,140 @@
+"""Speed and memory of ``export`` in every format, beside DuckDB's own COPY of the same query.
+
+    uv run python -m benchmarks.export_throughput --rows 1000000
+
+Invents a view of so many rows, and one of three times as many: about 1 kB of text and two lists each, stored in
+another order than the published one. Each export runs in a process of its own; the peak is the process's largest
+resident set, interpreter included. COPY gets the same memory limit and the same folder to sort in.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+import talkhouse
+from schema.quote import literal
+from talkhouse.build import build
+from talkhouse.choices import FileFormat
+from talkhouse.export import export, settle
+from talkhouse.progress import Silent
+from talkhouse.replaced import workspace, workspace_of
+from talkhouse.selection import select
+
+VIEW = "dbdc3.breakdown_detection_invented"
+"""Named like a view of one split, so that it is sorted as such a view is."""
+
+COPIES = {
+    "parquet": "format parquet, compression zstd",
+    "csv": "format csv",
+    "tsv": "format csv, delimiter '\t'",
+    "jsonl": "format json",
+}
+"""What COPY has; it writes no Arrow without an extension."""
+
+
+def invent(path: Path, rows: int) -> None:
+    """Make a warehouse with a view of so many rows."""
+    build(path, Silent())
+    path.chmod(0o644)
+    with duckdb.connect(path) as con:
+        con.execute("set memory_limit = '2GB'")
+        con.execute(
+            "create table main.invented as select 'dbdc3' as release, "
+            "if(hash(i) % 10 = 0, 'dev', 'eval') as split, i as example_index, 'dbdc3:' || i as dialogue_id, "
+            "[md5(i::varchar), 'a \"word\"', md5((i + 1)::varchar)] as context, "
+            "repeat(md5(i::varchar) || ' é' || chr(10), 26) as utterance, "
+            "if(i % 3 = 0, null, i % 7) as turn_index, i / 3.0::double as prob_o, [i, i + 1] as counts "
+            f"from range({rows}) invented(i) order by hash(i)"
+        )
+        con.execute(f"create view {VIEW} as from main.invented")
+
+
+def talkhouse_export(path: Path, form: str, output: Path) -> None:
+    """Export as the command does."""
+    with talkhouse.open(path) as con:
+        settle(con, output)
+        export(con, VIEW, output, form=FileFormat(form))
+
+
+def duckdb_copy(path: Path, form: str, output: Path) -> None:
+    """Let DuckDB write the same rows in the same order."""
+    with talkhouse.open(path) as con, workspace(output):
+        con.execute("set memory_limit = '1GB'")
+        con.execute(f"set temp_directory = {literal(str(workspace_of(output) / 'sorting'))}")
+        con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[form]})")
+
+
+WAYS = {"export": talkhouse_export, "copy": duckdb_copy}
+
+
+def measure(path: Path, way: str, form: str) -> dict[str, float]:
+    """Write one file in a process of its own: seconds, peak and file megabytes; nothing where memory was too little."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        output = Path(folder) / f"rows.{form}"
+        result: dict[str, float] = json.loads(_apart("--write", way, form, str(path), str(output)))
+        return result and result | {"megabytes": output.stat().st_size / 1e6}
+
+
+def _apart(*arguments: str) -> str:
+    """Run this module in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.export_throughput", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def compare(rows: int) -> None:
+    """Print a line for each size, format and way."""
+    print("| rows | format | by | seconds | rows/s | MB | MB/s | peak MB |\n|---|---|---|---|---|---|---|---|")
+    for number in (rows, 3 * rows):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "talkhouse.duckdb"
+            _apart("--invent", str(number), str(path))
+            for form in FileFormat:
+                for way in WAYS if form in COPIES else ("export",):
+                    print(f"| {number:,} | {form} | {way} | {_cells(measure(path, way, form), number)} |", flush=True)
+
+
+def _cells(found: dict[str, float], rows: int) -> str:
+    if not found:
+        return "out of memory | | | | "
+    seconds, size = found["seconds"], found["megabytes"]
+    return f"{seconds:.1f} | {rows / seconds:,.0f} | {size:,.0f} | {size / seconds:,.0f} | {found['peak']:,.0f}"
+
+
+def main() -> None:
+    """Measure, or (``--write``) be the process that is measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--write", nargs=4, metavar=("WAY", "FORMAT", "DB", "FILE"), help=argparse.SUPPRESS)
+    parser.add_argument("--invent", nargs=2, metavar=("ROWS", "DB"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.invent:
+        invent(Path(arguments.invent[1]), int(arguments.invent[0]))
+        return
+    if not arguments.write:
+        compare(arguments.rows)
+        return
+    way, form, path, output = arguments.write
+    begun = time.perf_counter()
+    try:
+        WAYS[way](Path(path), form, Path(output))
+    except duckdb.OutOfMemoryException:
+        print("{}")
+        return
+    seconds = time.perf_counter() - begun
+    print(json.dumps({"seconds": seconds, "peak": _peak()}))
+
+
+def _peak() -> float:
+    """Give the largest resident set of this process in megabytes; getrusage begins with that of its parent."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""``talkhouse show``: one dialogue or record, readable, with all that hangs on it."""
+
+import sys
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.text import Text
+
+from talkhouse.cli.console import Database, Json, output, quiet_end
+from talkhouse.cli.show_items import Line, hanging
+from talkhouse.cli.show_text import as_json, put, visible, who
+from talkhouse.settings import database
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A dialogue_id, a record_id, or the publisher's own id of a dialogue where only one has it.",
+        ),
+    ],
+    db: Database = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", metavar="", help="List all personas and candidates, not the first of each list.")
+    ] = False,
+    as_data: Json = False,
+) -> None:
+    r"""Show a dialogue as it was said, with its labels, personas and candidates, and the files that it came from.
+
+    With a dialogue's id, the labels of all records that published it, by record where there are several; with a
+    record's id, those of that record. Of more than five annotators the distribution is given. Texts are whole;
+    control characters in them are written as \t, \x1b.
+
+    --json gives everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
+    source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids, times).
+
+    Examples:
+        talkhouse show dbdc3:CIC0100
+
+        talkhouse show dbdc3/dbdc3_revised/en/CIC_115/CIC0100 --json
+    """
+    import talkhouse
+    from talkhouse.show import show
+
+    with quiet_end(), talkhouse.open(database(db)) as con:
+        found = show(con, name)
+        if as_data:
+            print(as_json(found))
+        else:
+            _show(found, show_all=show_all)
+        sys.stdout.flush()
+
+
+def _show(found: dict[str, Any], *, show_all: bool) -> None:
+    _put_header(found)
+    items = hanging(found["records"], show_all=show_all)
+    _put_items(items.pop(None, []), indent=2)
+    output.print()
+    for turn in found["turns"]:
+        _put_turn(turn)
+        _put_items(items.pop(turn["turn_index"], []), indent=7)
+    for turn_index, lines in items.items():
+        put(Text(f"{turn_index:>5}  ", "dim"), Text("(no turn)", "dim"))
+        _put_items(lines, indent=7)
+    if found["turns"] or items:
+        output.print()
+    _put_sources(found["records"])
+
+
+def _put_header(found: dict[str, Any]) -> None:
+    """Print what it is: id, corpus, the dialogue's own columns, who takes part, and its records."""
+    corpus, dialogue = found["corpus"], found["dialogue"] or {}
+    put(Text(), Text(visible(found["id"]), "bold"))
+    sample = ", invented sample" if corpus["is_sample"] else ""
+    _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{sample})")
+    if found["kind"] == "record" and dialogue:
+        _put_fact("dialogue", dialogue["dialogue_id"])
+    for column in ("title", "language", "domain", "started_at"):
+        _put_fact(column.removesuffix("_at"), dialogue.get(column))
+    people = [f"{one['name'] or one['role'] or one['speaker_id']} ({one['kind']})" for one in found["participants"]]
+    _put_fact("speakers", ", ".join(people))
+    for record in found["records"]:
+        _put_fact("record", _place(record))
+    extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
+    for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
+        text = bytes(value).decode()
+        _put_fact(key, msgspec.json.decode(text) if text.startswith('"') else text)
+
+
+def _put_fact(name: str, value: object) -> None:
+    if value not in (None, ""):
+        put(Text(f"  {visible(name)}: ", "dim"), Text(visible(str(value).rstrip("\n"), lines=True)))
+
+
+def _place(record: dict[str, Any]) -> str:
+    """Say where a record was published: its id, and the release, subset and split that it belongs to."""
+    split = record["split"]
+    if split and record["standard_split"] not in (None, split):
+        split = f"{split} ({record['standard_split']})"
+    facts = {"release": record["release"], "subset": record["subset"], "split": split}
+    facts["about"] = record["main_speaker_id"]
+    told = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
+    return f"{record['record_id']}: {told}" if told else str(record["record_id"])
+
+
+def _put_turn(turn: dict[str, Any]) -> None:
+    body = Text.assemble((who(turn["role"], turn["speaker"], turn["kind"]), "bold"))
+    if turn["said_at"]:
+        body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
+    put(Text(f"{turn['turn_index']:>5}  ", "dim"), body.append(f": {visible(turn['text'], lines=True)}"))
+
+
+def _put_items(lines: list[tuple[str, Line]], indent: int) -> None:
+    """Print what hangs on a turn or on the whole, under it and named by record where there are several."""
+    for record, (head, body) in lines:
+        if record and not head:
+            body = Text.assemble((f"{visible(record)} ", "dim"), body)
+        put(Text(" " * indent + head), body)
+
+
+def _put_sources(records: list[dict[str, Any]]) -> None:
+    """Print where each record was read: file, hash, and the place in the file."""
+    for record in records:
+        source = record["source"]
+        put(Text("source of ", "dim"), Text(visible(record["record_id"])))
+        _put_fact("file", source["source_file_id"])
+        _put_fact("sha256", source["sha256"])
+        _put_fact("pointer", source["pointer"] or "(the whole file)")

@@ -1,0 +1,73 @@
+"""The dialogue or record that a name stands for: its id, or the publisher's own where only one has it."""
+
+from dataclasses import dataclass
+
+import duckdb
+
+from schema.errors import UsageError
+
+_NEAREST = 5
+
+_EXACT = """
+select 'record' as kind, record_id as id from main.records where record_id = $name
+union all
+select 'dialogue', dialogue_id from main.dialogues where dialogue_id = $name
+"""
+
+# A dialogue stands for its records, which often have the same native id.
+_NATIVE = """
+select 'dialogue' as kind, dialogue_id as id from main.dialogues where native_id = $name
+union all
+select 'record', record_id
+from main.records
+where native_id = $name
+    and (dialogue_id is null or dialogue_id not in (select dialogue_id from main.dialogues where native_id = $name))
+order by all
+"""
+
+_NEAR = """
+with known as (
+    select record_id as id, record_id as name, corpus_id from main.records
+    union all
+    select dialogue_id, dialogue_id, corpus_id from main.dialogues
+    union all
+    select dialogue_id, native_id, corpus_id from main.dialogues where native_id is not null
+),
+of_corpus as (
+    select corpus_id
+    from main.corpora
+    where starts_with($name, corpus_id || ':') or starts_with($name, corpus_id || '/')
+)
+select id
+from known
+where corpus_id in (from of_corpus) or not exists (from of_corpus)
+group by id
+order by max(starts_with(name, $name)) desc, max(jaro_winkler_similarity(name, $name)) desc, id
+limit $nearest
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a name that a user typed stands for: a ``dialogue`` or a ``record``, and its id."""
+
+    kind: str
+    id: str
+
+
+def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
+    """Find the dialogue or record of that id, or the only one with that native id; UsageError names what is near."""
+    found = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
+    if len(found) == 1:
+        return Target(*found[0])
+    look = 'look for it with: talkhouse search TEXT   or talkhouse sql "from main.records"'
+    if not found:
+        near = con.execute(_NEAR, {"name": name, "nearest": _NEAREST}).fetchall()
+        names = ", ".join(id_ for (id_,) in near)
+        raise UsageError(f"no dialogue or record '{name}'", expected=f"an id such as: {names}", next_step=look)
+    some = ", ".join(id_ for _, id_ in found[:_NEAREST]) + (" ..." if len(found) > _NEAREST else "")
+    raise UsageError(
+        f"{len(found):,} dialogues or records have the publisher's id '{name}'",
+        expected=f"one of: {some}",
+        next_step="give one of these ids",
+    )
