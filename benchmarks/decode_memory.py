@@ -8,7 +8,6 @@ Each reading runs in a process of its own; the peak is the process's largest res
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,8 @@ import time
 from pathlib import Path
 
 from msgspec import UNSET, Struct, UnsetType
+
+from benchmarks.memory import peak
 
 
 class Utterance(Struct, forbid_unknown_fields=True):
@@ -113,8 +114,7 @@ def main() -> None:
     begun = time.perf_counter()
     dialogues = {"stream": stream, "load": load}[how](Path(path))
     seconds = time.perf_counter() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    print(json.dumps({"seconds": seconds, "peak": peak, "dialogues": dialogues}))
+    print(json.dumps({"seconds": seconds, "peak": peak(), "dialogues": dialogues}))
 
 
 if __name__ == "__main__":

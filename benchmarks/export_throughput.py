@@ -18,6 +18,7 @@ from pathlib import Path
 import duckdb
 
 import talkhouse
+from benchmarks.memory import peak
 from schema.quote import literal
 from talkhouse.build import build
 from talkhouse.choices import FileFormat
@@ -127,13 +128,7 @@ def main() -> None:
         print("{}")
         return
     seconds = time.perf_counter() - begun
-    print(json.dumps({"seconds": seconds, "peak": _peak()}))
-
-
-def _peak() -> float:
-    """Give the largest resident set of this process in megabytes; getrusage begins with that of its parent."""
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024 / 1e6
+    print(json.dumps({"seconds": seconds, "peak": peak()}))
 
 
 if __name__ == "__main__":
