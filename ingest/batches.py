@@ -1,15 +1,17 @@
 """Rows to columns: gathers rows per table and hands them on as Polars frames of several row groups."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from ingest.rows import Row
+from ingest.rows import Block, Row
 from schema.tables import metadata
 from schema.tables.base import LongText
 
@@ -17,7 +19,14 @@ ROW_GROUP = 122_880
 """Rows in a row group of DuckDB: an insert of several compresses on all cores."""
 
 _BATCH_ROWS = 2 * ROW_GROUP
-_BATCH_BYTES = 64_000_000
+_BATCH_BYTES = 8_000_000
+"""Bytes of source records in a batch; what they become takes several times that while two batches are under way."""
+
+_FEW = 4_096
+"""A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
+
+_LONGEST_WAIT = 64_000_000
+"""Bytes of source records after which no table waits any longer."""
 
 _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
     Text: pl.String(),
@@ -41,31 +50,90 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, column, schema[name]) for name, column in zip(names, values, strict=True)])
 
 
+def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
+    """Lay blocks of one table out as columns; all of them have lists for the same columns."""
+    columns = metadata.tables[table].columns
+    schema = {column.name: _TYPES[type(column.type)] for column in columns}
+    owner = pl.DataFrame({"block": range(len(blocks)), "size": [len(block) for block in blocks]})
+    of_block = owner.select(pl.col("block").repeat_by("size").explode(empty_as_null=False)).to_series()
+    laid_out = []
+    for name, kind in schema.items():
+        if name in blocks[0].columns:
+            values = chain.from_iterable(block.columns[name] for block in blocks)
+            laid_out.append(pl.Series(name, list(values), kind))
+        else:
+            shared = pl.Series(name, [block.shared.get(name) for block in blocks], kind)
+            laid_out.append(shared.gather(of_block))
+    return pl.DataFrame(laid_out)
+
+
 class Batches:
-    """Collects rows until a batch is worth an insert; ``write`` takes the table's name and the frame."""
+    """Collects rows until a batch is worth an insert; ``write`` takes the table's name and the frame.
+
+    Use it in a ``with``; ``write`` runs in a thread of its own, one batch at a time.
+    """
 
     def __init__(self, write: Callable[[str, pl.DataFrame], None]) -> None:
         self._write = write
+        # One thread: DuckDB works without Python's lock, so that reading and inserting use a core each.
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._busy: Future[None] | None = None
         self._rows: defaultdict[str, list[Row]] = defaultdict(list)
-        self._bytes = 0
+        self._blocks: defaultdict[tuple[str, ...], list[Block]] = defaultdict(list)
+        self._in_blocks: Counter[tuple[str, ...]] = Counter()
+        self._bytes = self._waited = 0
 
-    def add(self, rows: Iterable[Row], size: int) -> None:
+    def add(self, rows: Iterable[Row], size: int, blocks: Iterable[Block] = ()) -> None:
         """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
         largest = 0
+        for block in blocks:
+            shape = (block.kind.TABLE, *block.columns)
+            self._blocks[shape].append(block)
+            self._in_blocks[shape] += len(block)
+            largest = max(largest, self._in_blocks[shape])
         for row in rows:
             gathered = self._rows[row.TABLE]
             gathered.append(row)
             largest = max(largest, len(gathered))
         self._bytes += size
-        if largest >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
+        self._waited += size
+        if self._waited >= _LONGEST_WAIT:
             self.flush()
+        elif largest >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
+            self._hand_over(_FEW)
 
     def flush(self) -> None:
-        """Insert what has gathered."""
-        for table, rows in self._drain():
-            self._write(table, frame(table, rows))
-        self._bytes = 0
+        """Hand over all that has gathered."""
+        self._hand_over(0)
+        self._waited = 0
 
-    def _drain(self) -> Iterator[tuple[str, list[Row]]]:
-        for table in list(self._rows):
-            yield table, self._rows.pop(table)
+    def _hand_over(self, fewest: int) -> None:
+        """Hand over the tables with so many rows; they are inserted while the next rows gather."""
+        frames = list(self._drain(fewest))
+        self._bytes = 0
+        self.wait()
+        self._busy = self._thread.submit(self._insert, frames)
+
+    def wait(self) -> None:
+        """Wait until everything that was handed over is inserted; what went wrong there is raised here."""
+        if self._busy:
+            self._busy.result()
+
+    def __enter__(self) -> Self:
+        """Give itself; the thread starts with the first batch."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the thread when it has done what it is at."""
+        self._thread.shutdown()
+
+    def _insert(self, frames: list[tuple[str, pl.DataFrame]]) -> None:
+        for table, batch in frames:
+            self._write(table, batch)
+
+    def _drain(self, fewest: int) -> Iterator[tuple[str, pl.DataFrame]]:
+        for table in [table for table, rows in self._rows.items() if len(rows) >= fewest]:
+            yield table, frame(table, self._rows.pop(table))
+        for shape in [shape for shape in self._blocks if self._in_blocks[shape] >= fewest]:
+            del self._in_blocks[shape]
+            yield shape[0], block_frame(shape[0], self._blocks.pop(shape))

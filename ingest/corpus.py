@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from ingest import rows
 from ingest.decode import BadRecord
+from ingest.rows import Block
 from ingest.sources import BOM, BOM_NOTE, SourceFile, unpacked
 
 Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example", "warn", "note"]
@@ -89,6 +90,8 @@ class Loaded:
     place: Place
     rows: list[rows.Row]
     notes: list[Note] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    """Rows of long lists, column by column; they are inserted like the others."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ class Published:
     file: rows.FileRow
     record: rows.Record | None = None
     raw: bytes | None = None
+    pointer: str = ""
+    """JSON pointer of the record in its file; of a quarantined one too."""
     dialogue: rows.Dialogue | None = None
     speakers: Mapping[str, rows.Speaker] = field(default_factory=dict)
     participants: list[rows.Participant] = field(default_factory=list)

@@ -32,3 +32,7 @@ class Keys:
             key, digits = f"{natural}~{content.hex()[:digits]}", digits + 8
         self._content[key] = content
         return key, True
+
+    def content(self, key: str) -> bytes:
+        """Give the hash of the content behind a key that was given out."""
+        return self._content[key]

@@ -41,7 +41,7 @@ class Load:
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
         """Read the files and fill the tables; the caller's transaction makes it whole or nothing."""
         declare(self.con, self.corpus, is_sample=is_sample)
-        with opened(disk) as (files, skipped):
+        with opened(disk) as (files, skipped), self.batches:
             for item in skipped:
                 self.accounts.skip(item)
                 if item.reason == OUTSIDE:
@@ -51,16 +51,17 @@ class Load:
             everything = [*files, *(item.file for item in skipped)]
             self.batches.add(self.accounts.rows(disk, everything), 0)
             self.batches.flush()
+            self.batches.wait()
             self._check_loaded(disk, files)
         complete_vocabulary(self.con, self.corpus)
 
     def _take(self, outcome: Outcome) -> None:
         """Sort one outcome into batches, findings and accounts."""
         match outcome:
-            case Loaded(place, rows, notes):
+            case Loaded(place, rows, notes, blocks):
                 self.validator.record(outcome)
                 self.accounts.of(place.file).loaded += 1
-                self.batches.add(rows, place.size)
+                self.batches.add(rows, place.size, blocks)
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
                 for note in notes:
                     self._find(note, place.file, record_id)
@@ -120,9 +121,9 @@ class Load:
         self.batches.add([row], len(row.raw))
 
     def _insert(self, table: str, batch: pl.DataFrame) -> None:
-        self.con.register("batch", batch.to_arrow())
-        self.con.execute(f"insert into {qualified(metadata.tables[table])} by name select * from batch")
-        self.con.unregister("batch")
+        """Insert a batch; not by ``register``, whose views keep their data until the transaction ends."""
+        insert = f"insert into {qualified(metadata.tables[table])} by name select * from batch"
+        self.con.from_arrow(batch.to_arrow()).query("batch", insert)
 
     def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
         """Refuse a load of which nothing came in: most likely these are files of something else."""

@@ -1,7 +1,7 @@
 """One class per table: what a reader yields, column for column (a test holds them against the metadata)."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -200,6 +200,21 @@ class Quarantined(Row):
     record_index: int | None
     native_id: str | None
     raw: bytes
+
+
+class Block(Struct, gc=False):
+    """Many rows of one table, kept as columns: the values that all of them share, and a list for each that differs.
+
+    For lists of hundreds of thousands of items, where an object for each row costs more than the rest of a load.
+    """
+
+    kind: type[Row]
+    shared: dict[str, Any]
+    columns: dict[str, list[Any]]
+
+    def __len__(self) -> int:
+        """How many rows it is."""
+        return len(next(iter(self.columns.values())))
 
 
 class FileRow(Row):

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from ingest.held import Held
 from schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
@@ -115,6 +116,17 @@ class SourceFile:
         self.sha256 = state.hexdigest()
         return raw
 
+    def hold(self) -> Held:
+        """Give the bytes as ``read`` does, in memory that can be given back bit by bit; for files of great size.
+
+        A byte order mark is noted, and is part of the bytes. Raises SourceError as ``read`` does.
+        """
+        with _readable(self.disk), self._open() as stream:
+            held = Held(stream, self.size)
+        self.has_bom = held.view[: len(BOM)] == BOM
+        self.sha256 = sha256(held.view).hexdigest()
+        return held
+
     def _open(self) -> IO[bytes]:
         if self.member is None:
             return self.disk.location.open("rb", buffering=0)  # a buffer would hold the bytes twice
@@ -132,7 +144,11 @@ def disk_files(root: Path, prefix: str) -> list[DiskFile]:
     ``prefix`` is the path of ``root`` inside the data folder. Raises SourceError where something is missing,
     empty or forbidden.
     """
-    if not root.exists():
+    try:
+        is_there = root.exists()
+    except PermissionError as error:
+        raise _forbidden(root) from error
+    if not is_there:
         raise SourceError(
             "there is no such file or folder",
             where=root,

@@ -38,6 +38,9 @@ class Validator:
         )
         turns = [row.turn_index for row in loaded.rows if type(row) is Turn]
         self._expect(turns == list(range(len(turns))), f"turn_index runs {turns[:5]} ..., not 0, 1, 2 ...")
+        for block in loaded.blocks:
+            lengths = {name: len(column) for name, column in block.columns.items()}
+            self._expect(len(set(lengths.values())) == 1, f"columns of {block.kind.TABLE} of lengths {lengths}")
         schemes = {row.scheme for row in loaded.rows if type(row) is Annotation}
         self._expect(schemes <= self._schemes, f"undeclared schemes {sorted(schemes - self._schemes)}")
 

@@ -134,7 +134,7 @@ class _Gathered:
         for place in places:
             file = self.files[place.file_id]
             if place.is_quarantined:
-                yield Published(file, raw=self.raw[place.file_id, place.key])
+                yield Published(file, raw=self.raw[place.file_id, place.key], pointer=place.key)
             elif not place.key:
                 yield Published(file)
             else:
@@ -145,6 +145,7 @@ class _Gathered:
         return Published(
             file,
             record,
+            pointer=record.source_pointer,
             dialogue=self.dialogues.get(key),
             speakers=self.speakers,
             participants=self.participants[key],

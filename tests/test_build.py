@@ -33,7 +33,8 @@ from talkhouse.publish import Workshop
 from tests.test_warehouse import another_process
 
 Rebuild = Callable[..., Result]
-CORPUS = next(iter(corpora().values()))
+CORPUS = corpora()["dbdc3"]
+"""A corpus whose files are records, so that one can change, or go wrong, alone."""
 
 
 @pytest.fixture

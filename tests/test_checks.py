@@ -163,7 +163,9 @@ def test_an_error_stops_the_build_and_names_the_rows(with_check: Callable[..., R
     with pytest.raises(CheckFailed) as caught:
         with_check("fails")
     assert "Nothing fails." in str(caught.value)
-    assert "dialogue_id='dbdc3:9000000001'" in str(caught.value)
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        ((first,),) = con.execute("select min(dialogue_id) from main.dialogues").fetchall()
+    assert f"dialogue_id='{first}'" in str(caught.value)
     assert "Mend it." in str(caught.value)
     assert caught.value.exit_code == 1
     assert (tmp_path / "w.duckdb").read_bytes() == published

@@ -33,7 +33,7 @@ CORPUS = next(iter(corpora().values()))
 ADDED = {"meta.checks", "meta.exceptions"}
 """What the first schema did not have; going back to it drops their rows."""
 WIDENED = {"meta.source_files"}
-"""What has more columns than in the first schema."""
+"""What has more columns than in the first schema; going back to it drops what is in these."""
 
 
 def hashes(path: Path) -> Hashes:
@@ -106,7 +106,7 @@ def test_each_step_keeps_the_rows_of_a_full_warehouse(full: Path) -> None:
         after = hashes(full)
         assert revision(full) == target
         changed = {name for name in shared(before, after) if before[name] != after[name]}
-        assert changed <= (WIDENED if target == "0001" else ADDED)
+        assert changed <= ADDED | WIDENED
         assert before.keys() - after.keys() == (ADDED if target == "0001" else set())
 
 

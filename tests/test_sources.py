@@ -3,6 +3,7 @@
 import io
 import os
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
@@ -173,16 +174,16 @@ def test_a_damaged_member_is_an_error(tmp_path: Path) -> None:
         seen(tmp_path)
 
 
-def test_a_forbidden_folder_is_an_error(tmp_path: Path, unprivileged: None) -> None:  # noqa: ARG001
-    os.seteuid(0) if os.getuid() == 0 else None
-    (tmp_path / "a.json").write_bytes(b"{}")
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o000)
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(0o755)
-    os.seteuid(65534) if os.getuid() == 0 else None
-    with pytest.raises(SourceError, match=r"closed: permission denied[\s\S]*chmod"):
-        disk_files(tmp_path, "toy")
+def test_a_forbidden_folder_is_an_error(unprivileged: None) -> None:  # noqa: ARG001
+    with tempfile.TemporaryDirectory() as name:
+        closed = Path(name) / "open" / "closed"
+        (closed / "inside").mkdir(parents=True)
+        (closed.parent / "a.json").write_bytes(b"{}")
+        closed.chmod(0o000)
+        for forbidden in (closed.parent, closed / "inside"):
+            with pytest.raises(SourceError, match=r"permission denied[\s\S]*chmod"):
+                disk_files(forbidden, "toy")
+        closed.chmod(0o755)
 
 
 def test_the_bytes_ahead_are_those_of_the_members(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""Blended Skill Talk: people talk in pairs, one of them guided by the suggestions of three models."""
+
+from ingest.corpora.blended_skill_talk.names import CHOSEN, MODELS, MODES, SPLITS, scheme
+from ingest.corpora.blended_skill_talk.read import read
+from ingest.corpora.blended_skill_talk.rules import RULES
+from ingest.corpora.blended_skill_talk.write import write
+from ingest.corpus import Corpus, Exempt, Scheme, Source
+
+_FROM = "http://parl.ai/downloads/blended_skill_talk"
+_CACHED = "ed_persona_topicifier__"
+
+CORPUS = Corpus(
+    id="blended_skill_talk",
+    version=1,
+    title="Blended Skill Talk",
+    description=(
+        "Dialogues of two crowd workers with personas, in contexts of ConvAI2, EmpatheticDialogues and Wizard of "
+        "Wikipedia. One of them may take what one of three models suggests. With it come lists of personas, topics "
+        "and cached acts that ParlAI uses beside them."
+    ),
+    homepage="https://parl.ai/projects/bst/",
+    licence="CC BY 4.0",
+    licence_url="https://creativecommons.org/licenses/by/4.0/",
+    citation=(
+        "E. M. Smith, M. Williamson, K. Shuster, J. Weston, Y.-L. Boureau: Can You Put it All Together: Evaluating "
+        "Conversational Agents' Ability to Blend Skills. Proceedings of ACL 2020."
+    ),
+    languages=("en",),
+    files=(
+        "blended_skill_talk.tar.gz or train.json, valid.json, test.json; persona_list.txt, topic_to_persona_list.txt, "
+        "safe_personas.txt, ed_persona_topicifier__*.json, human_annotations.json; folders convai2 and "
+        "wizard_of_wikipedia with ParlAI's files of these corpora"
+    ),
+    sources=(
+        Source(
+            "blended_skill_talk.tar.gz",
+            f"{_FROM}/blended_skill_talk.tar.gz",
+            "5fbed0068ee89e2d43b93c3ecb341e784617033efa5e8e911a219d4eda6134a6",
+        ),
+        Source(
+            "persona_list.txt",
+            f"{_FROM}/personas_list.txt",
+            "59a51adedc78e806a380f16477de3740cefe3494d20f8a2a733841bedaaa3ee5",
+        ),
+        Source(
+            "topic_to_persona_list.txt",
+            f"{_FROM}/topic_to_persona_list.txt",
+            "47cdb6cbee0516ca7400be35fa07761339b86c6c026425bf5dba00e5534e8182",
+        ),
+        Source(
+            f"{_CACHED}train__both_sides.json",
+            f"{_FROM}/{_CACHED}train__both_sides.json",
+            "ff2ea7c5fcb0449890d57a629cc3e8794ab95ac6db1057bf58d540c2b576e4cc",
+        ),
+        Source(
+            f"{_CACHED}train__experiencer_only.json",
+            f"{_FROM}/{_CACHED}train__experiencer_only.json",
+            "751f0ba2f421a11eee2bfc896d60ab70d669093c3a5f6cb30e8d202133a90ec7",
+        ),
+        Source(
+            f"{_CACHED}valid__experiencer_only.json",
+            f"{_FROM}/{_CACHED}valid__experiencer_only.json",
+            "15d5412f5990a8a9c892305009d8597a737322aafe878b03ec71143703b25ba0",
+        ),
+        Source(
+            f"{_CACHED}test__experiencer_only.json",
+            f"{_FROM}/{_CACHED}test__experiencer_only.json",
+            "2604e977787be0b5edc54561f7ce8a54c40758d235a3fee262fe20fe36b8cd15",
+        ),
+        Source(
+            "safe_personas.txt",
+            f"{_FROM}/safe_personas_2.txt",
+            "2ee292aa0006ea002e9b23d4f7326fe9e17514ce5793d31fd8d679035d4366a7",
+        ),
+        Source(
+            "human_annotations.json",
+            f"{_FROM}/human_annotations.json",
+            "fe76a989d4fdcfa4a5beb214054069ed0abf45f3530eaeb8df38e75f7bb14795",
+        ),
+    ),
+    splits=SPLITS,
+    schemes=(
+        Scheme(
+            CHOSEN,
+            "The model whose suggestion the guided worker took; the suggestion itself is in extra, as 'text'.",
+            "turn",
+            {
+                "": "No suggestion: the worker wrote freely.",
+                " ": "No suggestion, in the publisher's other spelling.",
+                **{model: f"The suggestion of the model that was trained on {model}." for model in MODELS},
+            },
+        ),
+        *(
+            Scheme(
+                scheme(mode),
+                f"Whether a turn of the validation set shows the mode {mode}; the label is as human_annotations.json "
+                "has it.",
+                "record",
+                {"true": "The turn shows it.", "false": "The turn does not show it."},
+            )
+            for mode in MODES
+        ),
+    ),
+    rules=RULES,
+    exceptions=tuple(
+        Exempt("labels_are_declared", scheme(mode), "the layout of human_annotations.json is not documented")
+        for mode in MODES
+    ),
+    read=read,
+    write=write,
+)

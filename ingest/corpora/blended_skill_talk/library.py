@@ -1,0 +1,50 @@
+"""Texts and personas by reference: a key from a hash of the content, and a row where the content is new."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ingest.corpora.blended_skill_talk.names import CORPUS
+from ingest.keys import Keys, digest
+from ingest.rows import Block, Candidate, Persona, Record, Row
+from ingest.texts import Texts
+
+_DIGITS = 16
+
+
+class Library:
+    """What a build has given out; keys and hashes are held, never texts."""
+
+    def __init__(self) -> None:
+        self.texts = Texts(CORPUS)
+        self._personas = Keys()
+
+    def persona(self, text: str, rows: list[Row]) -> str:
+        """Give the key of a persona sentence; adds its row where it is new."""
+        content = digest(text)
+        key, is_new = self._personas.assign(f"{CORPUS}:persona/{content.hex()[:_DIGITS]}", content)
+        if is_new:
+            rows.append(Persona(key, CORPUS, None, None, text))
+        return key
+
+    def candidates(
+        self, record: Record, name: str, lists: list[tuple[int, list[str]]], golds: Iterable[bool] = ()
+    ) -> tuple[list[Row], list[Block]]:
+        """Give the lists of candidate texts of a record, each with its turn: new texts as rows, and all uses.
+
+        ``golds``: for every text whether it is the right answer; none where nothing says.
+        """
+        rows: list[Row] = []
+        columns: dict[str, list[Any]] = {
+            "turn_index": [turn for turn, texts in lists for _ in texts],
+            "position": [position for _, texts in lists for position in range(len(texts))],
+            "text_id": self.texts.ids((text for _, texts in lists for text in texts), rows),
+        }
+        if is_known := list(golds):
+            columns["is_gold"] = is_known
+        shared = {
+            "record_id": record.record_id,
+            "candidate_set": name,
+            "item_index": 0,
+            "dialogue_id": record.dialogue_id,
+        }
+        return rows, [Block(Candidate, shared, columns)] if columns["position"] else []

@@ -1,0 +1,61 @@
+"""MPChat: Reddit threads about pictures, with the persona of one participant: what else that person posted."""
+
+from ingest.corpora.mpchat.lists import ENTAILMENT, OVERALL
+from ingest.corpora.mpchat.read import read
+from ingest.corpora.mpchat.rules import RULES
+from ingest.corpora.mpchat.shapes import SPLITS
+from ingest.corpora.mpchat.write import write
+from ingest.corpus import Corpus, Scheme, Source
+
+_ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UCml0mHfuytlVu"
+
+CORPUS = Corpus(
+    id="mpchat",
+    version=1,
+    title="MPChat: Towards Multimodal Persona-Grounded Conversation",
+    description=(
+        "Threads of Reddit that begin with a picture. One participant has a persona: pictures with sentences that the "
+        "same person posted elsewhere. Three tasks: which response comes next, which persona element it rests on, and "
+        "who is speaking."
+    ),
+    homepage="https://github.com/ahnjaewoo/MPCHAT",
+    licence="CC BY 4.0",
+    licence_url="https://creativecommons.org/licenses/by/4.0/",
+    terms=(
+        "The repository is under CC BY 4.0; its README adds that the data come from Reddit, whose API terms apply, and "
+        "that they are for non-commercial research only. Authors keep the rights to their posts and pictures."
+    ),
+    citation=(
+        "J. Ahn, Y. Song, S. Yun, G. Kim: MPCHAT: Towards Multimodal Persona-Grounded Conversation. Proceedings of the "
+        "61st Annual Meeting of the Association for Computational Linguistics (ACL), 2023. arXiv 2305.17388."
+    ),
+    languages=("en",),
+    files=(
+        "mpchat_nrp.json, mpchat_gpp.json, mpchat_si.json, dialog_image_urls.json, persona_image_urls.json, or an "
+        "archive or folder with these"
+    ),
+    sources=(Source("mpchat.zip", _ARCHIVE),),
+    splits=SPLITS,
+    schemes=(
+        Scheme(
+            ENTAILMENT,
+            "Whether a message is entailed by a persona element: one vote of each worker.",
+            "persona",
+            {"1": "The message is entailed by the persona element.", "0": "It is not."},
+        ),
+        Scheme(
+            OVERALL,
+            "What the votes of the workers on a message and a persona element come to.",
+            "persona",
+            {
+                "(strong) E": "Entailed: all three workers say so.",
+                "E": "Entailed: two of three workers say so.",
+                "I": "Irrelevant: one of three workers says that it is entailed.",
+                "(strong) I": "Irrelevant: no worker says that it is entailed.",
+            },
+        ),
+    ),
+    rules=RULES,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,92 @@
+"""What can be wrong with a file of MPChat, how grave it is, and what to do."""
+
+from ingest.corpus import Rule
+
+RULES = (
+    Rule(
+        "MP-01",
+        "reject_file",
+        "The top level is not an object with the lists train, val and test (the README draws a bare list, which the "
+        "authors' code could not read); or a file of image addresses is not an object of texts.",
+        "Take the publisher's own file.",
+    ),
+    Rule(
+        "MP-02",
+        "reject_dialogue",
+        "A dialogue without main_author, authors, messages or has_image, a field of another type, or lists of "
+        "different lengths where each has an item per message.",
+        "Compare the dialogue with the publisher's file.",
+    ),
+    Rule(
+        "MP-03",
+        "reject_example",
+        "val and test: a turn of the main author without candidates, or a first candidate that is not the answer: "
+        "another response, another persona id, or other joined titles.",
+        "Nothing: the authors' code stops here; the dialogue and its lists are in the tables.",
+    ),
+    Rule(
+        "MP-04",
+        "reject_example",
+        "val and test: other than 100 candidate responses, or fewer than 100 candidate personas or authors. More of "
+        "these are a warning, since the authors' code takes the first 100.",
+        "Nothing: the authors' code stops here; the list is in main.candidates.",
+    ),
+    Rule(
+        "MP-05",
+        "reject_example",
+        "A persona list that is missing, empty, or longer than 5 elements (4 for grounding persona prediction).",
+        "Nothing: the authors' code stops here; the list is in main.persona_uses or main.candidates.",
+    ),
+    Rule(
+        "MP-06",
+        "reject_dialogue",
+        "has_image without a file_name, or a persona element without id, title or file_name or of another type.",
+        "Compare the dialogue with the publisher's file.",
+    ),
+    Rule(
+        "MP-07",
+        "warn",
+        "A persona element with neither or both of created_utc and created_utcs, or whose label_overall is unknown or "
+        "not what its three workers say.",
+        "Nothing; look at main.annotations before you count labels.",
+    ),
+    Rule(
+        "MP-08",
+        "warn",
+        "A persona or candidate list on a turn of somebody else than the main author (the authors' code passes over "
+        "it), or a main author who says nothing.",
+        "Nothing; the list is in the tables and makes no example.",
+    ),
+    Rule(
+        "MP-09",
+        "warn",
+        "A persona's file_name is not its id, '_' and the last part of its direct_url; a candidate persona of the "
+        "main author is not among all_personas; or the answer stands among its candidates twice.",
+        "Where the answer is repeated, a model that picks the other place is counted as wrong.",
+    ),
+    Rule(
+        "MP-10",
+        "warn",
+        "A train dialogue with candidate lists that only val and test have, or a val or test dialogue without them.",
+        "Nothing; train examples have no candidates in the views.",
+    ),
+    Rule(
+        "MP-11",
+        "reject_dialogue",
+        "A message that is null or no text, or no messages at all.",
+        "Compare the dialogue with the publisher's file.",
+    ),
+    Rule(
+        "MP-12",
+        "warn",
+        "Another content under an id that is already taken: other words between the same first and last message, or "
+        "another title, picture or author of a persona. Both are kept, the later under a key with '~' and a hash.",
+        "Compare them: select * from main.personas where native_id = ...",
+    ),
+    Rule(
+        "MP-13",
+        "reject_file",
+        "A file of this name is there already (packed and unpacked, say); its examples would count twice.",
+        "Take one of the two away.",
+    ),
+)

@@ -1,0 +1,25 @@
+"""The bytes of a file of hundreds of megabytes, in memory that is given back while the file is worked through."""
+
+import mmap
+from typing import IO
+
+
+class Held:
+    """All bytes of a file, read once, so that nobody can change them; ``release`` gives back what is done with."""
+
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        """Read ``size`` bytes. Raises EOFError where there are fewer."""
+        self._memory = mmap.mmap(-1, max(size, 1))
+        self.view = memoryview(self._memory)[:size]
+        filled = 0
+        while filled < size:
+            count = stream.readinto(self.view[filled:])  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError(f"the file ends after {filled:,} of {size:,} bytes")
+            filled += count
+
+    def release(self, end: int) -> None:
+        """Give the memory before ``end`` back to the system; what is read there from now on is zeros."""
+        whole = end // mmap.PAGESIZE * mmap.PAGESIZE
+        if whole and hasattr(mmap, "MADV_DONTNEED"):
+            self._memory.madvise(mmap.MADV_DONTNEED, 0, whole)

@@ -1,0 +1,39 @@
+-- Guided response, clean: the examples of guided_response with every text as published, without blanks and escapes of the reference teacher's round trip.
+-- grain: split, example_index
+--   entry_index: 0-based number of the pair of turns within the episode.
+--   text: The free worker's message; in the first entry, above it: the guided worker's first two persona sentences, the topic (Wizard of Wikipedia only) and the two seed utterances.
+--   label: The guided worker's answer.
+--   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
+--   free_message: The free worker's message.
+--   convai2: What the model of ConvAI2 suggested.
+--   empathetic_dialogues: What the model of EmpatheticDialogues suggested.
+--   wizard_of_wikipedia: What the model of Wizard of Wikipedia suggested.
+--   guided_chosen_suggestion: The model whose suggestion was taken, as published; empty, or a blank, where none was.
+--   episode_done: Whether this is the episode's last entry.
+--   label_candidates: The candidate answers in published order; null where the episode has none.
+select
+    examples.split,
+    records.standard_split,
+    examples.example_index,
+    examples.dialogue_id,
+    records.native_id,
+    guided_turns.entry_index,
+    examples.turn_index,
+    guided_turns.text,
+    guided_turns.label,
+    guided_turns.context_dataset,
+    guided_turns.free_message,
+    guided_turns.convai2,
+    guided_turns.empathetic_dialogues,
+    guided_turns.wizard_of_wikipedia,
+    guided_turns.guided_chosen_suggestion,
+    guided_turns.episode_done,
+    guided_turns.label_candidates,
+    examples.record_id,
+from main.examples
+inner join main.records on records.record_id = examples.record_id
+inner join blended_skill_talk.guided_turns
+    on guided_turns.record_id = examples.record_id
+    and guided_turns.dialogue_id = examples.dialogue_id
+    and guided_turns.turn_index = examples.turn_index
+where examples.corpus_id = 'blended_skill_talk' and examples.task = 'guided_response_clean'

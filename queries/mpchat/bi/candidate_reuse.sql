@@ -1,0 +1,52 @@
+-- MPChat: how often the same candidates are offered, list by list and split by split.
+-- grain: split, candidate_set
+--   split: Split, by the publisher's own name.
+--   candidate_set: nrp_response (texts), gpp_persona or si_author (persona elements).
+--   list_count: Candidate lists.
+--   item_count: Items of these lists; of si_author the elements of all authors.
+--   distinct_count: Different texts or persona elements among the items.
+--   mean_uses: How often one of these is offered, on average.
+--   max_uses: How often the one is offered that is offered most.
+--   gold_elsewhere_count: Different ones that are right in one list and wrong in another of the split.
+with
+uses as (
+    select
+        records.split,
+        records.standard_split,
+        candidates.candidate_set,
+        coalesce(candidates.text_id, candidates.persona_id) as candidate,
+        count(*) as use_count,
+        coalesce(bool_or(candidates.is_gold) and not bool_and(candidates.is_gold), false) as is_gold_elsewhere,
+    from main.candidates
+    inner join main.records on records.record_id = candidates.record_id
+    where records.corpus_id = 'mpchat'
+    group by records.split, records.standard_split, candidates.candidate_set, candidate
+),
+
+lists as (
+    select
+        split,
+        candidate_set,
+        count(*) as list_count,
+    from (
+        select distinct records.split, candidates.candidate_set, candidates.record_id, candidates.turn_index
+        from main.candidates
+        inner join main.records on records.record_id = candidates.record_id
+        where records.corpus_id = 'mpchat'
+    )
+    group by split, candidate_set
+)
+
+select
+    uses.split,
+    uses.standard_split,
+    uses.candidate_set,
+    lists.list_count,
+    sum(uses.use_count)::bigint as item_count,
+    count(*) as distinct_count,
+    avg(uses.use_count) as mean_uses,
+    max(uses.use_count) as max_uses,
+    count_if(uses.is_gold_elsewhere)::bigint as gold_elsewhere_count,
+from uses
+inner join lists on lists.split = uses.split and lists.candidate_set = uses.candidate_set
+group by uses.split, uses.standard_split, uses.candidate_set, lists.list_count

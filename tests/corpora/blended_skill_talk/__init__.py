@@ -1,0 +1,1 @@
+"""Blended Skill Talk."""

@@ -1,0 +1,383 @@
+"""Blended Skill Talk: the worked example to the character, invented files of every kind through views and back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest.corpora.blended_skill_talk import CORPUS
+from talkhouse.build import build
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.conftest import Build
+from tests.corpora.blended_skill_talk.rules import (
+    MODELS,
+    Topicifier,
+    acts,
+    clean_acts,
+    contexts,
+    overlap,
+    round_tripped,
+    standardized,
+    wizard_entries,
+)
+
+HERE = Path(__file__).parent
+
+
+def columns(con: duckdb.DuckDBPyConnection, view: str, wanted: str, split: str) -> list[tuple[Any, ...]]:
+    query = f"select {wanted} from blended_skill_talk.{view} where split = ? order by example_index"
+    return con.execute(query, [split]).fetchall()
+
+
+@pytest.fixture
+def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
+    (tmp_path / "data").mkdir()
+    raw = HERE / "golden" / "worked_example" / "raw"
+    (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
+    return build_data(tmp_path / "data")
+
+
+TEXT = (
+    "your persona: i teach maths.\nyour persona: my cat is called pi.\nRye bread\nHello there \nI adore sourdough.\n"
+    "Do you bake|fry?"
+)
+
+
+@pytest.mark.parametrize(
+    ("split", "chosen", "candidates"),
+    [
+        ("train", "convai2 ", [None, None]),
+        ("valid", "convai2", [["no idea", "I bake.\tOften", "a|b "], ["bye", "Thanks "]]),
+    ],
+)
+def test_worked_example(
+    split: str, chosen: str, candidates: list[list[str] | None], worked: duckdb.DuckDBPyConnection
+) -> None:
+    wanted = "entry_index, text, label, guided_chosen_suggestion, episode_done, label_candidates"
+    assert columns(worked, "guided_response", wanted, split) == [
+        (0, TEXT, "I bake.\tOften", chosen, False, candidates[0]),
+        (1, "Nice", "Thanks", "", True, candidates[1]),
+    ]
+
+
+def test_literal_escapes_become_what_they_stand_for(worked: duckdb.DuckDBPyConnection) -> None:
+    found = columns(worked, "guided_response", "free_message, label, label_candidates", "test")
+    assert found == [("path is C:\temp\new", "literal |", ["literal |", "no . "])]
+    clean = columns(worked, "guided_response_clean", "free_message, label, label_candidates", "test")
+    assert clean == [(r"path is C:\temp\new", "literal __PIPE__", ["literal __PIPE__", "no ."])]
+
+
+def test_suggestions_are_candidates_in_the_order_in_which_they_were_shown(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select turn_index, list(source order by position)
+        from main.candidates
+        where record_id = 'blended_skill_talk/episodes/train/0' and candidate_set = 'suggestion'
+        group by turn_index
+        order by turn_index
+    """
+    other = ["wizard_of_wikipedia", "convai2", "empathetic_dialogues"]
+    assert con.execute(query).fetchall() == [(3, list(MODELS)), (5, other), (7, list(MODELS))]
+
+
+def test_what_was_taken_is_an_annotation_with_its_text(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select turn_index, label, extra ->> 'text'
+        from main.annotations
+        where record_id = 'blended_skill_talk/episodes/train/0'
+        order by turn_index
+    """
+    text = "I would have, too. Will you ride it?"
+    assert con.execute(query).fetchall() == [(3, "", None), (5, "empathetic_dialogues", text), (7, " ", None)]
+
+
+def test_only_conversations_of_this_corpus_are_dialogues(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select distinct subset
+        from main.records
+        where corpus_id = 'blended_skill_talk' and dialogue_id is not null
+    """
+    assert con.execute(query).fetchall() == [("episodes",)]
+
+
+def test_the_topicifiers_are_empty_without_their_files(worked: duckdb.DuckDBPyConnection) -> None:
+    for view in ("convai2_persona_topicifier", "wow_persona_topicifier", "ed_persona_topicifier"):
+        assert worked.execute(f"select count(*) from blended_skill_talk.{view}").fetchall() == [(0,)]
+    assert worked.execute("select distinct is_safe from blended_skill_talk.persona_context").fetchall() == [(None,)]
+
+
+def test_one_bad_length_refuses_the_whole_file(build_data: Build, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    raw = HERE / "broken" / "BS-01" / "raw"
+    (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
+    con = build_data(tmp_path / "data")
+    assert con.execute("select pointer, detail like '% at /1' from meta.quarantine").fetchall() == [("", True)]
+    assert con.execute("select distinct split from main.records").fetchall() == [("valid",)]
+
+
+def test_a_refused_file_does_not_stand_in_the_way_of_a_good_one(build_data: Build, tmp_path: Path) -> None:
+    raw = tmp_path / "data" / "blended_skill_talk"
+    good = (HERE / "golden" / "worked_example" / "raw" / "train.json").read_bytes()
+    for folder, content in (("a", good[:-9]), ("b", good), ("c", good)):
+        (raw / folder).mkdir(parents=True)
+        (raw / folder / "train.json").write_bytes(content)
+    con = build_data(tmp_path / "data")
+    assert con.execute("select source_file_id[20:20], pointer from meta.quarantine").fetchall() == [("a", "")]
+    made = """
+        select distinct source_file_id[20:20]
+        from blended_skill_talk.guided_response
+        inner join main.records using (record_id)
+    """
+    assert con.execute(made).fetchall() == [("b",)]
+    assert con.execute("select count(*) from main.dialogues").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("persona", "topic"),
+    [
+        ("your persona: lighthouses\nyour persona:  i play chess. \n", "Chess"),
+        ("your persona: estranged", "Halo: Tower Defence"),
+        ("your persona: my brotherhood is strange", "Halo: Tower Defence"),
+        ("your persona: brotherly", "Ferry"),
+        ("your persona: i row.", "Ferry"),
+        ("", "Ferry"),
+    ],
+)
+def test_a_topic_is_that_of_a_line_or_of_a_word_of_seven_letters_or_the_last(
+    persona: str, topic: str, con: duckdb.DuckDBPyConnection
+) -> None:
+    assert con.execute("select blended_skill_talk.topic_of_persona(?)", [persona]).fetchall() == [(topic,)]
+
+
+# Invented files.
+
+CHARACTERS = st.characters(exclude_categories=["Cs"])
+PIECE = st.sampled_from(
+    [
+        "\\t",
+        "\\n",
+        "__PIPE__",
+        "__PIPE",
+        "__PIPE_",
+        "|",
+        "|",
+        "_",
+        "\t",
+        "\n",
+        "\\",
+        "t",
+        " ",
+        "",
+        "i'm",
+        "im",
+        " s",
+        "I",
+        ".!",
+        "é",
+    ]
+)
+PIECES = st.lists(PIECE, max_size=6).map("".join)
+TEXTS = PIECES | st.text(CHARACTERS, max_size=8)
+# Lower case of a final sigma and of a dotted capital I depends on the library.
+LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\nΣİ"), max_size=8)
+TOKENS = (
+    *("my", "has", "gardens", "garden.", "lanterns", "lantern", "S", "swim", "live"),
+    *("i", "m", "IM", "i've", "ive", "ve", "i'll", "ll", "don", "don't", "dont", "can", "can't", "cant", "t"),
+)
+WORDS = st.lists(st.sampled_from(TOKENS), max_size=5)
+SENTENCE = WORDS.map(" ".join) | LINE
+SUGGESTED = st.fixed_dictionaries(dict.fromkeys(MODELS, TEXTS))
+
+
+@st.composite
+def episodes(draw: st.DrawFn, *, has_candidates: bool) -> dict[str, Any]:
+    """Invent an episode that the reference code reads."""
+    count = draw(st.integers(0, 5))
+    episode = {
+        "personas": [draw(st.lists(SENTENCE, min_size=2, max_size=3)) for _ in range(2)],
+        "context_dataset": draw(st.sampled_from(MODELS) | TEXTS),
+        "additional_context": draw(TEXTS),
+        "free_turker_utterance": draw(TEXTS),
+        "guided_turker_utterance": draw(TEXTS),
+        "dialog": [[draw(st.sampled_from([turn % 2, 0, "x"])), draw(TEXTS)] for turn in range(count)],
+        "suggestions": [
+            draw(SUGGESTED) if turn % 2 else draw(st.sampled_from([{}, {}, None])) for turn in range(count)
+        ],
+        "chosen_suggestions": [draw(st.sampled_from([*MODELS, "", " ", "x"])) for _ in range(count)],
+        "chosen_suggestion_texts": draw(st.lists(TEXTS | st.none(), min_size=count, max_size=count) | st.none()),
+        "suggestion_orders": [draw(st.permutations(MODELS).map(",".join) | st.just("")) for _ in range(count)],
+        draw(st.sampled_from(["workers", "new/field~"])): draw(st.lists(TEXTS, max_size=2)),
+    }
+    if has_candidates:
+        lists = st.lists(TEXTS, max_size=4)
+        episode["label_candidates"] = [draw(lists) for _ in range(count // 2 + draw(st.integers(0, 1)))]
+    names = draw(st.permutations(list(episode)))
+    return {name: episode[name] for name in names}
+
+
+PERSONAS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max_size=5)
+TOPIC = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[\r\n"), min_size=1, max_size=6)
+TOPICS = st.lists(st.tuples(TOPIC, st.lists(SENTENCE, min_size=1, max_size=3)), min_size=1, max_size=6)
+SAID = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], exclude_characters="\\|"), min_size=1)
+PERSONA_LINE = (SAID | WORDS.map(" ".join)).map(lambda sentence: f"your persona: {sentence}.")
+TALK = st.tuples(st.lists(PERSONA_LINE, max_size=3), st.lists(SAID, max_size=3))
+WIZARD = st.fixed_dictionaries(
+    {
+        "chosen_topic": TOPIC.map(lambda topic: topic + "x"),
+        "dialog": st.lists(
+            st.fixed_dictionaries({"speaker": st.sampled_from(["0_Wizard", "1_Apprentice"]), "text": TEXTS}),
+            min_size=1,
+            max_size=5,
+        ),
+        "persona": TEXTS,
+    }
+)
+CACHED = st.lists(
+    st.fixed_dictionaries(
+        {"text": TEXTS, "labels": st.lists(TEXTS, max_size=2), "episode_done": st.booleans()},
+        optional={"situation": TEXTS, "label_candidates": st.lists(TEXTS, max_size=2) | st.none()},
+    ),
+    max_size=3,
+)
+
+
+def write_json(path: Path, value: object, *, ascii_only: bool = False) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=ascii_only), encoding="utf-8")
+
+
+def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> None:
+    restore(con, CORPUS, output)
+    for path in (path for path in raw.rglob("*") if path.is_file()):
+        came, went = path.read_bytes(), (output / path.relative_to(raw)).read_bytes()
+        if path.suffix == ".json":
+            came, went = (json.dumps(json.loads(one)).encode() for one in (came, went))
+        assert went == came, path.name
+
+
+QUICK = settings(
+    max_examples=15,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@QUICK
+@given(
+    train=st.lists(episodes(has_candidates=False), max_size=4),
+    valid=st.lists(episodes(has_candidates=True), min_size=1, max_size=4),
+    safe=st.lists(st.lists(SENTENCE.map(lambda text: text.replace("|", "")), min_size=1, max_size=4), max_size=6),
+)
+def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
+    train: list[dict[str, Any]],
+    valid: list[dict[str, Any]],
+    safe: list[list[str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("episodes")
+    raw = folder / "data" / "blended_skill_talk"
+    write_json(raw / "train.json", train)
+    write_json(raw / "valid.json", valid, ascii_only=True)
+    lines = ["|".join(sentences) for sentences in safe]
+    (raw / "safe_personas.txt").write_bytes("".join(f"{line}\n" for line in lines).encode())
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    with talkhouse.open(folder / "w.duckdb") as con:
+        for split, published in (("train", train), ("valid", valid)):
+            for view, rule in (("guided_response", acts), ("guided_response_clean", clean_acts)):
+                expected = [act for episode in published for act in rule(episode)]
+                wanted = ", ".join(expected[0]) if expected else "text"
+                found = [dict(zip(expected[0], row, strict=True)) for row in columns(con, view, wanted, split)]
+                assert found == expected, view
+            shown = [contexts(episode, lines) for episode in published]
+            shown = [(free, guided, is_safe if lines else None) for free, guided, is_safe in shown]  # type: ignore[misc]
+            assert columns(con, "persona_context", "free_context, guided_context, is_safe", split) == shown
+        come_back_equal(con, raw, folder / "out")
+
+
+@QUICK
+@given(
+    personas=PERSONAS,
+    topics=TOPICS,
+    talks=st.lists(TALK, max_size=4),
+    wizard=st.lists(WIZARD, max_size=4),
+    cached=st.lists(CACHED, min_size=1, max_size=3),
+)
+def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
+    personas: list[list[str]],
+    topics: list[tuple[str, list[str]]],
+    talks: list[tuple[list[str], list[str]]],
+    wizard: list[dict[str, Any]],
+    cached: list[list[dict[str, Any]]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("lists")
+    raw = folder / "data" / "blended_skill_talk"
+    published = "".join("".join(f"your persona: {line}\n" for line in lines) + "||" for lines in personas)
+    convai2 = [(lines, said) for lines, said in talks if said]
+    (raw / "convai2").mkdir(parents=True)
+    (raw / "convai2" / "valid_self_original.txt").write_bytes(numbered(convai2).encode())
+    (raw / "persona_list.txt").write_bytes(published.encode())
+    (raw / "topic_to_persona_list.txt").write_bytes("".join(f"{one}: {some!r}\n" for one, some in topics).encode())
+    write_json(raw / "wizard_of_wikipedia" / "test_random_split.json", wizard)
+    write_json(raw / "ed_persona_topicifier__valid__experiencer_only.json", cached)
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    chooser = Topicifier(published, topics)
+    with talkhouse.open(folder / "w.duckdb") as con:
+        told = con.execute("select detail from meta.findings where severity = 'reject_dialogue'").fetchall()
+        assert told == []
+        expected = []
+        for lines, said in convai2:
+            for number, one in enumerate(said):
+                text = "\n".join([*lines, one]) if number == 0 else one
+                expected.append((number, chooser.with_topic(text) if number == 0 else text, [one]))
+        assert columns(con, "convai2_persona_topicifier", "entry_index, text, labels", "test") == expected
+        entries = [(n, *entry) for episode in wizard for n, entry in enumerate(wizard_entries(episode))]
+        modified = [(n, text if n else chooser.with_persona(text), labels) for n, text, labels in entries]
+        assert columns(con, "wow_persona_topicifier", "entry_index, text, labels", "test") == modified
+        acts_of = [
+            (n, act["text"], act["labels"], act.get("label_candidates")) for one in cached for n, act in enumerate(one)
+        ]
+        wanted = "entry_index, text, labels, label_candidates"
+        assert columns(con, "ed_persona_topicifier", wanted, "valid") == acts_of
+        for utterance in ("gardening has lanterns", "", " my lantern' "):
+            query = "select blended_skill_talk.persona_of_utterance(?)"
+            assert con.execute(query, [utterance]).fetchall() == [(chooser.persona_of_utterance(utterance),)]
+        come_back_equal(con, raw, folder / "out")
+
+
+def numbered(talks: list[tuple[list[str], list[str]]]) -> str:
+    """Write talks as ConvAI2's files have them; everybody answers what was said."""
+    lines = []
+    for persona, said in talks:
+        turns = [f"{text}\t{text}\t\tno .|{text}" for text in said]
+        lines += [f"{number} {line}" for number, line in enumerate([*persona, *turns], 1)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(one=SENTENCE, other=SENTENCE, said=PIECES, blanks=st.text("\t \x1c\x85\xa0\u2003\u3000\u200b"))
+def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con: duckdb.DuckDBPyConnection) -> None:
+    padded = blanks + one + blanks
+    query = """
+        select
+            blended_skill_talk.standardized($one),
+            blended_skill_talk.word_overlap($one, $other),
+            blended_skill_talk.strip($padded),
+            blended_skill_talk.round_trip($said)
+    """
+    found = con.execute(query, {"one": one, "other": other, "said": said, "padded": padded}).fetchall()
+    assert found == [(standardized(one), overlap(one, other), padded.strip(), round_tripped(said))]
+
+
+@pytest.mark.parametrize(
+    "text", ["__PIPE|", "__PIPE_|x", "a\\\tb", "|PIPE__", "__PIPE____PIPE__", "\\n\n", "\\\\t", "|__PIPE|", ""]
+)
+def test_escapes_that_run_into_each_other(text: str, con: duckdb.DuckDBPyConnection) -> None:
+    found = con.execute("select blended_skill_talk.round_trip(?)", [text]).fetchall()
+    assert found == [(round_tripped(text),)]

@@ -1,0 +1,347 @@
+"""MPChat: the worked example to the character, one thread in three files, and invented dialogues there and back."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest.corpora.mpchat import CORPUS
+from talkhouse.build import build
+from talkhouse.limit import Limit
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.conftest import Build
+from tests.corpora.mpchat.rules import LIMIT, TASKS, Talk
+
+HERE = Path(__file__).parent
+COLUMNS = {
+    "next_response_prediction": (
+        "turn_index, context, response, image_file, persona_text, persona_images, candidates, gold_position"
+    ),
+    "grounding_persona_prediction": (
+        "turn_index, context, response, image_file, remainder_text, remainder_images, gold_id, gold_text, gold_image, "
+        "candidate_ids, candidate_texts, candidate_images, gold_position"
+    ),
+    "speaker_identification": (
+        "context, response, image_file, persona_text, persona_images, candidate_texts, candidate_images, gold_position"
+    ),
+}
+"""The published columns of each task, without those that say where an example stands."""
+
+
+def found(con: duckdb.DuckDBPyConnection, task: str, split: str) -> list[tuple[Any, ...]]:
+    query = f"select {COLUMNS[task]} from mpchat.{task} where split = ? order by example_index"
+    return con.execute(query, [split]).fetchall()
+
+
+@pytest.fixture
+def case(build_data: Build, tmp_path: Path) -> Any:
+    """Build the raw files of a case."""
+
+    def run(name: str) -> duckdb.DuckDBPyConnection:
+        shutil.copytree(HERE / name / "raw", tmp_path / "data" / "mpchat")
+        return build_data(tmp_path / "data")
+
+    return run
+
+
+def test_worked_example(case: Any) -> None:
+    """The published rows; the lists go on with invented candidates up to the published 100."""
+    con = case("golden/worked_example")
+    mine = "my mug my cat show"
+    rows = con.execute(
+        "select turn_index, context, response, image_file, persona_text, persona_images, candidates[:3], "
+        "len(candidates), gold_position from mpchat.next_response_prediction_val order by example_index"
+    ).fetchall()
+    both = ["a_xa.jpg", "b_xb.jpg"]
+    assert rows == [
+        (0, "", "my cat", "p0_q.jpg", mine, both, ["my cat", "x1", "x2"], 100, 0),
+        (2, "my cat so cute!", "she poses", "p0_q.jpg", mine, both, ["she poses", "y1", "y2"], 100, 0),
+        (4, "my cat so cute! she poses a pro", "always", "p0_q.jpg", mine, both, ["always", "z1", "z2"], 100, 0),
+    ]
+    rows = con.execute(
+        "select turn_index, context, response, image_file, remainder_text, remainder_images, gold_id, gold_text, "
+        "gold_image, candidate_ids[:3], candidate_texts[:3], candidate_images[:3], len(candidate_texts), gold_position "
+        "from mpchat.grounding_persona_prediction_val"
+    ).fetchall()
+    ids, titles, images = ["b", "z", "y"], ["my cat show", "boat", "bike"], ["b_xb.jpg", "z_xz.jpg", "y_xy.jpg"]
+    gold = ("my mug hike", ["a_xa.jpg", "c_xc.jpg"], "b", "my cat show", "b_xb.jpg")
+    assert rows == [(2, "my cat so cute!", "she poses", "p0_q.jpg", *gold, ids, titles, images, 100, 0)]
+    rows = con.execute(
+        "select context, response, image_file, persona_text, persona_images, candidate_texts[:3], "
+        "candidate_images[:3], len(candidate_texts), gold_position from mpchat.speaker_identification_val"
+    ).fetchall()
+    authors = ["my mug my cat show", "boat", "bike jam"]
+    images_of = [["a_xa.jpg", "b_xb.jpg"], ["q_xq.jpg"], ["r_xr.jpg", "s_xs.jpg"]]
+    context = "my cat so cute! she poses a pro"
+    assert rows == [(context, "always", "p0_q.jpg", mine, both, authors, images_of, 100, 0)]
+    assert con.execute("select count(*) from meta.findings").fetchall() == [(0,)]
+
+
+def test_a_thread_in_three_files_is_one_dialogue_with_three_records(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select count(*), count(distinct subset), count(distinct dialogue_id)
+        from main.records
+        where corpus_id = 'mpchat' and dialogue_id is not null
+    """
+    assert con.execute(query).fetchall() == [(12, 3, 4)]
+    once = "select count(*) from main.dialogues where corpus_id = 'mpchat'"
+    assert con.execute(once).fetchall() == [(4,)]
+
+
+def test_a_persona_element_is_stored_once_and_a_changed_score_beside_it(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select persona_id like '%~%', extra ->> 'score', extra ->> 'created_utc', speaker_id, image_file
+        from main.personas
+        where corpus_id = 'mpchat' and native_id = 'pa1'
+        order by all
+    """
+    plain = (False, "245", "1500000035", "mpchat:ann", "pa1_qpa1.jpg")
+    assert con.execute(query).fetchall() == [plain, (True, "246", *plain[2:])]
+    uses = "select count(*) from main.persona_uses where starts_with(persona_id, 'mpchat:pa1')"
+    assert con.execute(uses).fetchall()[0][0] > 10
+    assert con.execute("select count(*) from meta.findings where corpus_id = 'mpchat'").fetchall() == [(0,)]
+
+
+def test_votes_hang_on_message_and_persona(con: duckdb.DuckDBPyConnection) -> None:
+    query = """
+        select annotations.persona_set, scheme, annotator_id, label, value, turns.text, personas.text
+        from main.annotations
+        inner join main.turns using (dialogue_id, turn_index)
+        inner join main.personas using (persona_id)
+        where record_id = 'mpchat/nrp/train/0' and persona_id = 'mpchat:pa3'
+        order by scheme, annotator_index
+    """
+    about = ("needs a mug", "first loaf of sourdough ☕")
+    votes = [
+        ("ungrounded", "mpchat.entailment", f"w{n}", str(v), float(v), *about) for n, v in ((1, 1), (2, 0), (3, 0))
+    ]
+    assert con.execute(query).fetchall() == [
+        *votes,
+        ("ungrounded", "mpchat.entailment_overall", None, "I", None, *about),
+    ]
+
+
+def test_the_terms_stand_in_the_tables(con: duckdb.DuckDBPyConnection) -> None:
+    ((licence, terms),) = con.execute("select licence, terms from main.corpora where corpus_id = 'mpchat'").fetchall()
+    assert licence == "CC BY 4.0"
+    assert "non-commercial research" in terms
+    assert "Reddit" in terms
+
+
+@pytest.mark.parametrize("rule", ["MP-03", "MP-04", "MP-05"])
+def test_a_refused_example_is_a_finding_and_no_row(rule: str, case: Any) -> None:
+    con = case(f"broken/{rule}")
+    refused = "select record_id, task, turn_index from meta.findings where severity = 'reject_example'"
+    rows = con.execute(refused).fetchall()
+    assert {task for _, task, _ in rows} == set(TASKS)
+    for record_id, task, turn_index in rows:
+        query = (
+            "select count(*) from main.examples where record_id = ? and task = ? and turn_index is not distinct from "
+        )
+        query += "coalesce(?, turn_index)"
+        assert con.execute(query, [record_id, task, turn_index]).fetchall() == [(0,)]
+    assert con.execute("select count(*) from main.examples").fetchall()[0][0] > 0
+
+
+def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
+    con = case("broken/MP-04")
+    assert con.execute("select len(candidate_ids) from mpchat.grounding_persona_prediction").fetchall() == [(100,)]
+    assert con.execute("select len(candidate_texts) from mpchat.speaker_identification").fetchall() == [(100,)]
+    assert con.execute("select count(*) from mpchat.next_response_prediction").fetchall() == [(0,)]
+    kept = "select max(position) from main.candidates group by record_id, candidate_set order by all"
+    assert con.execute(kept).fetchall() == [(98,)] * 3 + [(100,)] * 3
+
+
+@pytest.mark.parametrize(
+    ("damage", "rule"),
+    [
+        (lambda raw: raw.replace(b'"two"', b'"caf\xe9"'), "TH-02"),
+        (lambda raw: raw.replace(b'"two"', b'"two" 3'), "TH-01"),
+    ],
+    ids=["not UTF-8", "malformed"],
+)
+def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, build_data: Build, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "mpchat"
+    folder.mkdir(parents=True)
+    talks = [talk_of(["ann"], ["one"], "a"), talk_of(["ann"], ["two"], "b"), talk_of(["ann"], ["three"], "c")]
+    raw = json.dumps({"train": talks, "val": [], "test": []}).encode()
+    (folder / "mpchat_nrp.json").write_bytes(damage(raw))
+    con = build_data(tmp_path / "data")
+    ((pointer, found_rule, kept),) = con.execute("select pointer, rule, raw from meta.quarantine").fetchall()
+    assert (pointer, found_rule) == ("/train/1", rule)
+    assert kept in damage(raw)
+    assert con.execute("select record_index from main.records order by all").fetchall() == [(0,), (2,)]
+    restore(con, CORPUS, tmp_path / "out")
+    assert kept in (tmp_path / "out" / "mpchat_nrp.json").read_bytes()
+
+
+def test_a_persona_of_a_refused_dialogue_is_still_there_for_the_next(build_data: Build, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "mpchat"
+    folder.mkdir(parents=True)
+    mug, nameless = element("m", "mug"), {"id": "x", "title": "no picture"}
+    talks = [
+        talk_of(["ann"], ["one"], "a") | {"candidate_personas": [mug, nameless]},
+        talk_of(["ann"], ["two"], "b") | {"candidate_personas": [mug]},
+    ]
+    (folder / "mpchat_nrp.json").write_text(json.dumps({"train": talks, "val": [], "test": []}))
+    con = build_data(tmp_path / "data")
+    assert con.execute("select rule from meta.quarantine").fetchall() == [("MP-06",)]
+    assert con.execute("select persona_text from mpchat.next_response_prediction").fetchall() == [("mug",)]
+
+
+# Invented dialogues.
+
+
+def element(native_id: str, title: str) -> Talk:
+    return {"id": native_id, "title": title, "file_name": f"{native_id}.jpg", "created_utc": 1}
+
+
+def talk_of(authors: list[str], messages: list[str], mark: str) -> Talk:
+    ids = [f"{mark}{turn}" for turn in range(len(messages))]
+    talk = {"main_author": "ann", "authors": authors, "messages": messages, "message_ids": ids, "has_image": False}
+    return talk | {"candidate_personas": [element("m", "mug")]}
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+NUMBER = st.integers(-5, 2**40) | st.floats(allow_nan=False, allow_infinity=False) | st.none()
+ID = st.sampled_from(["a", "b", "c", "d~1", "", "é/~"])
+ELEMENT = st.fixed_dictionaries(
+    {"id": ID, "title": TEXT, "file_name": TEXT},
+    optional={
+        "score": NUMBER,
+        "created_utc": NUMBER,
+        "created_utcs": NUMBER,
+        "author": TEXT | st.none(),
+        "direct_url": TEXT | st.none(),
+        "subreddit": TEXT | st.none(),
+        "label_overall": st.sampled_from(["E", "I", "(strong) E", "?", None]),
+        "label_per_worker": st.lists(
+            st.tuples(TEXT | st.none() | st.integers(0, 3), st.sampled_from([0, 1, 1.0, True, None])).map(list),
+            max_size=3,
+        )
+        | st.none(),
+        "x new": st.none() | TEXT | st.lists(NUMBER, max_size=2),
+        "fields": st.integers(0, 3),
+    },
+).flatmap(lambda one: st.permutations(list(one)).map(lambda order: {name: one[name] for name in order}))
+POOL = st.lists(ELEMENT, min_size=3, max_size=8)
+AUTHOR = st.sampled_from(["ann", "bob", "é '\""])
+SIZE = st.sampled_from([1, 1, 2, 3, 0, 4, 5, 6])
+COUNT = st.sampled_from([LIMIT] * 6 + [LIMIT - 1, LIMIT + 1, 0])
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> Talk:
+    """Draw what the three files say of a dialogue alike."""
+    authors = draw(st.lists(AUTHOR, min_size=1, max_size=4))
+    talk: Talk = {"main_author": draw(st.sampled_from([*authors, *authors, "ann"])), "authors": authors}
+    talk["messages"] = draw(st.lists(TEXT, min_size=len(authors), max_size=len(authors)))
+    talk["has_image"] = draw(st.booleans())
+    if talk["has_image"] or draw(st.booleans()):
+        talk["file_name"] = draw(TEXT)
+    optional = {
+        "message_ids": st.lists(st.sampled_from(["p", "q", "r~"]), min_size=len(authors), max_size=len(authors)),
+        "created_utcs": st.lists(NUMBER, min_size=len(authors), max_size=len(authors)),
+        "subreddit": TEXT,
+        "direct_url": TEXT,
+    }
+    for name, values in optional.items():
+        if draw(st.booleans()):
+            talk[name] = draw(st.none() | values)
+    if draw(st.booleans()):
+        talk["x/new"] = draw(st.dictionaries(TEXT, NUMBER, max_size=2))
+    return talk
+
+
+@st.composite
+def talks(draw: st.DrawFn, subset: str, split: str, pool: list[Talk]) -> Talk:
+    """Draw a dialogue of one of the files; most make examples, some break a rule that refuses one."""
+    talk = draw(conversations())
+    some = lambda: [draw(st.sampled_from(pool)) for _ in range(draw(SIZE))]  # noqa: E731
+    if draw(st.booleans()):
+        talk["all_personas"] = draw(st.none() | st.just(pool))
+    has_candidates = draw(st.sampled_from([split != "train"] * 9 + [split == "train"]))
+    fill: dict[str, Any] = {"nrp": _responses, "gpp": _groundings, "si": _speakers}
+    fill[subset](draw, talk, some, pool, has_candidates=has_candidates)
+    order = draw(st.permutations(list(talk)))
+    return {name: talk[name] for name in order}
+
+
+def _per_turn(draw: st.DrawFn, talk: Talk, some: Any) -> list[Any]:
+    return [draw(st.sampled_from([None, []])) if draw(st.integers(0, 4)) == 4 else some() for _ in talk["messages"]]
+
+
+def _responses(draw: st.DrawFn, talk: Talk, some: Any, _: list[Talk], *, has_candidates: bool) -> None:
+    talk["candidate_personas"] = some()
+    if draw(st.booleans()):
+        talk["grounded_personas"], talk["ungrounded_personas"] = _per_turn(draw, talk, some), None
+    if has_candidates:
+        others = draw(st.lists(TEXT, min_size=1, max_size=3))
+        talk["nrp_candidate_responses"] = [
+            ([draw(st.sampled_from([said] * 5 + ["no"])), *others * LIMIT])[: draw(COUNT)] for said in talk["messages"]
+        ]
+
+
+def _groundings(draw: st.DrawFn, talk: Talk, some: Any, pool: list[Talk], *, has_candidates: bool) -> None:
+    gold = [draw(st.sampled_from([None, *pool])) for _ in talk["messages"]]
+    talk["gpp_grounded_persona"], talk["gpp_candidate_personas"] = gold, _per_turn(draw, talk, some)
+    if has_candidates:
+        firsts = [draw(st.sampled_from([one] * 5 + [pool[0]])) or pool[0] for one in gold]
+        talk["gpp_candidate_authors_candidate_personas"] = [[one, *pool * LIMIT][: draw(COUNT)] for one in firsts]
+
+
+def _speakers(draw: st.DrawFn, talk: Talk, some: Any, pool: list[Talk], *, has_candidates: bool) -> None:
+    main = talk["si_main_author_candidate_personas"] = some()
+    if has_candidates:
+        first = draw(st.sampled_from([main] * 5 + [pool[:1]]))
+        others = [pool[at : at + 2] for at in range(len(pool) - 1)] + ([[]] if draw(st.integers(0, 9)) == 0 else [])
+        talk["si_candidate_authors_candidate_personas"] = [first, *others * LIMIT][: draw(COUNT)]
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Talk]]]:
+    """Draw the three files; they share their persona elements."""
+    pool = draw(POOL)
+    return {
+        subset: {
+            split: draw(st.lists(talks(subset, split, pool), min_size=1, max_size=3))
+            for split in ("train", "val", "test")
+        }
+        for subset in ("nrp", "gpp", "si")
+    }
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
+    suppress_health_check=list(HealthCheck),
+)
+@given(files=corpora())
+def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
+    files: dict[str, dict[str, list[Talk]]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("talks")
+    raw = folder / "data" / "mpchat"
+    raw.mkdir(parents=True)
+    (raw / "dialog_image_urls.json").write_text("{}")
+    texts = {f"mpchat_{subset}.json": json.dumps(splits) for subset, splits in files.items()}
+    (raw / "mpchat_si.json").write_text(texts["mpchat_si.json"])
+    for name, text in texts.items():
+        (raw / name).write_text(text)
+    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=Limit("0"))
+    with talkhouse.open(folder / "w.duckdb") as con:
+        for task, (subset, rows) in TASKS.items():
+            for split, some in files[subset].items():
+                expected = [row for talk in some for row in rows(talk, split)]
+                assert found(con, task, split) == expected, (task, split)
+        restore(con, CORPUS, folder / "out")
+    for name, text in texts.items():
+        assert json.dumps(json.loads((folder / "out" / name).read_bytes())) == text

@@ -1,0 +1,83 @@
+"""MPChat: the published counts on the publisher's own files (set TALKHOUSE_DATA)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from ingest.corpora.mpchat import CORPUS
+from talkhouse.build import build
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+
+# arXiv 2305.17388, Table 6 and section 3.5; rows of the table are taken for examples, as the paper's counts of
+# training steps suggest. Its appendix gives 1,539 test examples of speaker identification, probably a misprint.
+EXAMPLES = {
+    "next_response_prediction": {"train": 19_048, "val": 2_303, "test": 2_321},
+    "grounding_persona_prediction": {"train": 6_628, "val": 709, "test": 676},
+    "speaker_identification": {"train": 11_975, "val": 1_516, "test": 1_509},
+}
+DIALOGUES = {"train": (11_975, 34_098), "val": (1_516, 4_189), "test": (1_509, 4_244)}
+"""Threads and messages of each split."""
+
+SPEAKERS = 25_877
+RATED_PAIRS = 16_327
+
+
+@pytest.fixture(scope="module")
+def folder(real_data: Path) -> Path:
+    if not (real_data / "mpchat").is_dir():
+        pytest.skip("TALKHOUSE_DATA has no folder mpchat")
+    return real_data
+
+
+@pytest.fixture(scope="module")
+def real(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    path = tmp_path_factory.mktemp("real") / "real.duckdb"
+    build(path, Silent(), data=folder, only=("mpchat",))
+    with talkhouse.open(path) as con:
+        yield con
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_the_published_number_of_examples(real: duckdb.DuckDBPyConnection, task: str) -> None:
+    found = dict(real.execute(f"select split, count(*) from mpchat.{task} group by all").fetchall())
+    assert found == EXAMPLES[task]
+
+
+@pytest.mark.parametrize("subset", ["nrp", "gpp", "si"])
+def test_the_published_number_of_threads_and_messages(real: duckdb.DuckDBPyConnection, subset: str) -> None:
+    query = """
+        select split, count(distinct record_id), count(*)
+        from main.records inner join main.turns using (dialogue_id)
+        where subset = ?
+        group by all
+    """
+    assert {split: tuple(rest) for split, *rest in real.execute(query, [subset]).fetchall()} == DIALOGUES
+
+
+def test_the_published_number_of_speakers_and_rated_pairs(real: duckdb.DuckDBPyConnection) -> None:
+    speakers = "select count(distinct speaker_id) from main.turns where starts_with(dialogue_id, 'mpchat:')"
+    assert real.execute(speakers).fetchall() == [(SPEAKERS,)]
+    pairs = "select count(*), avg(is_entailed::integer) from bi.mpchat_worker_agreement"
+    ((count, share),) = real.execute(pairs).fetchall()
+    assert count == RATED_PAIRS
+    assert share == pytest.approx(0.504, abs=0.001)
+
+
+def test_every_thread_is_one_dialogue_and_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
+    assert real.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
+    assert real.execute("select count(*) from main.dialogues where corpus_id = 'mpchat'").fetchall() == [(15_000,)]
+
+
+def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
+    compared = 0
+    for path in restore(real, CORPUS, tmp_path):
+        came = folder / "mpchat" / path.relative_to(tmp_path)
+        if came.is_file():
+            assert json.loads(path.read_bytes()) == json.loads(came.read_bytes()), path.name
+            compared += 1
+    assert compared > 0

@@ -1,0 +1,73 @@
+"""Great files: bytes that are held and given back, views without copies, and rows that are kept as columns."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ingest import rows, split
+from ingest.batches import Batches, block_frame
+from ingest.decode import BadRecord
+from ingest.sources import disk_files, opened
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+@pytest.mark.parametrize("is_packed", [False, True], ids=["file", "archive"])
+def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path: Path) -> None:
+    content = mark + b'{"a": [1, 2]}' * 9_000
+    path = tmp_path / ("x.zip" if is_packed else "x.json")
+    if is_packed:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.json", content)
+    else:
+        path.write_bytes(content)
+    with opened(disk_files(path, path.name)) as ([file], _):
+        read = file.read()
+        seen = (file.sha256, file.has_bom)
+        held = file.hold()
+        assert (file.sha256, file.has_bom) == seen
+    assert bytes(held.view) == content
+    assert content.endswith(read)
+    held.release(50_000)
+    assert bytes(held.view[50_000:]) == content[50_000:]
+
+
+def test_views_are_the_members_also_where_one_is_malformed_or_stands_twice() -> None:
+    for raw in (b'{"a": [1], "b": {"c": 2}}', b'{"a": [1], "a": 2}', b'{"a": [1 2], "b": 3}', b"[1, {}, []]", b"{ }"):
+        views = [(token, bytes(piece)) for token, piece in split.views(memoryview(raw))]
+        assert views == [(one.token, one.raw) for one in split.members(raw)]
+
+
+def test_fields_are_in_published_order_and_stand_once() -> None:
+    raw = b'{"b" :1,"a": "x\\"y" , "\\u00e9":{"b":1} }'
+    assert {key: bytes(piece) for key, piece in split.fields(raw).items()} == {
+        "b": b"1",
+        "a": b'"x\\"y"',
+        "é": b'{"b":1}',
+    }
+    for broken, rule in ((b'{"a":1,"b":2,"\\u0061":3}', "TH-03"), (b"[1]", "TH-01"), (b'{"a":1', "TH-01")):
+        with pytest.raises(BadRecord) as caught:
+            split.fields(broken)
+        assert caught.value.rule == rule
+
+
+def test_a_block_is_the_rows_that_it_stands_for() -> None:
+    blocks = [
+        rows.Block(
+            rows.PersonaUse, {"record_id": "r", "turn_index": 2}, {"position": [0, 1], "persona_id": ["p", "q"]}
+        ),
+        rows.Block(rows.PersonaUse, {"record_id": "s"}, {"position": [0], "persona_id": ["p"]}),
+    ]
+    found = block_frame("persona_uses", blocks).select("record_id", "turn_index", "position", "persona_id").rows()
+    assert found == [("r", 2, 0, "p"), ("r", 2, 1, "q"), ("s", None, 0, "p")]
+
+
+def test_what_goes_wrong_while_inserting_is_raised() -> None:
+    def fail(table: str, _: object) -> None:
+        raise OSError(table)
+
+    with Batches(fail) as batches:
+        batches.add([rows.Participant("d", "s", None)], 1)
+        batches.flush()
+        with pytest.raises(OSError, match="participants"):
+            batches.wait()
