@@ -8,8 +8,7 @@ from typing import Any
 import duckdb
 
 from schema.fetch import dicts
-from schema.quote import literal
-from talkhouse.results import quoted
+from schema.quote import literal, quoted
 from talkhouse.selection import Selection
 from talkhouse.settings import version
 

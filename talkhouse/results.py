@@ -5,6 +5,8 @@ from typing import Any
 
 import duckdb
 
+from schema.quote import quoted
+
 _CHUNK = 2048
 """Rows that are fetched at once: one of DuckDB's vectors."""
 
@@ -117,11 +119,6 @@ def groups(batches: Iterable[Any]) -> Iterator[Any]:
             held, rows, size = [], 0, 0
     if held:
         yield concat_batches(held)
-
-
-def quoted(name: str) -> str:
-    """Write a name in double quotes, whatever it is."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _even(batches: Iterable[Any]) -> Iterator[Any]:

@@ -8,10 +8,9 @@ import duckdb
 
 from queries.catalogue import catalogue
 from schema.errors import UsageError
-from schema.quote import literal
+from schema.quote import literal, quoted
 from schema.tables import metadata, qualified
 from talkhouse.names import closest, columns_of, relation
-from talkhouse.results import quoted
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for views of tasks that no catalogue of ours has."""
