@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.memory import peak
 from benchmarks.mpchat_shape import Inventor
 
 MEMORY = 300
@@ -57,8 +58,7 @@ def run(kind: str, source: Path, folder: Path) -> None:
     result = KINDS[kind](source, folder)
     seconds = time.perf_counter() - begun
     used = resource.getrusage(resource.RUSAGE_SELF)
-    peak = used.ru_maxrss * 1024 / 1e6
-    print(json.dumps({"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": peak, "result": result}))
+    print(json.dumps({"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": peak(), "result": result}))
 
 
 def compare(scale: float, repeat: int) -> None:
