@@ -134,7 +134,8 @@ def _in_order(made: list[Query], needs: Callable[[Query], set[str]]) -> list[Que
     for query in made:
         if by_name.setdefault(query.full_name, query) is not query:
             raise _broken(query.path, f"{query.full_name} is also made by {by_name[query.full_name].path}")
-    graph = {name: needs(query) & by_name.keys() for name, query in by_name.items()}
+    # Sorted, since a set is in another order in each process.
+    graph = {name: sorted(needs(query) & by_name.keys()) for name, query in by_name.items()}
     try:
         return [by_name[name] for name in TopologicalSorter(graph).static_order()]
     except CycleError as error:

@@ -43,7 +43,7 @@ def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> Non
         inside = {".".join(name.split(".")[:3]) for name in names if name.startswith("ingest.corpora.")}
         assert inside <= {f"ingest.corpora.{folder.name}"}
         above = {name.split(".")[1] for name in names if name.startswith("ingest.")}
-        assert above <= {"rows", "sources", "decode", "split", "texts", "keys", "corpus", "corpora"}
+        assert above <= {"rows", "held", "sources", "decode", "split", "texts", "keys", "corpus", "corpora"}
 
 
 def test_only_loading_sees_a_database() -> None:

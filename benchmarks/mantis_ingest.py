@@ -1,0 +1,105 @@
+"""A whole ingest of a conversation file in MANtIS's shape and size, beside ``json.load`` on the same file.
+
+    uv run python -m benchmarks.mantis_ingest [--dialogues 80000] [--repeat 5]
+
+Each run is a process of its own, the two kinds in turn; times are whole processes, interpreter and imports included
+for the ingest, ``json.load`` alone for the other. The peak is the process's largest resident set.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.mantis_shape import DIALOGUES, write_file
+from benchmarks.memory import peak
+
+MEMORY = 300
+"""Megabytes above the file's size that an ingest may take."""
+
+
+def ingest(source: Path, folder: Path) -> float:
+    """Do what ``talkhouse ingest mantis FILE`` does; gives the size of the warehouse in megabytes."""
+    from talkhouse.build import ingest as run
+    from talkhouse.progress import Silent
+
+    warehouse = folder / "talks.duckdb"
+    warehouse.unlink(missing_ok=True)
+    run(warehouse, Silent(), "mantis", [source])
+    return warehouse.stat().st_size / 1e6
+
+
+def load(source: Path, _: Path) -> float:
+    """Parse the file with the standard library; gives the number of dialogues."""
+    with source.open("rb") as stream:
+        return float(len(json.load(stream)))
+
+
+KINDS = {"ingest": ingest, "load": load}
+
+
+def measure(kind: str, source: Path, folder: Path) -> dict[str, float]:
+    """Run one kind in a process of its own: seconds, of which work, processor seconds, peak megabytes, result."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "benchmarks.mantis_ingest", "--run", kind, str(source), str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result | {"process": time.perf_counter() - begun}
+
+
+def run(kind: str, source: Path, folder: Path) -> None:
+    """Be the process that is measured."""
+    begun = time.perf_counter()
+    result = KINDS[kind](source, folder)
+    seconds = time.perf_counter() - begun
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": peak(), "result": result}))
+
+
+def compare(dialogues: int, repeat: int) -> None:
+    """Invent a file, and read it both ways in turn."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source, tiny = folder / "merged_train.json", folder / "tiny" / "merged_train.json"
+        write_file(source, dialogues)
+        tiny.parent.mkdir()
+        write_file(tiny, 3)
+        rounds = [{kind: measure(kind, source, folder) for kind in KINDS} for _ in range(repeat)]
+        fixed = statistics.median(measure("ingest", tiny, folder)["process"] for _ in range(repeat))
+        size = source.stat().st_size / 1e6
+    middle = {
+        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]} for kind in KINDS
+    }
+    ratio = statistics.median(one["ingest"]["process"] / one["load"]["seconds"] for one in rounds)
+    processor = statistics.median(one["ingest"]["cpu"] / one["load"]["cpu"] for one in rounds)
+    over = max(one["ingest"]["peak"] for one in rounds) - size
+    print(json.dumps({"megabytes": size, **middle}, indent=2))
+    print(
+        f"whole ingest: {ratio:.2f} times json.load alone, {fixed:.2f} s of it whatever the size (median of {repeat})"
+    )
+    print(f"processor time: {processor:.2f} times json.load's process")
+    print(f"memory above the file's size: {over:.0f} MB of {MEMORY} allowed")
+    print(f"warehouse: {middle['ingest']['result']:.0f} MB, 1/{size / middle['ingest']['result']:.1f} of the file")
+
+
+def main() -> None:
+    """Measure, or (``--run``) be the process that is measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dialogues", type=int, default=DIALOGUES, help="80000: about 420 MB")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--run", nargs=3, metavar=("KIND", "FILE", "FOLDER"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.run:
+        kind, source, folder = arguments.run
+        run(kind, Path(source), Path(folder))
+    else:
+        compare(arguments.dialogues, arguments.repeat)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""A whole ingest of a response-ranking TSV with its conversations, beside DuckDB reading the same lines as text.
+
+    uv run python -m benchmarks.mantis_ranking [--dialogues 8000] [--repeat 3]
+
+The invented ``data_train.tsv`` has 50 wrong responses for each right one and takes about 170 kB a dialogue. Each run
+is a process of its own, the two kinds in turn. The peer makes a table of one text column of the lines, in a file, as
+fast as DuckDB can: no quotes, no types, insertion order not kept. Peaks are the largest resident sets; the ingest is
+run on half of the file too, to show that its memory does not grow with the TSV.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.mantis_shape import dialogues
+from benchmarks.memory import peak
+
+_NEGATIVES = 50
+_WINDOW = 11
+
+
+def invent(folder: Path, count: int) -> float:
+    """Write conversations, TSV and lookup file of the train split; gives the megabytes of the TSV."""
+    folder.mkdir()
+    talks = list(dialogues(count, seed=1))
+    (folder / "merged_train.json").write_text(json.dumps(dict(enumerate(talks))), encoding="utf-8")
+    texts = [[one["utterance"] for one in talk["utterances"]] for talk in talks]
+    answers = [_cell(text) for talk in texts for text in talk[1::2]]
+    choose = random.Random(2)
+    with (
+        (folder / "data_train.tsv").open("w", encoding="utf-8", newline="") as rows,
+        (folder / "data_train_lookup.txt").open("w", encoding="utf-8", newline="") as keys,
+    ):
+        for key, talk in enumerate(talks):
+            for context, response in _contexts(talk, texts[key]):
+                words = "\t".join(map(_cell, context))
+                rows.write(f"1\t{words}\t{_cell(response)}\n")
+                rows.writelines(f"0\t{words}\t{wrong}\n" for wrong in choose.sample(answers, _NEGATIVES))
+                keys.write(f"{key}\n" * (_NEGATIVES + 1))
+    return (folder / "data_train.tsv").stat().st_size / 1e6
+
+
+def _contexts(talk: dict[str, Any], texts: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Give each context with its right response, as the corpus's authors choose them."""
+    users = [index for index, one in enumerate(talk["utterances"]) if one["actor_type"] == "user"]
+    for index in users[1:]:
+        if index + 1 < len(texts):
+            yield texts[max(0, index + 1 - _WINDOW) : index + 1], texts[index + 1]
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if '"' in text else text
+
+
+def ingest(folder: Path, place: Path) -> float:
+    """Do what ``talkhouse ingest mantis FOLDER`` does; gives the megabytes of the warehouse."""
+    from talkhouse.build import ingest as run
+    from talkhouse.progress import Silent
+
+    warehouse = place / "talks.duckdb"
+    warehouse.unlink(missing_ok=True)
+    run(warehouse, Silent(), "mantis", [folder])
+    return warehouse.stat().st_size / 1e6
+
+
+def lines(folder: Path, place: Path) -> float:
+    """Let DuckDB read the lines of the TSV into a table of one text column; gives the megabytes of its file."""
+    import duckdb
+
+    target = place / "lines.duckdb"
+    target.unlink(missing_ok=True)
+    with duckdb.connect(str(target)) as con:
+        con.execute("set preserve_insertion_order = false")
+        con.execute(
+            "create table lines as from read_csv(?, columns = {line: 'varchar'}, delim = '', quote = '', escape = '', "
+            "header = false, max_line_size = 10000000)",
+            [str(folder / "data_train.tsv")],
+        )
+    return target.stat().st_size / 1e6
+
+
+KINDS = {"ingest": ingest, "lines": lines}
+
+
+def measure(kind: str, folder: Path, place: Path) -> dict[str, float]:
+    """Run one kind in a process of its own: seconds of the whole process and of the work, peak megabytes, result."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "benchmarks.mantis_ranking", "--run", kind, str(folder), str(place)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result | {"process": time.perf_counter() - begun}
+
+
+def run(kind: str, folder: Path, place: Path) -> None:
+    """Be the process that is measured."""
+    begun = time.perf_counter()
+    result = KINDS[kind](folder, place)
+    print(json.dumps({"seconds": time.perf_counter() - begun, "peak": peak(), "result": result}))
+
+
+def compare(count: int, repeat: int, parent: Path | None) -> None:
+    """Invent the files, and read them both ways in turn."""
+    with tempfile.TemporaryDirectory(dir=parent) as name:
+        place = Path(name)
+        size = invent(place / "whole", count)
+        half = invent(place / "half", count // 2)
+        rounds = [{kind: measure(kind, place / "whole", place) for kind in KINDS} for _ in range(repeat)]
+        small = measure("ingest", place / "half", place)
+    middle = {
+        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]} for kind in KINDS
+    }
+    ratio = statistics.median(one["lines"]["seconds"] / one["ingest"]["process"] for one in rounds)
+    print(json.dumps({"megabytes": size, **middle, "half": {"megabytes": half, **small}}, indent=2))
+    print(f"speed: {ratio:.2f} of DuckDB's own reading of the lines (median of {repeat}; at least 0.5 is wanted)")
+    print(f"memory: {middle['ingest']['peak']:.0f} MB, of half the file {small['peak']:.0f} MB")
+    print(f"warehouse: 1/{size / middle['ingest']['result']:.0f} of the TSV (at most 1/20 is wanted)")
+
+
+def main() -> None:
+    """Measure, or (``--run``) be the process that is measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dialogues", type=int, default=8_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="where the files are made; the system's place for such by default")
+    parser.add_argument("--run", nargs=3, metavar=("KIND", "FOLDER", "PLACE"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.run:
+        kind, folder, place = arguments.run
+        run(kind, Path(folder), Path(place))
+    else:
+        compare(arguments.dialogues, arguments.repeat, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()

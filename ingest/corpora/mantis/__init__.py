@@ -1,0 +1,68 @@
+"""MANtIS: information-seeking conversations between two people, from 14 sites of Stack Exchange."""
+
+from ingest.corpora.mantis.layout import SPLITS
+from ingest.corpora.mantis.read import read
+from ingest.corpora.mantis.rules import RULES
+from ingest.corpora.mantis.shapes import INTENT
+from ingest.corpora.mantis.write import write, write_record
+from ingest.corpus import Corpus, Scheme, Source
+
+_DRIVE = "https://drive.google.com/uc?export=download&id="
+
+CORPUS = Corpus(
+    id="mantis",
+    version=1,
+    title="MANtIS: a Multi-Domain Information Seeking Dialogues Dataset",
+    description=(
+        "80,000 conversations from 14 sites of Stack Exchange: one person asks, another answers with at least one "
+        "link, and they go on. Two tasks: which response comes next among 10 or 50 others, and what an "
+        "utterance is meant to do."
+    ),
+    homepage="https://guzpenha.github.io/MANtIS/",
+    licence="CC BY-SA",
+    licence_url="https://meta.stackexchange.com/questions/347758",
+    terms=(
+        "The repository names no licence. The texts are posts of Stack Exchange, which are under CC BY-SA: version "
+        "2.5 before 2011-04-08, 3.0 before 2018-05-02, 4.0 since then. Name authors, link to the posts, share alike."
+    ),
+    citation=(
+        "G. Penha, A. Balan, C. Hauff: Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset. "
+        "2019. arXiv 1912.04639."
+    ),
+    languages=("en",),
+    files=(
+        "merged_train.json, merged_train_intents.json, data_train_easy.tsv, data_train_easy_lookup.txt, "
+        "data_train.tsv, data_train_lookup.txt, the same for dev and test, a .csv of intents, or an archive "
+        "or folder with these"
+    ),
+    sources=(
+        Source("mantis.zip", f"{_DRIVE}1cWEbTC4klLQDLej--IG2OAZIT4AX549A"),
+        Source("mantis_intents.zip", f"{_DRIVE}1JI9VAuHllyZxr7XhTYLhx7iI2EVd3-a4"),
+        Source("mantis_10.zip", f"{_DRIVE}1nf_JRR7zIcCLrzvL_vRsuzBxDcD_3g6N"),
+        Source("mantis_50.zip", f"{_DRIVE}11_Um52HzjC41M9S-xSAX6HZP25bmi2oq"),
+    ),
+    splits=SPLITS,
+    schemes=(
+        Scheme(
+            INTENT,
+            "What an utterance is meant to do; an utterance may have several intents, in the annotators' order. The "
+            "meanings are those of the corpus's README, which names no codes; the codes are MSDialog's.",
+            "turn",
+            {
+                "OQ": "Original question: the utterance that the conversation begins with.",
+                "FD": "Further details: one of the two gives more details.",
+                "FQ": "Follow-up question: who asked asks further questions about the matter.",
+                "IR": "Information request: one of the two asks for clarification or further information.",
+                "PA": "Potential answer: a possible solution, by the one who answers.",
+                "PF": "Positive feedback: who asked says that a solution is good.",
+                "NF": "Negative feedback: who asked says that a solution is not.",
+                "GG": "Greetings or gratitude.",
+                "O": "Other: what fits into none of the categories.",
+            },
+        ),
+    ),
+    rules=RULES,
+    read=read,
+    write=write,
+    write_record=write_record,
+)

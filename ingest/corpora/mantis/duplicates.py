@@ -1,0 +1,37 @@
+"""Tells exactly, and cheaply where all is well, whether an object of a dialogue has a key twice."""
+
+import json
+import re
+
+from ingest.corpora.mantis.shapes import Value
+from ingest.decode import BadRecord
+
+
+def text_count(value: Value) -> int:
+    """Count the keys and texts in a decoded value."""
+    if isinstance(value, str):
+        return 1
+    if isinstance(value, dict):
+        return len(value) + sum(map(text_count, value.values()))
+    if isinstance(value, list):
+        return sum(map(text_count, value))
+    return 0
+
+
+def check_duplicates(raw: bytes, texts: int) -> None:
+    """Raise BadRecord TH-03 where an object has a key twice; ``texts`` is how many keys and texts were decoded.
+
+    Each of them has two quotes beside those that a backslash escapes, and a decoder gives a key that stands twice once.
+    """
+    if raw.count(b'"') - _ESCAPED.findall(raw).count(b'"') != 2 * texts:
+        json.loads(raw, object_pairs_hook=_unique)
+
+
+_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
+
+
+def _unique(pairs: list[tuple[str, Value]]) -> None:
+    names = [key for key, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(key for key in names if names.count(key) > 1)
+        raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")

@@ -1,0 +1,132 @@
+"""What is unusual about a dialogue that is loaded all the same: MA-03, MA-04 and MA-05, one note for each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec import UNSET
+
+from ingest.corpora.mantis.parse import Parsed
+from ingest.corpora.mantis.people import MISSING
+from ingest.corpora.mantis.shapes import Value, literal
+from ingest.corpora.mantis.turns import NUMBERS
+from ingest.corpus import Note
+from ingest.decode import pointer
+
+DOMAINS = frozenset(
+    {
+        *("apple", "askubuntu", "dba", "diy", "electronics", "english", "gaming"),
+        *("gis", "physics", "scifi", "security", "stats", "travel", "worldbuilding"),
+    }
+)
+PLACEHOLDER = "<Placeholder Response>"
+"""What the authors' code writes for an utterance that has no text left."""
+
+_PEOPLE = 2
+_AGENT = 2
+"""Utterances of the agent, at least."""
+
+_ALTERNATING = ["user", "agent"] * 500
+_ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
+_IDS = re.compile(rf"{_ID}(?:\n{_ID})*", re.ASCII)
+_NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
+
+
+def oddities(parsed: Parsed) -> list[Note]:
+    """Give a note for each rule that a dialogue breaks, with its first place and what else there is."""
+    found = {
+        "MA-03": [] if _is_in_order(parsed) else list(_order(parsed)),
+        "MA-04": list(_content(parsed)),
+        "MA-05": [] if _is_clean(parsed) else list(_values(parsed)),
+    }
+    return [
+        Note(rule, "; ".join(said for _, said in places), pointer=places[0][0])
+        for rule, places in found.items()
+        if places
+    ]
+
+
+def _content(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """MA-04: what the publisher's filters should have left out; the order of time is a check in SQL."""
+    category, spoken = parsed.facts["category"], parsed.spoken
+    if category not in DOMAINS:
+        yield "/category", f"the category {category!r} is none of the {len(DOMAINS)} sites"
+    if len(set(spoken.users)) > _PEOPLE and len(people := set(spoken.users).difference(MISSING)) > _PEOPLE:
+        yield "/utterances", f"{len(people)} user ids"
+    if (said := spoken.roles.count("agent")) < _AGENT:
+        yield "/utterances", f"only {said} of the utterances are the agent's"
+
+
+def _is_in_order(parsed: Parsed) -> bool:
+    """Whether there is nothing to say about numbers and roles; a short way for most dialogues."""
+    positions, roles = parsed.spoken.positions, parsed.spoken.roles
+    return parsed.is_usual and positions == NUMBERS[: len(positions)] and roles == _ALTERNATING[: len(roles)]
+
+
+def _order(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """MA-03: numbers and roles."""
+    positions, roles = parsed.spoken.positions, parsed.spoken.roles
+    is_fine = [type(position) is int and position == at + 1 for at, position in enumerate(positions)]
+    yield from _odd("utterance_pos", positions, is_fine)
+    if roles[0] != "user":
+        yield _place(0, "actor_type"), f"the first utterance is of {roles[0]!r}"
+    twice = [at + 1 for at, (one, other) in enumerate(pairwise(roles)) if one == other]
+    if twice:
+        yield _place(twice[0], "actor_type"), f"{roles[twice[0]]!r} speaks twice in a row{_more(twice)}"
+    strange = [at for at, role in enumerate(roles) if role not in ("user", "agent")]
+    if strange:
+        yield _place(strange[0], "actor_type"), f"the actor_type {roles[strange[0]]!r}{_more(strange)}"
+
+
+def _is_clean(parsed: Parsed) -> bool:
+    """Whether all values are written as usual; a short way for most dialogues."""
+    spoken = parsed.spoken
+    return (
+        parsed.is_usual
+        and parsed.started_at is not None
+        and None not in parsed.times.found
+        and not any(spoken.answers)
+        and all(map(str.isdecimal, spoken.votes))
+        and PLACEHOLDER not in spoken.texts
+        and _IDS.fullmatch("\n".join(spoken.ids)) is not None
+    )
+
+
+def _values(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """MA-05: values that are not written as the others are."""
+    spoken = parsed.spoken
+    yield from _odd("id", spoken.ids, [_is_id(value) for value in spoken.ids])
+    yield from _odd("votes", spoken.votes, [_is_number(value) for value in spoken.votes])
+    yield from _odd("is_answer", spoken.answers, [type(value) is int and value == 0 for value in spoken.answers])
+    yield from _odd("utterance_time", spoken.times, [found is not None for found in parsed.times.found])
+    if parsed.started_at is None:
+        yield "/dialog_time", f"the dialog_time {_shown(parsed.facts.get('dialog_time', UNSET))}"
+    if PLACEHOLDER in spoken.texts:
+        empty = [at for at, text in enumerate(spoken.texts) if text == PLACEHOLDER]
+        yield _place(empty[0], "utterance"), f"only a placeholder instead of a text{_more(empty)}"
+
+
+def _odd(name: str, values: Sequence[Value], is_fine: list[bool]) -> Iterator[tuple[str, str]]:
+    wrong = [at for at, fine in enumerate(is_fine) if not fine]
+    if wrong:
+        yield _place(wrong[0], name), f"the {name} {_shown(values[wrong[0]])}{_more(wrong)}"
+
+
+def _is_id(value: Value) -> bool:
+    return isinstance(value, str) and re.fullmatch(_ID, value, re.ASCII) is not None
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value) is not None)
+
+
+def _shown(value: Value) -> str:
+    return "is missing" if value is UNSET else literal(value)
+
+
+def _place(index: int, name: str) -> str:
+    return pointer("utterances", index, name)
+
+
+def _more(found: list[int]) -> str:
+    return f" ({len(found)} times)" if len(found) > 1 else ""

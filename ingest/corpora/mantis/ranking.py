@@ -1,0 +1,199 @@
+"""A block of a response-ranking TSV to its record and candidates; its context is proven to be the dialogue's turns."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+import msgspec
+
+from ingest.corpora.mantis.block import Parsed, misfit, parse
+from ingest.corpora.mantis.layout import CORPUS, RANKING, SPLITS, Role
+from ingest.corpora.mantis.proof import Context, Proof
+from ingest.corpora.mantis.tsv import Lines, RawBlock, blocks
+from ingest.corpus import Frame, Loaded, Note, Outcome, Place, Rejected
+from ingest.decode import BadRecord
+from ingest.rows import Block, Candidate, Record, Row
+from ingest.sources import SourceFile
+from ingest.texts import Texts
+
+_PEEKED = 3
+"""Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
+
+
+class Ranking:
+    """Reads the TSVs of one build; texts that occur again are stored once."""
+
+    def __init__(self, proof: Proof) -> None:
+        self.proof = proof
+        self.texts = Texts(CORPUS)
+
+    def pair(self, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> Iterator[Outcome]:
+        """Give every block of a TSV; ``lookup`` has the dialogue's key of each row."""
+        yield from _Pair(self, tsv, lookup, role).read()
+
+
+class _Pair:
+    """One TSV and its lookup file on their way in."""
+
+    def __init__(self, ranking: Ranking, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> None:
+        self._proof, self._texts = ranking.proof, ranking.texts
+        self._tsv, self._lookup, self._role = tsv, lookup, role
+        self._split = role.split or ""
+        self._size = RANKING[role.subset] + 1
+        self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
+        self._examples = self._run = self._number = 0
+        self._key: bytes | None = None
+
+    def read(self) -> Iterator[Outcome]:
+        """Give all outcomes of the two files, their frames last."""
+        stream = blocks(self._lines)
+        first = list(islice(stream, _PEEKED))
+        yield from self._sized(first)
+        keys = iter(self._keys or ())
+        count = 0
+        for block in chain(first, stream):
+            yield from self._block(block, list(islice(keys, len(block.rows))), count)
+            count += 1
+        yield Frame(self._tsv, self._lines.frame(), count)
+        if self._lookup and self._keys:
+            if surplus := list(keys):
+                yield self._rejected_keys(surplus, self._keys.count - len(surplus), count)
+            yield Frame(self._lookup, self._keys.frame())
+
+    def _sized(self, first: list[RawBlock]) -> Iterator[Note]:
+        """Take the size of the first blocks for that of all where it is another than the published one."""
+        sizes = {len(block.rows) for block in first}
+        if len(first) > 1 and len(sizes) == 1 and self._size not in sizes:
+            told = f"blocks of {min(sizes)} rows; the published file has {self._size}: one right and the wrong ones"
+            self._size = min(sizes)
+            yield Note("MA-06", told, self._tsv, "/0", severity="warn")
+
+    def _block(self, block: RawBlock, keys: list[bytes], index: int) -> Iterator[Outcome]:
+        """Give a block as its record, or what is refused of both files."""
+        self._follow(block, keys)
+        try:
+            parsed = parse(block, self._size, self._lines.carriage)
+            key = self._checked_key(block, keys)
+        except (BadRecord, UnicodeDecodeError) as bad:
+            yield from self._rejected(block, keys, index, bad)
+        else:
+            yield self._loaded(block, key, index, parsed)
+            self._examples += len(block.rows)
+
+    def _follow(self, block: RawBlock, keys: list[bytes]) -> None:
+        """Keep count of the blocks that one dialogue has in succession."""
+        key = keys[0] if keys else None
+        if key != self._key or not block.line:
+            self._key, self._run, self._number = key, block.line, -1
+        self._number += 1
+
+    def _checked_key(self, block: RawBlock, keys: list[bytes]) -> str | None:
+        """Give the key of a block's dialogue; BadRecord where its rows have not one and the same, that is known."""
+        if not self._keys:
+            return None
+        if len(keys) < len(block.rows):
+            raise misfit(f"the lookup file ends after {self._keys.count:,} lines", len(keys))
+        if keys.count(keys[0]) < len(keys):
+            raise misfit("rows of one context with different keys in the lookup file", 0)
+        if not keys[0].endswith(self._keys.carriage):
+            raise misfit("the line of the lookup file has another end than its first line", 0)
+        key = keys[0].removesuffix(self._keys.carriage).decode()
+        if self._proof.known(self._split) and self._proof.dialogue(self._split, key) is None:
+            raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
+        return key
+
+    def _loaded(self, block: RawBlock, key: str | None, index: int, parsed: Parsed) -> Loaded:
+        """Lay a block out in rows."""
+        found = None
+        if key is not None:
+            found = self._proof.context(self._split, key, parsed.context, parsed.response, self._number)
+        rows: list[Row] = []
+        text_ids = [self._texts.id_of_bytes(candidate, rows) for candidate in parsed.candidates]
+        extra: dict[str, object] = {"line": block.line, "example": self._examples, "size": len(block.rows)}
+        if key is not None:
+            extra["run"] = self._run
+        if found is None:
+            extra["own_texts"] = self._texts.ids(parsed.context, rows)
+        if parsed.written:
+            extra["written"] = parsed.written
+        place = self._place(block, key, index)
+        record = self._record(place, self._proof.dialogue(self._split, key or "") if found else None, extra)
+        rows.append(record)
+        doubts = [*self._doubts(found, key), *_odd_candidates(parsed.candidates, text_ids)]
+        note = Note("MA-07", "; ".join(doubts), pointer=place.pointer, turn_index=found.turn_index if found else None)
+        return Loaded(place, rows, [note] if doubts else [], [self._candidates(record, found, text_ids)])
+
+    def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
+        """Tell in what a block is not what the dialogues would give."""
+        if key is None or not self._proof.known(self._split):
+            return
+        if found is None:
+            yield f"no context of dialogue {key} has these words; they are kept with the block"
+        elif not found.is_response_equal:
+            yield f"the right response is not the utterance {found.turn_index + 1} of dialogue {key}"
+        elif found.number != self._number:
+            yield f"context {found.number + 1} of dialogue {key} stands where context {self._number + 1} is due"
+
+    def _record(self, place: Place, dialogue_id: str | None, extra: dict[str, object]) -> Record:
+        return Record(
+            record_id=f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}",
+            corpus_id=CORPUS,
+            dialogue_id=dialogue_id,
+            native_id=place.native_id,
+            main_speaker_id=None,
+            subset=place.subset,
+            release=None,
+            split=place.split,
+            standard_split=SPLITS[self._split],
+            record_index=place.record_index or 0,
+            source_file_id=place.file.id,
+            source_pointer=place.pointer,
+            extra=msgspec.json.encode(extra).decode(),
+        )
+
+    def _candidates(self, record: Record, found: Context | None, text_ids: list[str]) -> Block:
+        shared = {
+            "record_id": record.record_id,
+            "turn_index": found.turn_index if found else None,
+            "candidate_set": record.subset,
+            "item_index": 0,
+            "dialogue_id": record.dialogue_id,
+        }
+        count = len(text_ids)
+        is_gold = [True] + [False] * (count - 1)
+        return Block(Candidate, shared, {"position": list(range(count)), "text_id": text_ids, "is_gold": is_gold})
+
+    def _place(self, block: RawBlock, key: str | None, index: int) -> Place:
+        role = self._role
+        return Place(self._tsv, f"/{block.line}", role.subset, None, role.split, index, key, block.size)
+
+    def _rejected(
+        self, block: RawBlock, keys: list[bytes], index: int, bad: BadRecord | UnicodeDecodeError
+    ) -> Iterator[Rejected]:
+        """Refuse the rows of a block, and the lines of the lookup file that belong to them."""
+        problem = bad if isinstance(bad, BadRecord) else BadRecord("TH-02", f"not UTF-8: {bad.reason}")
+        raw = self._lines.joined(block.rows, is_last=block.is_last)
+        detail = f"rows {block.line + 1:,} to {block.line + len(block.rows):,}: {problem.detail}"
+        yield Rejected(self._place(block, None, index), problem.rule, detail, raw)
+        if keys:
+            yield self._rejected_keys(keys, block.line, index)
+
+    def _rejected_keys(self, keys: list[bytes], line: int, index: int) -> Rejected:
+        """Refuse lines of the lookup file whose rows are refused or not there."""
+        lines, file = self._keys, self._lookup
+        assert lines is not None  # noqa: S101 - there are keys
+        assert file is not None  # noqa: S101
+        raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
+        place = Place(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
+        return Rejected(place, "MA-06", "the keys of rows that are refused or not there", raw)
+
+
+def _odd_candidates(candidates: list[bytes], text_ids: list[str]) -> Iterator[str]:
+    """Tell what a ranking should not have among its wrong responses."""
+    right, *wrong = text_ids
+    if right in wrong:
+        yield f"wrong response {wrong.index(right) + 1} is the right one"
+    if len(set(wrong)) < len(wrong):
+        yield f"{len(wrong) - len(set(wrong))} wrong responses are repeated"
+    bare = [candidate.decode() for candidate in candidates[1:] if candidate.isdigit()]
+    if bare:
+        yield f"{len(bare)} wrong responses are bare numbers, such as {bare[0]}"

@@ -1,0 +1,88 @@
+"""A dialogue's place in a file: its record, its intents, and what the file states otherwise than an earlier one."""
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from ingest.corpora.mantis.intents import labels
+from ingest.corpora.mantis.layout import CORPUS, SPLITS
+from ingest.corpora.mantis.parse import Parsed
+from ingest.corpora.mantis.shapes import TALK, keep
+from ingest.corpora.mantis.talk import Known
+from ingest.corpus import Note, Place
+from ingest.decode import pointer
+from ingest.rows import Record, Row
+
+_SHOWN = 3
+
+
+def record(place: Place, known: Known, parsed: Parsed, rows: list[Row]) -> list[Note]:
+    """Add the record of a dialogue and its intents; gives what is wrong with them."""
+    record_id = f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}"
+    said = labels(parsed, record_id, known.dialogue_id)
+    own: dict[str, Any] = {"lists": said.lists, "absent": said.absent, "differs": known.differs}
+    if not known.is_new:
+        own["orders"] = parsed.orders[0] if len(set(parsed.orders)) == 1 else parsed.orders
+    rows.append(
+        Record(
+            record_id=record_id,
+            corpus_id=CORPUS,
+            dialogue_id=known.dialogue_id,
+            native_id=place.native_id,
+            main_speaker_id=None,
+            subset=place.subset,
+            release=None,
+            split=place.split,
+            standard_split=SPLITS[place.split or ""],
+            record_index=place.record_index or 0,
+            source_file_id=place.file.id,
+            source_pointer=place.pointer,
+            extra=_extra(parsed, {name: value for name, value in own.items() if value or name == "orders"}),
+        )
+    )
+    rows += said.rows
+    return said.notes + list(_disagreements(known))
+
+
+def placed(note: Note, place: Place) -> Note:
+    """Give a note with its place in the file instead of that in the dialogue."""
+    where = place.pointer + (note.pointer or "")
+    return Note(note.rule, note.detail, None, where, None, note.task, note.turn_index, note.severity)
+
+
+def _disagreements(known: Known) -> list[Note]:
+    """MA-09 and MA-10: what another file says of the dialogue."""
+    notes = []
+    if known.is_new and not known.is_first:
+        detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
+        notes.append(Note("MA-09", detail, pointer=""))
+    if known.differs:
+        names = list(dict.fromkeys(place.rpartition("/")[2] for place in known.differs))
+        shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+        detail = f"an earlier file states otherwise: {shown}"
+        notes.append(Note("MA-10", detail, pointer=next(iter(known.differs))))
+    return notes
+
+
+def _extra(parsed: Parsed, own: dict[str, Any]) -> str:
+    """Give ``extra``: the keys in published order, and what else there is to say."""
+    if not own and _KNOWN.issuperset(parsed.facts):
+        return _fields(tuple(parsed.facts))
+    unknown: dict[str, Any] = {}
+    literals: dict[str, str] = {}
+    for name, value in parsed.facts.items():
+        if name not in TALK:
+            keep(pointer(name), value, unknown, literals)
+    keep("has_intent_labels", parsed.facts.get("has_intent_labels", UNSET), own, literals)
+    own |= {name: some for name, some in (("unknown", unknown), ("literals", literals)) if some}
+    return msgspec.json.encode({"fields": list(parsed.facts)} | own).decode()
+
+
+_KNOWN = TALK - {"has_intent_labels"}
+
+
+@cache
+def _fields(names: tuple[str, ...]) -> str:
+    return msgspec.json.encode({"fields": names}).decode()

@@ -1,0 +1,74 @@
+"""Bare NaN, which Python's json writes for a missing name or id and JSON does not have: a number stands in for it."""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+
+from ingest.held import Held
+
+NAN = b"NaN"
+_BLANK = b" \t\r\n"
+_LOOK_BEHIND = 256
+"""Bytes before a place that tell what it is; a key and the blanks behind it are never so long."""
+
+_STEP = 1 << 20
+_WORD = re.compile(rb'"\w+"$')
+
+
+class StandIn:
+    """The number that stands for NaN in one file, if it has any; it occurs nowhere else in it as a number."""
+
+    def __init__(self, held: Held) -> None:
+        """Overwrite every bare NaN behind a key of word characters, in the held memory; a NaN in a text stays.
+
+        In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
+        """
+        self.number = b""
+        places = [place for place in _places(held.view, NAN) if _is_bare(held.view, place)]
+        if not places:
+            return
+        self.number = next((number for number in _NUMBERS if not _may_be_number(held.view, number)), b"")
+        for place in places if self.number else ():
+            held.view[place : place + len(NAN)] = self.number
+
+    def decoded(self, literal: str) -> bytes:
+        """Give the literal of a float as it was published."""
+        return NAN if self.number == (raw := literal.encode()) else raw
+
+    def restored(self, raw: bytes) -> bytes:
+        """Give a part of the file as it was published."""
+        if not self.number or self.number not in raw:
+            return raw
+        return re.sub(rb'("\w+"[ \t\r\n]*:[ \t\r\n]*)' + self.number, rb"\1" + NAN, raw)
+
+
+_NUMBERS = [f"{first}{letter}{last}".encode() for letter, first, last in product("Ee", range(10), range(10))]
+
+
+def _places(view: memoryview, text: bytes) -> Iterator[int]:
+    """Find a text in the memory of a file, a piece at a time: a copy of a piece is searched faster than the view."""
+    for start in range(0, len(view), _STEP):
+        piece = bytes(view[start : start + _STEP + len(text) - 1])
+        place = piece.find(text)
+        while place >= 0:
+            yield start + place
+            place = piece.find(text, place + 1)
+
+
+def _before(view: memoryview, place: int) -> bytes:
+    return bytes(view[max(0, place - _LOOK_BEHIND) : place]).rstrip(_BLANK)
+
+
+def _is_bare(view: memoryview, place: int) -> bool:
+    """Whether a whole value stands here, behind a key."""
+    before = _before(view, place)
+    is_whole = bytes(view[place + len(NAN) : place + len(NAN) + 1]) in (b"", b",", b"}", b"]", *_BLANKS)
+    return is_whole and before.endswith(b":") and _WORD.search(before[:-1].rstrip(_BLANK)) is not None
+
+
+_BLANKS = tuple(bytes([blank]) for blank in _BLANK)
+
+
+def _may_be_number(view: memoryview, number: bytes) -> bool:
+    """Whether this stands in the file where a value could begin."""
+    return any(_before(view, place)[-1:] in (b"", b":", b",", b"[") for place in _places(view, number))

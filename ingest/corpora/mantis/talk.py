@@ -1,0 +1,74 @@
+"""A conversation to its rows, once however many files have it."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from ingest import decode
+from ingest.corpora.mantis.facts import Facts
+from ingest.corpora.mantis.layout import CORPUS
+from ingest.corpora.mantis.parse import Parsed
+from ingest.corpora.mantis.people import People
+from ingest.corpora.mantis.shapes import TALK_FACTS, Value, keep
+from ingest.corpora.mantis.times import text_of
+from ingest.corpora.mantis.turns import Turns
+from ingest.keys import Keys, digest
+from ingest.rows import Block, Dialogue, Row
+
+
+class Known(NamedTuple):
+    """Where a dialogue stands among those that were read before."""
+
+    dialogue_id: str
+    is_new: bool
+    is_first: bool
+    """Whether no record of this split and key came before."""
+    differs: dict[str, str]
+
+
+class Talks:
+    """All conversations of a build: the plain and the intent file of a split have the same ones."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._facts = Facts()
+        self._turns = Turns(People())
+
+    def known(self, split: str, key: str, parsed: Parsed, *, is_shared: bool) -> Known:
+        """Give the key of a conversation; only where another file may have it, its words and facts are remembered."""
+        natural = f"{CORPUS}:{split}:{key}"
+        if not is_shared:
+            return Known(natural, is_new=True, is_first=True, differs={})
+        spoken = parsed.spoken
+        words = digest(*(part for said in zip(spoken.roles, spoken.texts, strict=True) for part in said))
+        dialogue_id, is_new = self._keys.assign(natural, words)
+        differs = self._facts.differs(dialogue_id, parsed)
+        return Known(dialogue_id, is_new, is_new and dialogue_id == natural, differs)
+
+    def rows(self, dialogue_id: str, key: str, parsed: Parsed, rows: list[Row]) -> Block:
+        """Add the rows of a conversation that is published for the first time; gives its turns."""
+        title = parsed.facts.get("title")
+        shown = title if isinstance(title, str) else None
+        domain, extra = parsed.facts["category"], _extra(parsed.facts, parsed.started_at)
+        rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", parsed.started_at, extra))
+        return self._turns.block(dialogue_id, parsed, rows)
+
+
+def _extra(facts: dict[str, Value], started_at: datetime | None) -> str | None:
+    """Give ``extra`` of a dialogue: what no column gives back."""
+    title, time, concatenated = (facts.get(name, UNSET) for name in TALK_FACTS[1:])
+    is_exact = time == text_of(started_at)
+    if isinstance(title, str) and is_exact and type(concatenated) is int and 0 <= concatenated <= 1:
+        return _USUAL[concatenated]
+    extra: dict[str, Any] = {}
+    literals: dict[str, str] = {}
+    if title is not None and not isinstance(title, str):
+        keep("title", title, extra, literals)
+    if not is_exact:
+        keep("dialog_time", time, extra, literals)
+    keep("has_concatenated_utterances", concatenated, extra, literals)
+    return decode.dump(extra | ({"literals": literals} if literals else {}))
+
+
+_USUAL = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 1))

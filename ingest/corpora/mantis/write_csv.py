@@ -1,0 +1,46 @@
+"""Records back to the table of intents, byte for byte."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.json import decode
+
+from ingest.corpora.mantis.rendering import line
+from ingest.corpus import Published
+from ingest.sources import BOM, BOM_NOTE
+
+
+class _FileExtra(Struct):
+    header: str = ""
+    newline: str = "\n"
+    tail: str = ""
+
+
+class _RecordExtra(Struct):
+    raw: str | None = None
+
+
+def write(published: Iterator[Published]) -> Iterator[tuple[str, bytes]]:
+    """Give (path, piece) of one file; a refused one as it came."""
+    first = next(published)
+    if first.raw is not None and not first.pointer:
+        yield first.path, first.raw
+        return
+    extra = decode(first.file.extra or "{}", type=_FileExtra)
+    yield first.path, (BOM if first.file.note == BOM_NOTE else b"") + extra.header.encode()
+    for one in published:
+        yield one.path, one.raw if one.raw is not None else write_record(one, extra.newline)
+    yield first.path, extra.tail.encode()
+
+
+def write_record(one: Published, newline: str = "") -> bytes:
+    """Give one row with its line ending, which the file's extra has unless it is given."""
+    record = one.record
+    assert record is not None  # noqa: S101 - whoever has no raw has a record
+    extra = decode(record.extra or "{}", type=_RecordExtra)
+    if extra.raw is not None:
+        return extra.raw.encode()
+    ending = newline or decode(one.file.extra or "{}", type=_FileExtra).newline
+    turn = one.annotations[0].turn_index or 0
+    intents = [row.label or "" for row in one.annotations]
+    return line(record.native_id or "", turn, intents, record.split or "", ending).encode()

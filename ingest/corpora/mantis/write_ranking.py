@@ -1,0 +1,119 @@
+"""Blocks back to the lines of a TSV, and their keys to the lines of its lookup file, byte for byte."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from ingest.corpora.mantis.layout import Role
+from ingest.corpora.mantis.proof import WINDOW
+from ingest.corpora.mantis.tsv import row
+from ingest.corpus import Published
+from ingest.rows import Record
+from ingest.sources import BOM, BOM_NOTE
+
+
+class _FileExtra(Struct):
+    lines: int = 0
+    line_end: str = "\n"
+    lacks_final_newline: bool = False
+
+    @property
+    def end(self) -> bytes:
+        """What each line ends with."""
+        return self.line_end.encode()
+
+
+class _RecordExtra(Struct):
+    line: int
+    size: int
+    own_texts: list[str] | None = None
+    written: dict[int, str] = {}
+
+
+class _LookupExtra(Struct):
+    runs: list[tuple[str, int]]
+
+
+class Rankings:
+    """Writes TSVs as their blocks come, and keeps the keys of each block for the lookup file."""
+
+    def __init__(self) -> None:
+        self._keys: defaultdict[Role, list[tuple[int, bytes, int]]] = defaultdict(list)
+        """First line, key (or lines as they came, with count 0), and number of lines."""
+
+    def tsv(self, frame: Published, blocks: Iterator[Published], role: Role) -> Iterator[tuple[str, bytes]]:
+        """Give a TSV block by block; a block that was refused as it came."""
+        extra = msgspec.json.decode(frame.file.extra or "{}", type=_FileExtra)
+        yield frame.path, BOM if frame.file.note == BOM_NOTE else b""
+        left = extra.lines
+        for block in blocks:
+            text = block.raw
+            if text is None:
+                self._note_keys(block, role)
+                text = _lines(block, extra.end)
+            left -= text.count(b"\n")
+            is_end = not left and block.raw is None and extra.lacks_final_newline
+            yield block.path, text.removesuffix(extra.end) if is_end else text
+
+    def lookup(self, frame: Published, refused: Iterator[Published], role: Role) -> Iterator[tuple[str, bytes]]:
+        """Give the keys of all lines; to be called when the TSV has been given."""
+        extra = msgspec.json.decode(frame.file.extra or "{}", type=_FileExtra)
+        yield frame.path, BOM if frame.file.note == BOM_NOTE else b""
+        keys = self._keys[Role(role.subset.removesuffix("_lookup"), role.split)]
+        keys += [(int(one.pointer[1:]), one.raw, 0) for one in refused if one.raw is not None]
+        keys.sort(key=lambda some: some[0])
+        for number, (line, key, count) in enumerate(keys):
+            text = (key + extra.end) * count if count else key
+            is_end = number == len(keys) - 1 and line + count == extra.lines and extra.lacks_final_newline
+            yield frame.path, text.removesuffix(extra.end) if is_end and count else text
+
+    def _note_keys(self, block: Published, role: Role) -> None:
+        """Keep the key of a block and its number of rows."""
+        record = block.record
+        assert record is not None  # noqa: S101 - only quarantined ones have none
+        extra = _extra(record)
+        if record.native_id is not None:
+            self._keys[role].append((extra.line, record.native_id.encode(), extra.size))
+
+
+def lines(block: Published) -> bytes:
+    """Give the lines of one block, with the line ends of its file."""
+    return _lines(block, msgspec.json.decode(block.file.extra or "{}", type=_FileExtra).end)
+
+
+def runs(published: Published) -> bytes:
+    """Give a lookup file that came without its TSV."""
+    record = published.record
+    assert record is not None  # noqa: S101 - it is one record
+    extra = msgspec.json.decode(published.file.extra or "{}", type=_FileExtra)
+    found = msgspec.json.decode(record.extra or "{}", type=_LookupExtra).runs
+    text = b"".join((key.encode() + b"\n") * count for key, count in found)
+    return published.mark + (text.removesuffix(extra.end) if extra.lacks_final_newline else text)
+
+
+def _lines(block: Published, end: bytes) -> bytes:
+    record = block.record
+    assert record is not None  # noqa: S101 - only quarantined ones have none
+    extra = _extra(record)
+    written = {position: text.encode() + b"\n" for position, text in extra.written.items()}
+    context = _context(block, extra)
+    found = []
+    for candidate in block.candidates:
+        label = "1" if candidate.position == 0 else "0"
+        text = block.texts[candidate.text_id or ""]
+        found.append(written.get(candidate.position) or row([label, *context, text]).encode() + end)
+    return b"".join(found)
+
+
+def _context(block: Published, extra: _RecordExtra) -> list[str]:
+    """Give the utterances before the response: the dialogue's own, or those that the block keeps by itself."""
+    if extra.own_texts is not None:
+        return [block.texts[text_id] for text_id in extra.own_texts]
+    turn = block.candidates[0].turn_index or 0
+    return [one.text for one in block.turns[max(0, turn - WINDOW) : turn]]
+
+
+def _extra(record: Record) -> _RecordExtra:
+    return msgspec.json.decode(record.extra or "{}", type=_RecordExtra)

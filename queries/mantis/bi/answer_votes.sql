@@ -1,0 +1,33 @@
+-- MANtIS: the votes of the answers that the dialogues are about, and how many were accepted, by site.
+-- grain: split, site
+--   split: Split, by the publisher's own name.
+--   site: Site of Stack Exchange that the dialogues are from.
+--   answer_count: Answers: posts by agents, without the comments below them.
+--   voted_count: Of these, answers whose votes are a number.
+--   min_votes: Fewest votes of an answer; voters may take points away.
+--   lower_quartile_votes: A quarter of the answers have fewer votes than this, or as many.
+--   median_votes: Half of the answers have fewer votes than this, or as many.
+--   upper_quartile_votes: Three quarters of the answers have fewer votes than this, or as many.
+--   max_votes: Most votes of an answer.
+--   mean_votes: Mean of the votes.
+--   unvoted_count: Answers with 0 votes.
+--   negative_count: Answers with fewer than 0 votes.
+--   accepted_count: Answers that are published as accepted.
+select
+    split,
+    standard_split,
+    site,
+    count(*) as answer_count,
+    count(votes) as voted_count,
+    min(votes) as min_votes,
+    quantile_disc(votes, 0.25) as lower_quartile_votes,
+    quantile_disc(votes, 0.5) as median_votes,
+    quantile_disc(votes, 0.75) as upper_quartile_votes,
+    max(votes) as max_votes,
+    avg(votes) as mean_votes,
+    count_if(votes = 0)::bigint as unvoted_count,
+    count_if(votes < 0)::bigint as negative_count,
+    count_if(is_answer)::bigint as accepted_count,
+from bi.mantis_utterances
+where role = 'agent' and post_id is not null and comment_id is null
+group by split, standard_split, site

@@ -1,0 +1,90 @@
+-- MANtIS: which other sites the agents of a site point at, and how often.
+-- grain: split, site, linked_site
+--   split: Split, by the publisher's own name.
+--   site: Site of Stack Exchange that the dialogues are from.
+--   linked_site: Host of the web address, without www.; null: addresses that name no host, or the site has no links at all.
+--   agent_turn_count: Utterances of agents on the site.
+--   grounded_turn_count: Of these, utterances with any web address.
+--   grounded_share: grounded_turn_count by agent_turn_count, 0 to 1.
+--   link_count: Web addresses of the linked site.
+--   turn_count: Utterances with a web address of the linked site.
+--   rank: 1 for the linked site with the most addresses; equals share a rank.
+with
+places as (
+    select
+        dialogue_id,
+        any_value(split) as split,
+        any_value(standard_split) as standard_split,
+    from main.records
+    where corpus_id = 'mantis' and subset in ('merged', 'intents')
+    group by dialogue_id
+),
+
+talks as (
+    select
+        dialogues.dialogue_id,
+        places.split,
+        places.standard_split,
+        dialogues.domain as site,
+    from main.dialogues
+    inner join places on places.dialogue_id = dialogues.dialogue_id
+    where dialogues.corpus_id = 'mantis'
+),
+
+agents as (
+    select
+        talks.split,
+        talks.standard_split,
+        talks.site,
+        count(*) as agent_turn_count,
+    from talks
+    inner join main.turns on turns.dialogue_id = talks.dialogue_id
+    where turns.role = 'agent'
+    group by talks.split, talks.standard_split, talks.site
+),
+
+links as (
+    select
+        talks.split,
+        talks.site,
+        hyperlinks.site as linked_site,
+        hyperlinks.dialogue_id,
+        hyperlinks.turn_index,
+    from talks
+    inner join mantis.hyperlinks on hyperlinks.dialogue_id = talks.dialogue_id
+),
+
+grounded as (
+    select
+        split,
+        site,
+        count(distinct (dialogue_id, turn_index)) as grounded_turn_count,
+    from links
+    group by split, site
+),
+
+linked as (
+    select
+        split,
+        site,
+        linked_site,
+        count(*) as link_count,
+        count(distinct (dialogue_id, turn_index)) as turn_count,
+    from links
+    group by split, site, linked_site
+)
+
+select
+    agents.split,
+    agents.standard_split,
+    agents.site,
+    linked.linked_site,
+    agents.agent_turn_count,
+    coalesce(grounded.grounded_turn_count, 0) as grounded_turn_count,
+    coalesce(grounded.grounded_turn_count, 0) / agents.agent_turn_count as grounded_share,
+    coalesce(linked.link_count, 0) as link_count,
+    coalesce(linked.turn_count, 0) as turn_count,
+    rank() over (partition by agents.split, agents.site order by linked.link_count desc nulls last) as rank,
+from agents
+left join grounded on grounded.split = agents.split and grounded.site = agents.site
+left join linked on linked.split = agents.split and linked.site = agents.site

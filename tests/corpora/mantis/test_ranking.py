@@ -1,0 +1,263 @@
+"""Response-ranking files in every condition: what is loaded, what is refused, and that all of it comes back."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from ingest.registry import corpora
+from schema.errors import SourceError
+from talkhouse.restore import restore
+from tests.conftest import Build
+
+TSV, LOOKUP, TALKS = "data_train_easy.tsv", "data_train_easy_lookup.txt", "merged_train.json"
+BLOCKS = 25
+"""Contexts of the dialogues below: 2, 1, 7, 1 and 14."""
+
+
+def talk(size: int, number: int) -> dict[str, Any]:
+    """Invent a conversation of so many turns, with a quotation in each."""
+    return {
+        "category": "apple",
+        "title": f"Question {number}",
+        "dialog_time": "2011-02-03T04:05:06.789",
+        "utterances": [
+            {
+                "utterance": f'{"ua"[index % 2]}{index + 1} said "so" in {number}',
+                "utterance_pos": index + 1,
+                "actor_type": ("user", "agent")[index % 2],
+            }
+            for index in range(size)
+        ],
+    }
+
+
+DIALOGUES = {str(number): talk(size, number) for number, size in enumerate([6, 5, 16, 4, 30])}
+
+
+def ranking(negatives: int = 10, end: str = "\n") -> tuple[str, str]:
+    """Write the TSV and the lookup file of the dialogues as their authors do."""
+    rows, keys = io.StringIO(), []
+    write = csv.writer(rows, delimiter="\t", lineterminator=end).writerow
+    for key, dialogue in DIALOGUES.items():
+        texts = [one["utterance"] for one in dialogue["utterances"]]
+        for position in range(3, len(texts), 2):
+            context = texts[max(0, position - 11) : position]
+            wrong = [f"n{index}" if index % 2 else f'no "{index}" of {key}' for index in range(negatives)]
+            for label, candidate in zip([1] + [0] * negatives, [texts[position], *wrong], strict=True):
+                write([label, *context, candidate])
+                keys.append(key + end)
+    return rows.getvalue(), "".join(keys)
+
+
+ROWS, KEYS = ranking()
+FILES = {TALKS: json.dumps(DIALOGUES), TSV: ROWS, LOOKUP: KEYS}
+
+
+@pytest.fixture
+def built(build_data: Build, tmp_path: Path) -> Callable[[dict[str, str]], duckdb.DuckDBPyConnection]:
+    """Build some files, restore them, and compare every text file byte for byte."""
+
+    def run(files: dict[str, str]) -> duckdb.DuckDBPyConnection:
+        folder = tmp_path / "data" / "mantis"
+        folder.mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_bytes(text.encode(errors="surrogateescape"))
+        con = build_data(tmp_path / "data")
+        restore(con, corpora()["mantis"], tmp_path / "back")
+        for name in (name for name in files if name.startswith("data")):
+            assert (tmp_path / "back" / name).read_bytes() == (folder / name).read_bytes(), name
+        return con
+
+    return run
+
+
+Built = Callable[[dict[str, str]], duckdb.DuckDBPyConnection]
+
+
+def counts(con: duckdb.DuckDBPyConnection) -> tuple[int, int, int]:
+    """Count the loaded blocks, those of them that hang on a dialogue, and the refused ones."""
+    found = con.execute(
+        "select count(*), count(dialogue_id), "
+        f"(select count(*) from meta.quarantine where source_file_id = 'mantis/{TSV}') "
+        "from main.records where subset = 'mantis_10'"
+    ).fetchall()
+    return found[0]  # type: ignore[no-any-return]
+
+
+def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
+    """List the pointers and details of a rule's findings about the TSV."""
+    return con.execute(
+        "select pointer, detail from meta.findings where rule = ? and source_file_id = ? order by finding_index",
+        [rule, f"mantis/{TSV}"],
+    ).fetchall()
+
+
+VARIANTS = {
+    "as published": (ROWS, KEYS),
+    "carriage returns": ranking(end="\r\n"),
+    "no newline at the end": (ROWS[:-1], KEYS[:-1]),
+    "carriage returns, none at the end": tuple(text[:-2] for text in ranking(end="\r\n")),
+    "a byte order mark": ("\ufeff" + ROWS, "\ufeff" + KEYS),
+    "every cell in quotes": (
+        "".join(
+            "\t".join(cell if cell.startswith('"') else f'"{cell}"' for cell in line.split("\t")) + "\n"
+            for line in ROWS.splitlines()
+        ),
+        KEYS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_file_written_in_another_way_says_the_same(name: str, built: Built) -> None:
+    rows, keys = VARIANTS[name]
+    con = built({TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys})
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    assert told(con, "MA-06") == told(con, "MA-07") == []
+    assert con.execute("select count(*), count(turn_index) from main.candidates").fetchall() == [(275, 275)]
+
+
+def test_cells_over_several_lines_are_one_cell(built: Built) -> None:
+    talks = FILES[TALKS].replace("a2 said", "a\\n2\\tsaid")
+    con = built(
+        {TALKS: talks, TSV: ROWS.replace("a2 said", "a\n2\tsaid").replace("\tn1\n", '\t"n\n\n\t1"\n'), LOOKUP: KEYS}
+    )
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    texts = "select count(*) from main.texts where text = 'n' || chr(10) || chr(10) || chr(9) || '1'"
+    assert con.execute(texts).fetchall() == [(1,)]
+
+
+def test_contexts_are_not_stored_again(built: Built) -> None:
+    con = built(FILES)
+    users = "select count(*) from main.texts where starts_with(text, 'u')"
+    assert con.execute(users).fetchall() == [(0,)]
+
+
+def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> None:
+    rows, keys = ranking(negatives=2)
+    con = built({TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys})
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    assert [pointer for pointer, _ in told(con, "MA-06")] == ["/0"]
+    assert "blocks of 3 rows" in told(con, "MA-06")[0][1]
+
+
+def test_without_conversations_contexts_and_candidates_are_there(built: Built) -> None:
+    con = built({TSV: ROWS, LOOKUP: KEYS})
+    assert counts(con) == (BLOCKS, 0, 0)
+    assert con.execute("select count(*) from main.candidates").fetchall() == [(275,)]
+    assert any("merged_train.json is not there" in detail for _, detail in told(con, "MA-01"))
+
+
+def test_without_a_lookup_file_blocks_are_kept_by_themselves(built: Built) -> None:
+    con = built({TALKS: FILES[TALKS], TSV: ROWS})
+    assert counts(con) == (BLOCKS, 0, 0)
+    assert any(f"{LOOKUP} is not there" in detail for _, detail in told(con, "MA-01"))
+
+
+def test_a_lookup_file_alone_is_kept(built: Built) -> None:
+    con = built({TALKS: FILES[TALKS], LOOKUP: KEYS})
+    runs = "select extra ->> '$.runs[0][0]', extra ->> '$.runs[0][1]' from main.records where subset like '%lookup'"
+    assert con.execute(runs).fetchall() == [("0", "22")]
+
+
+def test_a_lookup_file_that_ends_early_refuses_the_rest(built: Built) -> None:
+    con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[:-15])})
+    assert counts(con) == (BLOCKS - 2, BLOCKS - 2, 2)
+    assert told(con, "MA-06")[0] == ("/253", "rows 254 to 264: the lookup file ends after 260 lines")
+
+
+def test_a_lookup_file_that_goes_on_is_told_and_kept(built: Built) -> None:
+    con = built(FILES | {LOOKUP: KEYS + "7\n8\n"})
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    kept = "select pointer, raw from meta.quarantine"
+    assert con.execute(kept).fetchall() == [("/275", b"7\n8\n")]
+
+
+def changed(number: int, old: str, new: str) -> str:
+    """Write the TSV with one row changed; rows count from 0."""
+    lines = ROWS.splitlines(keepends=True)
+    assert old in lines[number]
+    lines[number] = lines[number].replace(old, new, 1)
+    return "".join(lines)
+
+
+BROKEN = {
+    "a label": (changed(3, "0\t", "2\t"), "MA-06", "/0", "the label '2', expected 0"),
+    "another context": (changed(14, "u1", "uX"), "MA-06", "/11", "another context"),
+    "two columns": (changed(24, ROWS.splitlines()[24], "0\tx"), "MA-06", "/22", "fewer than 3 columns"),
+    "no right response": (changed(22, "1\t", "0\t"), "MA-06", "/11", "22 rows of one context"),
+    "two right responses": (changed(23, "0\t", "1\t"), "MA-06", "/22", "1 rows of one context"),
+    "other bytes": (changed(44, "said", "\udcff"), "TH-02", "/44", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(name: str, built: Built) -> None:
+    rows, rule, pointer, detail = BROKEN[name]
+    con = built(FILES | {TSV: rows})
+    loaded, linked, refused = counts(con)
+    assert loaded == linked
+    assert 0 < refused == con.execute("select count(*) from meta.quarantine where pointer <> ''").fetchall()[0][0] / 2
+    assert told(con, rule)[0][0] == pointer
+    assert detail in told(con, rule)[0][1]
+    lines = "select sum((extra ->> 'size')::integer) from main.records where subset = 'mantis_10'"
+    assert con.execute(lines).fetchall() == [(con.execute("select count(*) from main.candidates").fetchall()[0][0],)]
+
+
+def test_an_unknown_dialogue_is_refused(built: Built) -> None:
+    con = built(FILES | {LOOKUP: KEYS.replace("\n3", "\n99")})
+    assert counts(con) == (BLOCKS - 1, BLOCKS - 1, 1)
+    assert "no dialogue '99' in train" in told(con, "MA-06")[0][1]
+
+
+def test_keys_that_do_not_fit_the_blocks_are_refused(built: Built) -> None:
+    con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[1:]) + "4\n"})
+    assert counts(con)[2] == 4
+    assert "different keys" in told(con, "MA-06")[0][1]
+
+
+ODD = {
+    "words": (ROWS.replace("u3", "U3"), 4, "no context of dialogue 0 has these words"),
+    "the response": (ROWS.replace('"a4 said ""so"" in 0"\n', "zz\n"), 0, "the right response is not the utterance 4"),
+    "a repeated one": (ROWS.replace("\tn1\n", "\tn3\n"), 0, "1 wrong responses are repeated"),
+    "a bare number": (ROWS.replace("\tn1\n", "\t12345\n"), 0, "1 wrong responses are bare numbers, such as 12345"),
+    "the right one": (changed(2, "\tn1\n", '\t"a4 said ""so"" in 0"\n'), 0, "wrong response 2 is the right one"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_odd_is_loaded_and_told(name: str, built: Built) -> None:
+    rows, unlinked, detail = ODD[name]
+    con = built(FILES | {TSV: rows})
+    loaded, linked, refused = counts(con)
+    assert (loaded, refused) == (BLOCKS, 0)
+    assert detail in told(con, "MA-07")[0][1]
+    if not unlinked:
+        assert linked == BLOCKS
+    else:
+        assert linked < BLOCKS
+
+
+def test_contexts_in_another_order_are_told(built: Built) -> None:
+    lines = ROWS.splitlines(keepends=True)
+    con = built(FILES | {TSV: "".join([*lines[11:22], *lines[:11], *lines[22:]])})
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    details = [detail for _, detail in told(con, "MA-07")]
+    assert details == [
+        "context 2 of dialogue 0 stands where context 1 is due",
+        "context 1 of dialogue 0 stands where context 2 is due",
+    ]
+
+
+def test_one_part_given_twice_is_an_error(tmp_path: Path, build_data: Build) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "data" / "mantis" / name).mkdir(parents=True)
+        (tmp_path / "data" / "mantis" / name / TSV).write_text(ROWS, encoding="utf-8")
+    with pytest.raises(SourceError, match="given twice"):
+        build_data(tmp_path / "data")
