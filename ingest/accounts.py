@@ -62,7 +62,7 @@ class Accounts:
                 raise ReaderError(f"the reader of '{self._corpus_id}' passed over {file.id} in silence")
             yield self._row(file.disk, file, self._accounts[file.id])
         opened = {file.disk.stat.path for file in files if file.member}
-        for archive in (file for file in disk if file.is_archive):
+        for archive in (file for file in disk if file.is_archive and file.stat.path not in self._accounts):
             note = None if archive.stat.path in opened else "an archive without files"
             yield self._row(archive, None, Account("archive", note=note))
 

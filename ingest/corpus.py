@@ -174,7 +174,13 @@ class Published:
 
 
 Writer: TypeAlias = Callable[[Iterable[Published]], Iterator[tuple[str, bytes]]]
-"""Takes the records in the order of their files, gives (path inside the corpus's folder, bytes) of each file."""
+"""Takes the records in the order of their files, gives files in pieces: (path inside the corpus's folder, bytes).
+
+The pieces of one file are in order; those of several may alternate.
+"""
+
+RecordWriter: TypeAlias = Callable[[Published], bytes]
+"""Takes one loaded record, gives it as its file has it: the JSON of a dialogue, the line of a list."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +213,7 @@ class Corpus:
     """A refused file is one record; otherwise nobody knows how many were in it."""
     read: Reader
     write: Writer
+    write_record: RecordWriter | None = None
 
 
 HOUSE_RULES = (

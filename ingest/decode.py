@@ -85,7 +85,7 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
         return BadRecord("TH-01", "nested too deeply")
     constants: list[str] = []
     try:
-        value = json.loads(text, parse_constant=constants.append)
+        value = json.loads(text, parse_constant=constants.append, parse_int=str)
     except json.JSONDecodeError as bad:
         return BadRecord("TH-01", f"malformed JSON: {bad.msg} at line {bad.lineno:,}, column {bad.colno:,}")
     if constants:
@@ -142,7 +142,7 @@ def _check_duplicates(raw: bytes, value: object) -> None:
     """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
     is_blurred = _ESCAPED[0] in raw or _ESCAPED[1] in raw or _is_spaced(raw)
     if is_blurred or raw.count(b'":') != msgspec.json.encode(value).count(b'":'):
-        json.loads(raw, object_pairs_hook=_unique)
+        json.loads(raw, object_pairs_hook=_unique, parse_int=str)
 
 
 def _is_spaced(raw: bytes) -> bool:

@@ -3,14 +3,13 @@
 from hashlib import blake2b
 
 
-def digest(*parts: str) -> bytes:
-    """Hash an ordered list of texts to 16 bytes; lengths are hashed too, so that no two lists run together."""
-    state = blake2b(digest_size=16)
-    for part in parts:
-        raw = part.encode()
-        state.update(len(raw).to_bytes(8, "big"))
-        state.update(raw)
-    return state.digest()
+def digest(*parts: str | bytes) -> bytes:
+    """Hash an ordered list of texts, or of their bytes in UTF-8, to 16 bytes.
+
+    Lengths are hashed too, so that no two lists run together.
+    """
+    raws = [part if isinstance(part, bytes) else part.encode() for part in parts]
+    return blake2b(b"".join([len(raw).to_bytes(8, "big") + raw for raw in raws]), digest_size=16).digest()
 
 
 class Keys:

@@ -21,6 +21,9 @@ BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"
 OUTSIDE = "not read: its name points outside of the archive"
 
+_PIECE = 4_000_000
+"""Bytes that are read at a time of a file that is larger than memory."""
+
 # Names that are never data. The first reason that fits is the note; patterns are matched without case.
 _SKIPPED = (
     (("__macosx", "._*", ".ds_store", "thumbs.db", "desktop.ini"), "made by an operating system or archiver"),
@@ -126,6 +129,25 @@ class SourceFile:
         self.has_bom = held.view[: len(BOM)] == BOM
         self.sha256 = sha256(held.view).hexdigest()
         return held
+
+    def chunks(self) -> Iterator[bytes]:
+        """Give the bytes in pieces, without a byte order mark; for files that are larger than memory.
+
+        The SHA-256 is noted when the last piece is given. Raises SourceError as ``read`` does.
+        """
+        state = sha256()
+        with _readable(self.disk), self._open() as stream:
+            start = stream.read(len(BOM))
+            self.has_bom = start == BOM
+            piece = b"" if self.has_bom else start
+            state.update(start)
+            while more := stream.read(_PIECE):
+                state.update(more)
+                yield piece + more if piece else more
+                piece = b""
+            if piece:
+                yield piece
+        self.sha256 = state.hexdigest()
 
     def _open(self) -> IO[bytes]:
         if self.member is None:
@@ -276,7 +298,7 @@ def _reason(file: SourceFile) -> str | None:
     parts = PurePosixPath(_inner(file.member or "")).parts
     if ".." in parts or "/" in parts:
         return OUTSIDE
-    return skip_reason(file.id)
+    return skip_reason(str(file.path))
 
 
 def _open_archive(path: Path) -> tuple[zipfile.ZipFile | tarfile.TarFile, list[tuple[str, int]]]:
@@ -319,4 +341,15 @@ def _forbidden(path: Path) -> SourceError:
         where=path,
         expected="a file or folder that you may read",
         next_step=f"allow it, for instance with: chmod u+rX '{path}'",
+    )
+
+
+def given_twice(one: SourceFile, other: SourceFile) -> SourceError:
+    """Say that two files are the same part of a corpus, which a reader can't take both."""
+    return SourceError(
+        "one part of the corpus is given twice",
+        where=other.disk.location,
+        expected=f"one {other.name}",
+        found=f"{one.id} and {other.id}",
+        next_step="take one of the two away; an archive is read as it is and need not be unpacked",
     )

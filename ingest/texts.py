@@ -24,12 +24,17 @@ class Texts:
         """Give the keys of texts; a text that is new adds its row."""
         return [self._remembered.get(text) or self.id(text, rows) for text in texts]
 
-    def id(self, text: str, rows: list[Row]) -> str:
-        """Give the key of one text; adds its row where it is new."""
-        content = digest(text)
+    def id_of_bytes(self, raw: bytes, rows: list[Row]) -> str:
+        """Give the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
+        content = digest(raw)
         text_id, is_new = self._keys.assign(f"{self._corpus_id}:{content.hex()[:_DIGITS]}", content)
         if is_new:
-            rows.append(CandidateText(text_id, self._corpus_id, text))
+            rows.append(CandidateText(text_id, self._corpus_id, raw.decode()))
+        return text_id
+
+    def id(self, text: str, rows: list[Row]) -> str:
+        """Give the key of one text; adds its row where it is new."""
+        text_id = self.id_of_bytes(text.encode(), rows)
         if len(self._remembered) >= _REMEMBERED:
             self._remembered.clear()
         self._remembered[text] = text_id

@@ -163,3 +163,11 @@ def test_the_order_of_keys_is_the_published_one() -> None:
 def test_extra_is_json_or_nothing() -> None:
     assert decode.dump({}) is None
     assert decode.dump({"n": msgspec.Raw(b"1e3"), "t": "é"}) == '{"n":1e3,"t":"é"}'
+
+
+def test_a_number_of_any_length_is_kept_as_it_is() -> None:
+    digits = "9" * 5_000
+    found = talk('{"lines": [], "more" : ' + digits + "}")
+    assert {place: bytes(raw).decode() for place, raw in found.unknown.items()} == {"/more": digits}
+    with pytest.raises(BadRecord, match="TH-01"):
+        talk('{"lines": [], "more": ' + digits + "x}")

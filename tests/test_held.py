@@ -32,6 +32,20 @@ def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path
     assert bytes(held.view[50_000:]) == content[50_000:]
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, 9_000_000])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+def test_pieces_are_the_bytes_of_the_file(size: int, mark: bytes, tmp_path: Path) -> None:
+    content = mark + bytes(number % 251 for number in range(size))
+    (tmp_path / "x.tsv").write_bytes(content)
+    with opened(disk_files(tmp_path / "x.tsv", "x.tsv")) as ([file], _):
+        read = file.read()
+        seen = (file.sha256, file.has_bom)
+        pieces = list(file.chunks())
+    assert b"".join(pieces) == read
+    assert (file.sha256, file.has_bom) == seen
+    assert all(pieces)
+
+
 def test_views_are_the_members_also_where_one_is_malformed_or_stands_twice() -> None:
     for raw in (b'{"a": [1], "b": {"c": 2}}', b'{"a": [1], "a": 2}', b'{"a": [1 2], "b": 3}', b"[1, {}, []]", b"{ }"):
         views = [(token, bytes(piece)) for token, piece in split.views(memoryview(raw))]

@@ -208,3 +208,12 @@ def test_types_are_what_readers_expect(tmp_path: Path) -> None:
     with opened([disk]) as ([file], _):
         assert isinstance(file, SourceFile)
         assert (file.name, file.size) == ("a.json", 2)
+
+
+def test_a_note_at_the_top_of_an_archive_is_no_data(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("README", "read me")
+        archive.writestr("data.json", "{}")
+    with opened(disk_files(tmp_path, "c")) as (files, skipped):
+        assert [file.id for file in files] == ["c/x.zip!data.json"]
+        assert [one.file.id for one in skipped] == ["c/x.zip!README"]
