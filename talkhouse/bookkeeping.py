@@ -83,11 +83,25 @@ def note_findings(con: duckdb.DuckDBPyConnection, request: Request, bench: Works
     return lines
 
 
-def note_load(con: duckdb.DuckDBPyConnection, source: str, catalogue: Catalogue, todo: Plan, started: datetime) -> None:
+def keep_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[str]) -> None:
+    """Keep what the warehouse before says of the publisher's own files, where they were read from copies of them."""
+    con.execute(f"attach {literal(str(old))} as old (read_only)")
+    con.execute(
+        "update meta.source_files set sha256 = facts.sha256, size = facts.size, modified_at = facts.modified_at, "
+        "mtime_ns = facts.mtime_ns, inode = facts.inode from old.meta.source_files as facts "
+        "where facts.source_file_id = source_files.source_file_id and facts.corpus_id in (select unnest(?::varchar[]))",
+        [corpus_ids],
+    )
+    con.execute("detach old")
+
+
+def note_load(
+    con: duckdb.DuckDBPyConnection, request: Request, catalogue: Catalogue, todo: Plan, started: datetime
+) -> None:
     """Write down the build itself."""
     outcome = {
         **dict.fromkeys(todo.keep, "unchanged"),
-        **dict.fromkeys((item.corpus.id for item in todo.load), "loaded"),
+        **dict.fromkeys((item.corpus.id for item in todo.load), "replayed" if request.is_replay else "loaded"),
         **dict.fromkeys(todo.remove, "removed"),
     }
     readers = dict(con.execute("select corpus_id, reader_version from main.corpora order by all").fetchall())
@@ -99,7 +113,7 @@ def note_load(con: duckdb.DuckDBPyConnection, source: str, catalogue: Catalogue,
             version(),
             migrations.head(),
             catalogue.hash,
-            source,
+            request.source,
             json.dumps(readers),
             json.dumps(outcome),
         ],

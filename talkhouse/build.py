@@ -24,7 +24,7 @@ from talkhouse.progress import Progress
 from talkhouse.publish import publish, workshop
 from talkhouse.upgrade import bring_up_to_date
 
-_DEFAULT_LIMIT = Limit()
+DEFAULT_LIMIT = Limit()
 
 
 @dataclass
@@ -49,7 +49,7 @@ def build(
     only: tuple[str, ...] = (),
     rehash: bool = False,
     wait: bool = True,
-    limit: Limit = _DEFAULT_LIMIT,
+    limit: Limit = DEFAULT_LIMIT,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
@@ -72,7 +72,7 @@ def ingest(
     paths: list[Path],
     *,
     wait: bool = True,
-    limit: Limit = _DEFAULT_LIMIT,
+    limit: Limit = DEFAULT_LIMIT,
 ) -> Result:
     """Replace one corpus by what the given files, folders or archives hold; the others stay."""
     known = corpora()
@@ -96,7 +96,7 @@ class _Job:
         """Do the request under the lock; the published file changes at the very end or not at all."""
         begun = time.monotonic()
         warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
-        with workshop(self.path, wait=wait, on_wait=self.progress.waiting) as bench, _clear_failures(self.path):
+        with workshop(self.path, wait=wait, on_wait=self.progress.waiting) as bench, clear_failures(self.path):
             old = look(bench.old, shown=self.path)
             notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
             request = self.request
@@ -126,7 +126,7 @@ _FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.Transaction
 
 
 @contextmanager
-def _clear_failures(path: Path) -> Iterator[None]:
+def clear_failures(path: Path) -> Iterator[None]:
     """Say in one message what went wrong outside of the input: most often a full disk."""
     try:
         yield

@@ -33,6 +33,8 @@ class Request:
     scope: frozenset[str] | None
     source: str
     ignored: tuple[tuple[str, str], ...] = ()
+    is_replay: bool = False
+    """The files were written back from the warehouse before: what it says of the publisher's files stays true."""
 
 
 def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) -> Request:

@@ -1,180 +1,190 @@
-"""Gives back what a publisher's files said: gathers each record's rows and hands them to the corpus's writer."""
+"""Gives back what a publisher's files said: every record, from the tables alone, to the corpus's writer and to disk."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 import duckdb
 
 from ingest.corpus import Corpus, Published
-from ingest.rows import (
-    Annotation,
-    Candidate,
-    CandidateText,
-    Dialogue,
-    FileRow,
-    Image,
-    Participant,
-    Persona,
-    PersonaUse,
-    Quarantined,
-    Record,
-    Row,
-    Speaker,
-    Turn,
-)
-from schema.errors import BuildFailed
-from schema.tables import metadata, qualified
+from schema.errors import OutputFailed, UsageError
+from talkhouse.folder import filled
+from talkhouse.gather import published
+from talkhouse.pieces import Pieces
+from talkhouse.shelf import Shelf, Source, sources
 
-R = TypeVar("R", bound=Row)
-
-_AT_ONCE = 500
-"""Records that are gathered by one set of queries; each query scans a table once."""
-
-_PLACES = """
-select source_file_id, -1 as position, '' as key, false as is_quarantined
-from meta.source_files
-where corpus_id = $corpus and extra is not null
-union all
-select source_file_id, record_index, record_id, false from main.records where corpus_id = $corpus
-union all
-select source_file_id, coalesce(record_index, 0), pointer, true from meta.quarantine where corpus_id = $corpus
-order by all
-"""
+Told = Callable[[int, int], None]
+"""Is told how many more records and bytes are written."""
 
 
-class _Place(NamedTuple):
-    """Where something stands in the files: a frame (no key), a record, or a quarantined one (its pointer)."""
+@dataclass
+class Restored:
+    """What was written back."""
 
-    file_id: str
-    position: int
-    key: str
-    is_quarantined: bool
+    files: list[Path] = field(default_factory=list)
+    given: int = 0
+    """Files of the publisher that were given back, members of archives included."""
+    bytes: int = 0
+    """Of their content: of archives that of the members."""
+    records: int = 0
+    quarantined: int = 0
+    """How many of the records came from the quarantine."""
+    left_out: list[Source] = field(default_factory=list)
+    """Files that are no data (skipped by name, or unrecognised); their content is not in the warehouse."""
 
 
-def restore(con: duckdb.DuckDBPyConnection, corpus: Corpus, output: Path) -> list[Path]:
+def restore(con: duckdb.DuckDBPyConnection, corpus: Corpus, output: Path, *, archives: bool = False) -> list[Path]:
     """Write every file of a corpus below ``output``, archives as folders of their members; gives the paths.
 
-    Raises BuildFailed where a name in the warehouse points outside of the folder.
+    With ``archives`` they are archives again. Raises as ``write_back`` does.
     """
-    written = []
-    for name, content in corpus.write(published(con, corpus.id)):
-        path = (output / name).resolve()
-        if not path.is_relative_to(output.resolve()):
-            raise BuildFailed("the file's name points outside of the output folder", where=name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        written.append(path)
-    return written
+    return write_back(con, corpus, output, archives=archives).files
 
 
-def published(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Iterator[Published]:
-    """Give every record of a corpus, quarantined ones too, in the order of files and records."""
-    places = iter([_Place(*row) for row in con.execute(_PLACES, {"corpus": corpus_id}).fetchall()])
-    while chunk := list(islice(places, _AT_ONCE)):
-        yield from _Gathered.of(con, chunk).published(chunk)
+def write_back(
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    output: Path,
+    *,
+    archives: bool = False,
+    told: Told = lambda *_: None,
+    whole: Callable[[], None] = lambda: None,
+) -> Restored:
+    """Write every file of a corpus below ``output``, a folder that is new or empty, and say what there is to say.
+
+    Nothing is in ``output`` before all of it is; ``whole`` is called right before and raises where it is not all.
+    Memory: some thousand records at a time, whatever the size of a file.
+
+    Raises UsageError where the folder can't be, OutputFailed where there is no room or where the writer leaves out a
+    file that was read, BuildFailed where a name in the warehouse points outside of the folder.
+    """
+    with filled(output) as folder:
+        done = fill(con, corpus, folder, archives=archives, told=told)
+        whole()
+    done.files = [output.resolve() / path.relative_to(folder) for path in done.files]
+    return done
+
+
+def fill(
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    archives: bool,
+    placeholders: bool = False,
+    told: Told = lambda *_: None,
+) -> Restored:
+    """Write every file of a corpus into a private folder.
+
+    ``placeholders``: an empty file for each that is no data, and archives without data too, so that a build finds
+    every file of the publisher's.
+    """
+    done = Restored()
+    shelf = Shelf(folder, archives=archives)
+    write_files(con, corpus, shelf, done, told)
+    with Pieces() as pieces:
+        for source in done.left_out if placeholders else ():
+            pieces.append(shelf.place(source), b"")
+    if archives:
+        others = (source.on_disk for source in sources(con, corpus.id) if source.kind == "archive")
+        shelf.pack(others if placeholders else ())
+    done.files = sorted(shelf.files)
+    return done
+
+
+def write_files(con: duckdb.DuckDBPyConnection, corpus: Corpus, shelf: Shelf, done: Restored, told: Told) -> None:
+    """Write every file of a corpus to its place on a shelf, and add to what is done."""
+    try:
+        _write_layers(con, corpus, shelf, done, told)
+    except duckdb.Error as error:
+        raise OutputFailed("the warehouse can't be read to its end", where=corpus.id, found=str(error)) from error
+
+
+def _write_layers(con: duckdb.DuckDBPyConnection, corpus: Corpus, shelf: Shelf, done: Restored, told: Told) -> None:
+    known = sources(con, corpus.id)
+    done.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
+    with Pieces() as pieces:
+        for layer in _layers([source for source in known if source.is_data], archives=shelf.archives):
+            _write(con, corpus, layer, shelf, pieces, _Count(done, told))
+
+
+def records_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
+    """Count the records of a corpus, quarantined ones included, for progress."""
+    query = "select coalesce(sum(records_in), 0) from meta.source_files where corpus_id = ?"
+    return int(con.execute(query, [corpus_id]).fetchall()[0][0])
 
 
 @dataclass(frozen=True)
-class _Gathered:
-    """All rows that some records need, by what they hang on."""
+class _Count:
+    """Counts what goes through, and tells of it."""
 
-    files: Mapping[str, FileRow]
-    records: Mapping[str, Record]
-    raw: Mapping[tuple[str, str], bytes]
-    dialogues: Mapping[str, Dialogue]
-    participants: defaultdict[str, list[Participant]]
-    speakers: Mapping[str, Speaker]
-    turns: defaultdict[str, list[Turn]]
-    annotations: defaultdict[str, list[Annotation]]
-    persona_uses: defaultdict[str, list[PersonaUse]]
-    candidates: defaultdict[str, list[Candidate]]
-    personas: Mapping[str, Persona]
-    texts: Mapping[str, str]
-    images: defaultdict[str, list[Image]]
+    done: Restored
+    told: Told
 
-    @classmethod
-    def of(cls, con: duckdb.DuckDBPyConnection, places: list[_Place]) -> "_Gathered":
-        """Read the rows of some places, a query for each table."""
-        files = sorted({place.file_id for place in places})
-        record_ids = [place.key for place in places if place.key and not place.is_quarantined]
-        refused = sorted({place.file_id for place in places if place.is_quarantined})
-        records = _rows(con, Record, "record_id", record_ids)
-        dialogue_ids = sorted({record.dialogue_id for record in records if record.dialogue_id})
-        participants = _rows(con, Participant, "dialogue_id", dialogue_ids)
-        turns = _rows(con, Turn, "dialogue_id", dialogue_ids, "dialogue_id, turn_index")
-        annotations = _rows(con, Annotation, "record_id", record_ids, _ORDER_OF_ANNOTATIONS)
-        uses = _rows(con, PersonaUse, "record_id", record_ids, "turn_index, persona_set, position")
-        candidates = _rows(con, Candidate, "record_id", record_ids, "turn_index, candidate_set, position, item_index")
-        personas = {use.persona_id for use in uses} | {row.persona_id for row in candidates if row.persona_id}
-        personas |= {row.persona_id for row in annotations if row.persona_id}
-        text_ids = {row.text_id for row in candidates if row.text_id}
-        people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
-        return cls(
-            files={row.source_file_id: row for row in _rows(con, FileRow, "source_file_id", files)},
-            records={row.record_id: row for row in records},
-            raw={(r.source_file_id, r.pointer): r.raw for r in _rows(con, Quarantined, "source_file_id", refused)},
-            dialogues={row.dialogue_id: row for row in _rows(con, Dialogue, "dialogue_id", dialogue_ids)},
-            participants=_group(participants, "dialogue_id"),
-            speakers={row.speaker_id: row for row in _rows(con, Speaker, "speaker_id", sorted(people))},
-            turns=_group(turns, "dialogue_id"),
-            annotations=_group(annotations, "record_id"),
-            persona_uses=_group(uses, "record_id"),
-            candidates=_group(candidates, "record_id"),
-            personas={row.persona_id: row for row in _rows(con, Persona, "persona_id", sorted(personas))},
-            texts={row.text_id: row.text for row in _rows(con, CandidateText, "text_id", sorted(text_ids))},
-            images=_group(_rows(con, Image, "source_file_id", files, "kind, image_index"), "source_file_id"),
-        )
+    def records(self, some: Iterable[Published]) -> Iterator[Published]:
+        """Count records on their way to the writer."""
+        for one in some:
+            is_record = one.record is not None or one.raw is not None
+            self.done.records += is_record
+            self.done.quarantined += one.raw is not None
+            self.told(int(is_record), 0)
+            yield one
 
-    def published(self, places: list[_Place]) -> Iterator[Published]:
-        """Give what stands at the places, in their order."""
-        for place in places:
-            file = self.files[place.file_id]
-            if place.is_quarantined:
-                yield Published(file, raw=self.raw[place.file_id, place.key], pointer=place.key)
-            elif not place.key:
-                yield Published(file)
-            else:
-                yield self._record(file, self.records[place.key])
-
-    def _record(self, file: FileRow, record: Record) -> Published:
-        key = record.dialogue_id or ""
-        return Published(
-            file,
-            record,
-            pointer=record.source_pointer,
-            dialogue=self.dialogues.get(key),
-            speakers=self.speakers,
-            participants=self.participants[key],
-            turns=self.turns[key],
-            annotations=self.annotations[record.record_id],
-            persona_uses=self.persona_uses[record.record_id],
-            personas=self.personas,
-            candidates=self.candidates[record.record_id],
-            texts=self.texts,
-            images=self.images[file.source_file_id],
-        )
+    def bytes(self, number: int) -> None:
+        """Count bytes on their way to disk."""
+        self.done.bytes += number
+        self.told(0, number)
 
 
-_ORDER_OF_ANNOTATIONS = "turn_index, annotator_index, scheme, persona_set, persona_position, item_index"
+def _layers(given: list[Source], *, archives: bool) -> Iterator[dict[str, Source]]:
+    """Sort files by the names that the writer gives them; names that collide go to further layers.
+
+    Where archives become folders, nothing may collide: UsageError.
+    """
+    rest = given
+    while rest:
+        layer: dict[str, Source] = {}
+        twice = [source for source in rest if layer.setdefault(source.name, source) is not source]
+        folders = {str(parent): source for source in rest for parent in PurePosixPath(source.name).parents}
+        for other in (*twice, *(source for name, source in layer.items() if name in folders)):
+            if not archives:
+                one = layer[other.name] if other in twice else folders[other.name]
+                raise UsageError(
+                    "two files have one name when archives are folders of their members",
+                    found=f"{one.id} and {other.id}",
+                    next_step="give the archives back as archives, with --archive",
+                )
+        yield layer
+        rest = twice
 
 
-def _rows(con: duckdb.DuckDBPyConnection, kind: type[R], key: str, values: list[str], order: str = "all") -> list[R]:
-    """Read the rows of one table whose key is among the values."""
-    if not values:
-        return []
-    columns = ", ".join(kind.__struct_fields__)
-    table = qualified(metadata.tables[kind.TABLE])
-    query = f"select {columns} from {table} where {key} in (select unnest(?::varchar[])) order by {order}"
-    return [kind(*row) for row in con.execute(query, [values]).fetchall()]
+def _write(
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    layer: Mapping[str, Source],
+    shelf: Shelf,
+    pieces: Pieces,
+    count: _Count,
+) -> None:
+    """Let the corpus's writer give some files; OutputFailed where it leaves one out or gives one that is none."""
+    records = count.records(published(con, corpus.id, {source.id for source in layer.values()}))
+    missing = dict(layer)
+    for name, piece in corpus.write(records):
+        if name not in layer:
+            raise _mistake(corpus, f"gives a file that was never read: {name}")
+        missing.pop(name, None)
+        pieces.append(shelf.place(layer[name]), piece)
+        count.bytes(len(piece))
+    for source in missing.values():
+        if source.size:
+            raise _mistake(corpus, f"leaves out a file that was read: {source.id}")
+        pieces.append(shelf.place(source), b"")  # no bytes are no pieces
+    count.done.given += len(layer)
 
 
-def _group(rows: list[R], key: str) -> defaultdict[str, list[R]]:
-    """Group rows by a key, keeping their order."""
-    groups: defaultdict[str, list[R]] = defaultdict(list)
-    for row in rows:
-        groups[getattr(row, key)].append(row)
-    return groups
+def _mistake(corpus: Corpus, what: str) -> OutputFailed:
+    return OutputFailed(
+        f"the writer of '{corpus.id}' {what}",
+        expected="every file that was read, and no other",
+        next_step="this is a mistake in Talkhouse and not in your data; report it with this message",
+    )

@@ -12,7 +12,7 @@ from ingest.load import Load
 from queries.catalogue import Catalogue
 from queries.views import create_split_views, create_views, fill_examples
 from schema import warehouse
-from talkhouse.bookkeeping import carry, note_findings, note_load, note_rules
+from talkhouse.bookkeeping import carry, keep_facts, note_findings, note_load, note_rules
 from talkhouse.findings import Inventory, files, findings
 from talkhouse.gate import limit_quarantine, pass_checks
 from talkhouse.inputs import Input, Request
@@ -45,12 +45,14 @@ class Stage:
                 carry(con, self.bench.old, self.plan, self.catalogue, present)
             for item in self.plan.load:
                 self._load(con, item)
+            if self.request.is_replay:
+                keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
             self._make_views(con)
             note_rules(con, self.catalogue, present)
             notes = note_findings(con, self.request, self.bench)
             pass_checks(con, self.catalogue, self.plan.present)
-            note_load(con, self.request.source, self.catalogue, self.plan, started)
+            note_load(con, self.request, self.catalogue, self.plan, started)
             con.execute("checkpoint")
         return notes
 

@@ -7,7 +7,21 @@ import typer
 from rich.markup import escape
 
 from schema.errors import TalkhouseError
-from talkhouse.cli import build, check, export, findings, ingest, search, show, sql, status, views
+from talkhouse.cli import (
+    build,
+    check,
+    export,
+    findings,
+    ingest,
+    replay,
+    restore,
+    search,
+    show,
+    sql,
+    status,
+    verify,
+    views,
+)
 from talkhouse.cli.console import errors
 from talkhouse.settings import version
 
@@ -29,6 +43,9 @@ app.command("views")(views.command)
 app.command("search")(search.command)
 app.command("show")(show.command)
 app.command("export")(export.command)
+app.command("restore")(restore.command)
+app.command("verify")(verify.command)
+app.command("replay")(replay.command)
 
 
 def _version(asked: bool) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import typer
 from rich.text import Text
 
+from schema.errors import UsageError
 from talkhouse.cli.console import Database, Json, output, quiet_end
 from talkhouse.cli.show_items import Line, hanging
 from talkhouse.cli.show_text import as_json, put, visible, who
@@ -18,7 +19,8 @@ def command(
         str,
         typer.Argument(
             metavar="ID",
-            help="A dialogue_id, a record_id, or the publisher's own id of a dialogue where only one has it.",
+            help="A dialogue_id, a record_id, or the publisher's own id of a dialogue where only one has it; "
+            "with --raw also a place, FILE#POINTER, as `talkhouse findings` gives it.",
         ),
     ],
     db: Database = None,
@@ -26,6 +28,9 @@ def command(
         bool, typer.Option("--all", metavar="", help="List all personas and candidates, not the first of each list.")
     ] = False,
     as_data: Json = False,
+    as_published: Annotated[
+        bool, typer.Option("--raw", metavar="", help="Print the source record alone, as published.")
+    ] = False,
 ) -> None:
     r"""Show a dialogue as it was said, with its labels, personas and candidates, and the files that it came from.
 
@@ -36,21 +41,40 @@ def command(
     --json gives everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
     source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids, times).
 
+    --raw gives the record as its file has it, written from the tables alone: JSON equal in every value, anything else
+    byte for byte, nothing added. A record in the quarantine comes out verbatim, found by its place.
+
     Examples:
         talkhouse show dbdc3:CIC0100
 
         talkhouse show dbdc3/dbdc3_revised/en/CIC_115/CIC0100 --json
+
+        talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     import talkhouse
+    from talkhouse.raw import raw
     from talkhouse.show import show
 
+    if as_published and (as_data or show_all):
+        raise UsageError("--raw is the record as published: it goes with neither --json nor --all")
     with quiet_end(), talkhouse.open(database(db)) as con:
+        if as_published:
+            _put_raw(raw(con, name))
+            return
         found = show(con, name)
         if as_data:
             print(as_json(found))
         else:
             _show(found, show_all=show_all)
         sys.stdout.flush()
+
+
+def _put_raw(record: bytes) -> None:
+    """Write bytes as they are; a terminal gets the line end that they may lack."""
+    sys.stdout.buffer.write(record)
+    if output.is_terminal and not record.endswith(b"\n"):
+        sys.stdout.buffer.write(b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:

@@ -1,0 +1,99 @@
+"""``talkhouse replay``: read the quarantine again after a reader or a rule has changed."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from talkhouse.cli.completion import corpora
+from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait, errors, output
+from talkhouse.settings import database
+
+if TYPE_CHECKING:
+    from talkhouse.replay import Replayed, Result
+
+_SHOWN = 5
+
+
+def command(
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus",
+            metavar="ID",
+            help="Only this corpus (may be repeated).",
+            autocompletion=corpora,
+            show_default=False,
+        ),
+    ] = None,
+    db: Database = None,
+    max_quarantine: MaxQuarantine = "1%",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Do everything but publish, and say what would change.")
+    ] = False,
+    no_wait: NoWait = False,
+) -> None:
+    """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
+
+    It needs nothing but the warehouse: the corpora that have records in quarantine are written back from it and read
+    again, whole, for the records of a corpus depend on each other. The others stay as they are. A new warehouse is
+    published, in one step, only if something changed; what is refused now and was loaded is told too.
+
+    Examples:
+        talkhouse replay --dry-run
+
+        talkhouse replay --corpus dbdc3
+    """
+    from talkhouse.limit import Limit
+    from talkhouse.replay import replay
+
+    path = database(db)
+    with Bar() as bar:
+        result = replay(
+            path,
+            bar,
+            only=tuple(corpus or ()),
+            wait=not no_wait,
+            limit=Limit(max_quarantine),
+            dry_run=dry_run,
+            told=_writing,
+        )
+    _show(result, dry_run=dry_run)
+
+
+def _writing(corpus: str) -> None:
+    errors.print(f"writing {corpus} back from the warehouse")
+
+
+def _show(result: "Result", *, dry_run: bool) -> None:
+    """Say what passed, what is still refused and what is refused newly, and whether it was published."""
+    if not result.corpora:
+        output.print("Nothing is in quarantine; the warehouse is as it was.", soft_wrap=True)
+        return
+    for one in result.corpora:
+        _show_corpus(one)
+    if not any(one.tables for one in result.corpora):
+        output.print("Nothing changed; the warehouse is as it was.", soft_wrap=True)
+    elif dry_run:
+        output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
+    else:
+        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+
+
+def _show_corpus(one: "Replayed") -> None:
+    before, after = one.loaded
+    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(one.refused.items()))
+    output.print(f"[bold]{one.corpus_id}[/]", soft_wrap=True)
+    output.print(f"  in quarantine before: {one.quarantined:,}", soft_wrap=True)
+    output.print(f"  passed now: {one.passed:,}", soft_wrap=True)
+    output.print(f"  still refused: {one.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
+    if one.newly:
+        output.print(f"  [red]newly refused: {len(one.newly):,}[/] (loaded before)", soft_wrap=True)
+    for refusal in one.newly[:_SHOWN]:
+        place = f"{refusal.file}{'#' + refusal.pointer if refusal.pointer else ''}"
+        output.print(f"    {refusal.rule} {escape(place)}: {escape(refusal.detail)}", soft_wrap=True)
+    if len(one.newly) > _SHOWN:
+        output.print(f"    ... and {len(one.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True)
+    if one.tables:
+        output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
+        output.print(f"  tables with other rows: {', '.join(one.tables)}", soft_wrap=True)

@@ -1,0 +1,147 @@
+"""``talkhouse verify``: the publisher's files against what the warehouse gives back of them."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.filesize import decimal
+from rich.text import Text
+
+from talkhouse.cli.completion import corpora
+from talkhouse.cli.console import Database, Json, quiet_end
+from talkhouse.cli.restore import Bar
+from talkhouse.cli.show_text import put, visible
+from talkhouse.settings import database
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from talkhouse.compare import Difference
+    from talkhouse.verify import Verdict
+
+_COLOURS = {"equal": "green", "not data": "dim"}
+_REASONS = {
+    "changed": "not the file that the warehouse was built from: it changed since",
+    "new": "the warehouse does not know it",
+    "gone": "the warehouse has it, and the folder has not",
+}
+_WIDTH = 11
+
+
+def command(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folder with one folder per corpus, as for build. Without it, the files that were built from.",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus",
+            metavar="ID",
+            help="Only this corpus (may be repeated).",
+            autocompletion=corpora,
+            show_default=False,
+        ),
+    ] = None,
+    db: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
+
+    For each file it says: equal, or the first difference with its place. JSON must be equal in every value (1 is not
+    1.0) and in the order of its keys, anything else to the byte; members of archives are compared as files.
+
+    A file that is not the one that was built from is told as changed, and not compared. Files that are no data
+    (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
+
+    The files are written to the folder for temporary files (TMPDIR), a corpus at a time. Exit code 0: all equal;
+    1: a file is different, changed, new or gone.
+
+    Examples:
+        talkhouse verify
+
+        talkhouse verify --data ~/corpora --corpus dbdc3
+    """
+    import talkhouse
+    from talkhouse import cage
+    from talkhouse.verify import FINE
+
+    with quiet_end():
+        with talkhouse.open(database(db)) as con, cage.stoppable(con, None) as stop, Bar() as bar:
+            verdicts = _verdicts(con, data, corpus or [], bar)
+            stop.check()
+        if as_json:
+            print(json.dumps([asdict(one) for one in verdicts], indent=2, ensure_ascii=False))
+        else:
+            for verdict in verdicts:
+                _put(verdict)
+            _put_sum(verdicts)
+        sys.stdout.flush()
+    if any(verdict.status not in FINE for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _verdicts(con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], bar: Bar) -> "list[Verdict]":
+    """Compare the files of some corpora, or of all."""
+    from ingest.registry import corpora, pick
+    from talkhouse.names import check_corpus
+    from talkhouse.origin import origin, under
+    from talkhouse.restore import records_of
+    from talkhouse.verify import verify
+
+    known = corpora()
+    for name in only:
+        check_corpus(con, name)
+    present = sorted(set(only)) or [
+        name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()
+    ]
+    wanted = {name: pick(known, name) for name in present}
+    files = under(known, data, present) if data else {name: origin(con, known, name) for name in present}
+    found: list[Verdict] = []
+    for name in files if not only else present:
+        bar.start(f"writing {name} back", records_of(con, name))
+        found += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
+    return found
+
+
+def _put(verdict: "Verdict") -> None:
+    """Say what was found of one file."""
+    head = Text(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
+    put(head, Text(visible(verdict.file)))
+    reason = _REASONS.get(verdict.status, verdict.reason)
+    if verdict.difference:
+        _put_difference(verdict.difference)
+    elif reason:
+        put(Text(" " * _WIDTH), Text(visible(reason), "dim"))
+
+
+def _put_difference(difference: "Difference") -> None:
+    if difference.pointer is None:
+        place = f"line {difference.line:,}, byte {difference.byte:,}"
+    else:
+        place = difference.pointer or "(the whole file)"
+    indent = " " * _WIDTH
+    put(Text(indent), Text(visible(f"{place}: {difference.what}")))
+    put(Text(f"{indent}published: ", "dim"), Text(visible(difference.expected or "")))
+    put(Text(f"{indent}restored:  ", "dim"), Text(visible(difference.found or "")))
+
+
+def _put_sum(verdicts: "list[Verdict]") -> None:
+    """Count files and bytes, in one line."""
+    counts: Counter[Any] = Counter(verdict.status for verdict in verdicts)
+    by = Counter(verdict.by for verdict in verdicts if verdict.by)
+    size = sum(verdict.bytes for verdict in verdicts if verdict.by or verdict.difference)
+    compared = counts["equal"] + counts["different"]
+    parts = [f"{counts['equal']:,} equal ({by['bytes']:,} to the byte, {by['values']:,} in every value)"]
+    others = ("different", "changed", "new", "gone", "not data")
+    parts += [f"{counts[name]:,} {name}" for name in others if counts[name]]
+    put(Text(f"{compared:,} files compared ({decimal(size)}): "), Text(", ".join(parts)))
