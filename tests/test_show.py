@@ -92,10 +92,14 @@ def read(files):
 def write(records):
     return iter(())
 
+def write_record(published):
+    return b"hello"
+
 SCHEMES = (Scheme("toy.mood", "Mood.", "turn", {"good": "Good.", "bad": "Bad."}),
     Scheme("toy.score", "Score.", "dialogue"))
 CORPUS = Corpus(id="toy", version=1, title="Toy", description="", homepage="", licence="none", citation="none",
-    languages=("en",), files="text files", splits={"val": None}, schemes=SCHEMES, read=read, write=write)
+    languages=("en",), files="text files", splits={"val": None}, schemes=SCHEMES, read=read, write=write,
+    write_record=write_record)
 """
 
 

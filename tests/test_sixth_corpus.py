@@ -131,6 +131,18 @@ def test_it_is_found_and_shown(con: duckdb.DuckDBPyConnection) -> None:
     assert "So it's tea." in str(show(con, "teatime:test-rain"))
 
 
+def test_its_records_are_shown_as_published(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
+    from schema.errors import RegistryError
+    from talkhouse.raw import raw
+
+    ours = corpora((folder / "ingest" / "corpora",))
+    scones = (folder / "data" / "teatime" / "train" / "scones.txt").read_bytes()
+    for name in ("teatime/train-scones", "teatime:train-scones", "scones", "teatime/train/scones.txt"):
+        assert raw(con, name, ours) == scones
+    with pytest.raises(RegistryError, match="how to write a record of the corpus 'teatime'"):
+        raw(con, "teatime/train-scones")
+
+
 def test_it_is_restored(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
     restore(con, corpora((folder / "ingest" / "corpora",))["teatime"], folder / "restored")
     for path in (folder / "data" / "teatime").rglob("*.txt"):

@@ -3,14 +3,14 @@
 from ingest.corpora.dbdc3.read import read
 from ingest.corpora.dbdc3.rules import RULES
 from ingest.corpora.dbdc3.talk import BREAKDOWN, UNGRAMMATICAL
-from ingest.corpora.dbdc3.write import write
+from ingest.corpora.dbdc3.write import write, write_record
 from ingest.corpus import Corpus, Scheme, Source
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=1,
+    version=2,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
@@ -76,4 +76,5 @@ CORPUS = Corpus(
     has_record_per_file=True,
     read=read,
     write=write,
+    write_record=write_record,
 )

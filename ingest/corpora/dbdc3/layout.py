@@ -1,14 +1,34 @@
-"""What the rows do not say of a log and writing it back needs: the order of keys, absent keys, null lists."""
+"""What the rows do not say of a log and writing it back needs: the keys of its objects, null lists."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw, Struct
 
 from ingest import decode
-from ingest.corpora.dbdc3.logs import Label, Log, LogTurn
-from ingest.split import members
+from ingest.corpora.dbdc3.logs import Log
+
+
+class Layout(Struct):
+    """What ``records.extra`` has for writing a log back; values are kept as the literals that were published."""
+
+    fields: list[str] = []
+    """Keys of the log, in published order."""
+    turn_fields: list[str] = []
+    label_fields: list[str] = []
+    fields_at: dict[str, list[str]] = {}
+    """Keys of single turns and labels that have others, or in another order, by pointer."""
+    lists: dict[str, Raw] = {}
+    differs: dict[str, Raw] = {}
+    unknown: dict[str, Raw] = {}
+
+
+class _Objects(Struct):
+    """A log as objects of any keys."""
+
+    turns: list[dict[str, Raw]]
 
 
 def stated(log: Log) -> dict[str, Any]:
@@ -22,53 +42,40 @@ def stated(log: Log) -> dict[str, Any]:
 
 
 def layout(raw: bytes, log: Log) -> dict[str, Any]:
-    """Give what is needed to write a log as it was: the order of keys, absent keys, and null lists."""
-    top = decode.keys(raw)
-    turns = [member.raw for member in members(decode.member(raw, "turns"))]
-    turn_fields = decode.keys(turns[0]) if turns else []
-    labelled = next((index for index, turn in enumerate(log.turns) if turn.annotations), None)
-    label_fields: list[str] = []
-    if labelled is not None:
-        first = next(members(decode.member(turns[labelled], "annotations")))
-        label_fields = decode.keys(first.raw)
-    absent = list(_absent(log, turn_fields, label_fields))
+    """Give what is needed to write a log as it was: the keys of each object, and null lists."""
+    objects = decode.decoder(_Objects).decode(raw).turns
+    turns = {f"/turns/{index}": list(turn) for index, turn in enumerate(objects)}
+    labels = {
+        f"/turns/{index}/annotations/{position}": keys
+        for index, turn in enumerate(objects)
+        for position, keys in enumerate(_label_keys(turn))
+    }
+    turn_fields, label_fields = _commonest(turns.values()), _commonest(labels.values())
+    others = {place: keys for place, keys in turns.items() if keys != turn_fields}
+    others |= {place: keys for place, keys in labels.items() if keys != label_fields}
     nulls = {f"/turns/{index}/annotations": None for index, turn in enumerate(log.turns) if turn.annotations is None}
     return {
-        "fields": top,
+        "fields": decode.keys(raw),
         "turn_fields": turn_fields,
         "label_fields": label_fields,
-        "absent": absent,
+        "fields_at": others,
         "lists": nulls,
     }
 
 
-def _absent(log: Log, turn_fields: list[str], label_fields: list[str]) -> Iterator[str]:
-    """Name the keys that single turns or labels lack; extends the lists by keys that the first one lacks."""
-    for objects, fields in ((_turns(log), turn_fields), (_labels(log), label_fields)):
-        present = [(place, _present(value)) for place, value in objects]
-        for _, names in present:
-            fields += [name for name in names if name not in fields]
-        known = {name for _, names in present for name in names}
-        for place, names in present:
-            if len(names) < len(known):
-                yield from (f"{place}/{name}" for name in fields if name in known and name not in names)
+def _label_keys(turn: dict[str, Raw]) -> list[list[str]]:
+    """List the keys of every label of a turn."""
+    raw = turn.get("annotations")
+    labels = None if raw is None else decode.decoder(list[dict[str, Raw]] | None).decode(raw)
+    return [list(label) for label in labels or ()]
 
 
-def _turns(log: Log) -> Iterator[tuple[str, LogTurn]]:
-    return ((f"/turns/{index}", turn) for index, turn in enumerate(log.turns))
+def _commonest(found: Iterable[list[str]]) -> list[str]:
+    """Give the keys that most objects have; of equals those that come first."""
+    counts = Counter(map(tuple, found))
+    return list(counts.most_common(1)[0][0]) if counts else []
 
 
-def _labels(log: Log) -> Iterator[tuple[str, Label]]:
-    for place, turn in _turns(log):
-        for index, label in enumerate(turn.annotations or ()):
-            yield f"{place}/annotations/{index}", label
-
-
-_NAMES = {
-    kind: [(field.name, field.encode_name) for field in msgspec.structs.fields(kind)] for kind in (LogTurn, Label)
-}
-
-
-def _present(value: LogTurn | Label) -> list[str]:
-    """Give the JSON names of the fields that are there."""
-    return [name for attribute, name in _NAMES[type(value)] if getattr(value, attribute) is not UNSET]
+def laid_out(record_extra: str | None) -> Layout:
+    """Decode what a record keeps of a log's layout."""
+    return msgspec.json.decode(record_extra or "{}", type=Layout)

@@ -16,7 +16,7 @@ from ingest.corpora.dbdc3.place import Family, PathFacts, facts, family
 from ingest.corpora.dbdc3.talk import CORPUS, annotation_rows, speakers, turn_row
 from ingest.corpus import Loaded, Note, Outcome, Place, Unrecognised, reject
 from ingest.keys import Keys, digest
-from ingest.rows import Dialogue, Participant, Record, Row
+from ingest.rows import Dialogue, Participant, Record, Row, Speaker
 from ingest.sources import SourceFile
 
 STANDARD_SPLITS = {"train": "train", "dev": "validation", "eval": "test", "test": "test"}
@@ -49,10 +49,10 @@ class _Reader:
         self._dialogues = Keys()
         self._records = Keys()
         self._facts: dict[str, bytes] = {}
-        self._native_ids: set[str] = set()
+        self._first: dict[str, str] = {}
         self._bytes: dict[tuple[str, str], str] = {}
         self._published: set[tuple[str | None, str]] = set()
-        self._speakers: set[str] = set()
+        self._speakers = Keys()
         self._folders: Counter[PurePosixPath] = Counter()
 
     def log(self, file: SourceFile) -> Outcome:
@@ -80,14 +80,14 @@ class _Reader:
     def context(self, file: SourceFile, text: str) -> Loaded:
         """Turn one background paragraph into a record; its text is the dialogue's where both agree."""
         native_id = _stem(file, CONTEXT)
-        is_known = native_id in self._native_ids
-        at_home = is_known and self._backgrounds[native_id] == text
-        where = PurePosixPath(CORPUS, "context", *file.path.parts[1:]).with_name(native_id)
-        record_id, _ = self._records.assign(str(where), digest(file.id))
+        dialogue_id = self._first.get(native_id)
+        at_home = dialogue_id is not None and self._backgrounds[native_id] == text
+        where = "/".join([CORPUS, "context", *file.path.parts[1:-1], native_id])
+        record_id, _ = self._records.assign(where, digest(file.id))
         record = Record(
             record_id=record_id,
             corpus_id=CORPUS,
-            dialogue_id=f"{CORPUS}:{native_id}" if is_known else None,
+            dialogue_id=dialogue_id,
             native_id=native_id,
             main_speaker_id=None,
             subset="context",
@@ -100,7 +100,7 @@ class _Reader:
             extra=None if at_home else decode.dump({"background": text}),
         )
         notes = []
-        if not is_known:
+        if dialogue_id is None:
             notes.append(Note("DB-06", f"a background paragraph without the dialogue {native_id}", file, ""))
         return Loaded(_context_place(file), [record], notes)
 
@@ -142,12 +142,13 @@ class _Reader:
         if (said.release, log.dialogue_id) in self._published:
             notes.append(Note("DB-03", f"the id {log.dialogue_id} occurs twice within the release {said.release}"))
         self._published.add((said.release, log.dialogue_id))
-        self._native_ids.add(log.dialogue_id)
+        self._first.setdefault(log.dialogue_id, dialogue_id)
         return Loaded(place, rows, notes)
 
     def _dialogue(self, dialogue_id: str, said: PathFacts, log: Log, bot: Family | None) -> Iterator[Row]:
         """Give the rows of a conversation that is published for the first time."""
-        user, system = speakers(dialogue_id, log, bot)
+        both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
+        (user, _), (system, _) = both
         turns = [turn_row(dialogue_id, index, turn, user, system) for index, turn in enumerate(log.turns)]
         background = self._backgrounds.get(log.dialogue_id)
         extra: dict[str, Any] = {} if background is None else {"background": background}
@@ -161,12 +162,17 @@ class _Reader:
             started_at=turns[0].said_at if turns else None,
             extra=decode.dump(extra),
         )
-        for speaker, role in ((user, "user"), (system, "system")):
-            if speaker.speaker_id not in self._speakers:
-                self._speakers.add(speaker.speaker_id)
+        for (speaker, is_new), role in zip(both, ("user", "system"), strict=True):
+            if is_new:
                 yield speaker
             yield Participant(dialogue_id, speaker.speaker_id, role)
         yield from turns
+
+    def _known(self, speaker: Speaker) -> tuple[Speaker, bool]:
+        """Give a speaker its key, and tell whether it is new: a dialogue-id may look like the key of a person."""
+        who = digest(speaker.kind, speaker.native_id or "")
+        speaker.speaker_id, is_new = self._speakers.assign(speaker.speaker_id, who)
+        return speaker, is_new
 
     def _differs(self, dialogue_id: str, log: Log) -> dict[str, Any]:
         """Give what this record states of its dialogue, by pointer, if an earlier record stated something else."""

@@ -17,7 +17,7 @@ BREAKDOWN = "dbdc3.breakdown"
 UNGRAMMATICAL = "dbdc3.ungrammatical"
 ROLES = {"U": "user", "S": "system"}
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
 def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, Speaker]:

@@ -1,15 +1,18 @@
 """Rows back to dialogue logs and background paragraphs: equal in every value, keys in published order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
-from ingest.corpora.dbdc3.logs import CONTEXT, Label, Log, LogTurn
+from ingest.corpora.dbdc3.layout import Layout, laid_out
+from ingest.corpora.dbdc3.logs import CONTEXT
 from ingest.corpora.dbdc3.talk import BREAKDOWN, ROLES, UNGRAMMATICAL
 from ingest.corpus import Published
+from ingest.decode import decoder, pointer
 from ingest.rows import Annotation, Turn
 
 _FLAGS = {role: flag for flag, role in ROLES.items()}
@@ -19,105 +22,83 @@ _SPACES = 4
 def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
     """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
     for published in records:
-        yield published.path, published.mark + _content(published)
+        content = write_record(published) if published.record else published.raw or b""
+        yield published.path, published.mark + content
 
 
-def _content(published: Published) -> bytes:
+def write_record(published: Published) -> bytes:
+    """Give a log as JSON, or a background paragraph: each is the whole of its file."""
     record = published.record
-    if record is None:
-        return published.raw or b""
-    if published.file.source_file_id.endswith(CONTEXT):
-        background: str = (_extra(published.dialogue) | _extra(record))["background"]
-        return background.encode()
+    if record is not None and record.source_file_id.endswith(CONTEXT):
+        paragraph = (_extra(published.dialogue) | _extra(record))["background"]
+        text: str = decoder(str).decode(paragraph)
+        return text.encode()
     return msgspec.json.format(msgspec.json.encode(_log(published)), indent=_SPACES)
 
 
 def _log(published: Published) -> dict[str, Any]:
-    """Build one log: first as the tables have it, then with what this record states differently."""
+    """Build one log: what its record states differently, and else what the tables of its dialogue have."""
     record = published.record
     assert record is not None and published.dialogue is not None  # noqa: S101, PT018 - a log is a dialogue
-    extra = _extra(record)
     user = next(person for person in published.participants if person.role == "user")
-    log: dict[str, Any] = {
-        "dialogue-id": record.native_id,
-        "group-id": _extra(published.dialogue).get("group-id", ""),
-        "speaker-id": published.speakers[user.speaker_id].native_id,
-        "turns": [],
-    }
     by_turn = defaultdict(list)
     for annotation in published.annotations:
         by_turn[annotation.turn_index].append(annotation)
-    log["turns"] = [_turn(turn, by_turn[turn.turn_index]) for turn in published.turns]
-    for place, value in {
-        **extra.get("lists", {}),
-        **extra.get("differs", {}),
-        **extra.get("unknown", {}),
-    }.items():
-        parent, key = _resolve(log, place)
-        parent[key] = value
-    for place in extra.get("absent", ()):
-        parent, key = _resolve(log, place)
-        parent.pop(key, None)
-    return _ordered(log, extra)
-
-
-def _turn(turn: Turn, annotations: list[Annotation]) -> dict[str, Any]:
-    extra = _extra(turn)
-    said_at = turn.said_at.strftime("%Y-%m-%d %H:%M:%S") if turn.said_at else ""
-    return {
-        "turn-index": extra.get("turn-index", turn.turn_index),
-        "speaker": extra.get("speaker", _FLAGS[turn.role]),
-        "time": extra.get("time", said_at),
-        "annotation-id": turn.native_id,
-        "utterance": turn.text,
-        "annotations": [_label(list(rows)) for _, rows in groupby(annotations, key=lambda row: row.annotator_index)],
+    objects = _Objects(laid_out(record.extra))
+    log = {
+        "dialogue-id": record.native_id,
+        "group-id": _extra(published.dialogue).get("group-id", ""),
+        "speaker-id": published.speakers[user.speaker_id].native_id,
+        "turns": [objects.turn(turn, by_turn[turn.turn_index]) for turn in published.turns],
     }
+    return objects.laid(log, "", objects.layout.fields)
 
 
-def _label(rows: list[Annotation]) -> dict[str, Any]:
-    """Build one annotator's label from its rows, one per scheme."""
-    by_scheme = {row.scheme: row for row in rows}
-    breakdown = by_scheme[BREAKDOWN]
-    extra = _extra(breakdown)
-    grammar = by_scheme[UNGRAMMATICAL].label if UNGRAMMATICAL in by_scheme else extra.get("ungrammatical-sentence", "")
-    return {
-        "annotator-id": breakdown.annotator_id,
-        "breakdown": breakdown.label,
-        "ungrammatical-sentence": grammar,
-        "comment": extra.get("comment", ""),
-    }
+class _Objects:
+    """Builds the objects of one log, each with the keys that it was published with, in their order."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._stated = layout.lists | layout.differs | layout.unknown
+
+    def turn(self, turn: Turn, annotations: list[Annotation]) -> dict[str, Any]:
+        """Build one turn with its labels."""
+        place, extra = f"/turns/{turn.turn_index}", _extra(turn)
+        said_at = turn.said_at.isoformat(" ") if turn.said_at else ""
+        by_annotator = groupby(annotations, key=lambda row: row.annotator_index)
+        known = {
+            "turn-index": extra.get("turn-index", turn.turn_index),
+            "speaker": extra.get("speaker", _FLAGS[turn.role]),
+            "time": extra.get("time", said_at),
+            "annotation-id": turn.native_id,
+            "utterance": turn.text,
+            "annotations": [self._label(f"{place}/annotations/{index}", list(rows)) for index, rows in by_annotator],
+        }
+        return self.laid(known, place, self.layout.turn_fields)
+
+    def _label(self, place: str, rows: list[Annotation]) -> dict[str, Any]:
+        """Build one annotator's label from its rows, one per scheme."""
+        by_scheme = {row.scheme: row for row in rows}
+        breakdown = by_scheme[BREAKDOWN]
+        extra = _extra(breakdown)
+        grammar = by_scheme.get(UNGRAMMATICAL)
+        known = {
+            "annotator-id": breakdown.annotator_id,
+            "breakdown": breakdown.label,
+            "ungrammatical-sentence": grammar.label if grammar else extra.get("ungrammatical-sentence", ""),
+            "comment": extra.get("comment", ""),
+        }
+        return self.laid(known, place, self.layout.label_fields)
+
+    def laid(self, known: Mapping[str, Any], place: str, fields: list[str]) -> dict[str, Any]:
+        """Give an object the keys that it was published with: ``fields``, unless its own are kept."""
+        keys = self.layout.fields_at.get(place, fields)
+        if not self._stated:
+            return {key: known[key] for key in keys}
+        places = {key: place + pointer(key) for key in keys}
+        return {key: self._stated[at] if at in self._stated else known[key] for key, at in places.items()}
 
 
-def _ordered(log: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Put keys in published order, and leave out those that no object of the record has."""
-    turn_fields, label_fields = extra.get("turn_fields", []), extra.get("label_fields", [])
-    for turn in log["turns"]:
-        if turn.get("annotations"):
-            turn["annotations"] = [_sorted(label, label_fields) for label in turn["annotations"]]
-    log["turns"] = [_sorted(turn, turn_fields) for turn in log["turns"]]
-    return _sorted(log, extra["fields"])
-
-
-_KNOWN = {field.encode_name for kind in (Log, LogTurn, Label) for field in msgspec.structs.fields(kind)}
-
-
-def _sorted(value: dict[str, Any], fields: list[str]) -> dict[str, Any]:
-    rest = [key for key in value if key not in fields and key not in _KNOWN]
-    return {key: value[key] for key in [*fields, *rest] if key in value}
-
-
-def _resolve(log: dict[str, Any], place: str) -> tuple[Any, Any]:
-    """Follow a JSON pointer to the container of its last token."""
-    *path, last = (token.replace("~1", "/").replace("~0", "~") for token in place.split("/")[1:])
-    value: Any = log
-    for token in path:
-        value = value[int(token)] if isinstance(value, list) else value[token]
-    return value, int(last) if isinstance(value, list) else last
-
-
-def _extra(row: Any) -> dict[str, Any]:
-    """Decode ``extra``."""
-    if row is None or row.extra is None:
-        return {}
-    found: dict[str, Any] = msgspec.json.decode(row.extra)
-    return found
+def _extra(row: Any) -> dict[str, Raw]:
+    """Decode ``extra``; its values stay the literals that they are."""
+    return {} if row is None or row.extra is None else decoder(dict[str, Raw]).decode(row.extra)

@@ -11,14 +11,14 @@ from ingest.corpora.delidata.labels import (
 )
 from ingest.corpora.delidata.read import read
 from ingest.corpora.delidata.rules import RULES
-from ingest.corpora.delidata.write import write
+from ingest.corpora.delidata.write import write, write_record
 from ingest.corpus import Corpus, Exempt, Scheme
 
 _CARDS = "labels are the cards of a group, any letter or digit"
 
 CORPUS = Corpus(
     id="delidata",
-    version=1,
+    version=2,
     title="DeliData: deliberation in multi-party problem solving",
     description=(
         "Chats of groups of two to six people who solve the Wason card selection task together. Messages are labelled "
@@ -90,4 +90,5 @@ CORPUS = Corpus(
     has_record_per_file=True,
     read=read,
     write=write,
+    write_record=write_record,
 )

@@ -1,5 +1,6 @@
 """The format of a group's file: tab-separated cells, quoted with ``'`` where they hold one, a line per row."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ingest.decode import BadRecord, pointer
@@ -24,6 +25,7 @@ class Cells(NamedTuple):
 
 
 HEADER = "\t".join(Cells._fields)
+LINE_END, WINDOWS_END = "\n", "\r\n"
 
 
 def quote(text: str) -> str:
@@ -47,19 +49,41 @@ def looks_like_a_table(raw: bytes) -> bool:
     return not raw or b"\t" in first or first == HEADER.encode()
 
 
-def parse(text: str, group_id: str) -> list[Cells]:
+class Table(NamedTuple):
+    """A group's file: its raw cells, and how its lines end."""
+
+    rows: list[Cells]
+    line_end: str
+    lacks_final_newline: bool
+
+
+def parse(text: str, group_id: str) -> Table:
     """Split a file into the raw cells of its rows; raises BadRecord (DE-01) where it is none of this corpus."""
-    header, *lines = text.removesuffix("\n").split("\n")
     if not text:
         raise BadRecord("DE-01", "the file is empty")
+    line_end = _line_end(text)
+    header, *lines = text.removesuffix(line_end).split(line_end)
     if header != HEADER:
         raise BadRecord("DE-01", f"the header is {header[:200]!r}")
-    rows = [_row(index, line) for index, line in enumerate(lines)]
-    for index, row in enumerate(rows):
+    rows = list(_rows(lines, group_id))
+    return Table(rows, line_end, not text.endswith(line_end))
+
+
+def _line_end(text: str) -> str:
+    """Give what ends the first line: a checkout by git on Windows has another end than the publisher's."""
+    return WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
+
+
+def _rows(lines: list[str], group_id: str) -> Iterator[Cells]:
+    """Give the cells of every line; raises BadRecord (DE-01)."""
+    for index, line in enumerate(lines):
+        if LINE_END in line:
+            raise BadRecord("DE-01", "the lines do not all end as the first does", pointer(index))
+        row = _row(index, line)
         if row.group_id != group_id:
             detail = f"the file is named {group_id}, its group_id is {row.group_id}"
             raise BadRecord("DE-01", detail, pointer(index, "group_id"))
-    return rows
+        yield row
 
 
 def _row(index: int, line: str) -> Cells:

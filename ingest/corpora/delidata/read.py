@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ingest import decode
-from ingest.corpora.delidata.cells import Cells, looks_like_a_table, parse, unquote
+from ingest.corpora.delidata.cells import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
 from ingest.corpora.delidata.labels import annotation_rows
 from ingest.corpora.delidata.oddities import oddities
 from ingest.corpora.delidata.render import cells
@@ -29,11 +29,10 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 
 class _Group(NamedTuple):
-    """A file's rows: with quotes taken off, and as published."""
+    """A file's rows: with quotes taken off, and as published with the ends of their lines."""
 
     rows: list[Cells]
-    raw: list[Cells]
-    lacks_final_newline: bool
+    table: Table
 
 
 class _Reader:
@@ -66,15 +65,14 @@ class _Reader:
             return reject(place, bad, raw)
 
     def _loaded(self, place: Place, group: _Group) -> Loaded:
-        rows, raw = group.rows, group.raw
+        rows, raw = group.rows, group.table.rows
         words = digest(*(part for row in rows for part in (row.message_type, row.origin, row.original_text)))
         dialogue_id, is_new = self._dialogues.assign(f"{CORPUS}:{place.native_id}", words)
         record_id, _ = self._records.assign(f"{CORPUS}/{place.native_id}", digest(place.file.id))
         record = _record(place, record_id, dialogue_id)
         labels = [list(annotation_rows(record, index, row)) for index, row in enumerate(rows)]
-        differs = _differs(dialogue_id, group, labels) | self._repeats.restated(dialogue_id, raw)
-        extra = {"differs": differs, "lacks_final_newline": group.lacks_final_newline}
-        record.extra = decode.dump({key: value for key, value in extra.items() if value})
+        differs = _differs(record, group, labels) | self._repeats.restated(dialogue_id, raw)
+        record.extra = decode.dump(_extra(group.table, differs))
         found: list[Row] = [record]
         if is_new:
             found += conversation(dialogue_id, rows, raw)
@@ -90,10 +88,10 @@ def _group(raw: bytes, group_id: str) -> _Group:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise decode.json_problem(raw, error) from error
-    published = parse(text, group_id)
-    rows = [Cells(*map(unquote, row)) for row in published]
+    table = parse(text, group_id)
+    rows = [Cells(*map(unquote, row)) for row in table.rows]
     opening(rows)
-    return _Group(rows, published, not text.endswith("\n"))
+    return _Group(rows, table)
 
 
 def _record(place: Place, record_id: str, dialogue_id: str) -> Record:
@@ -113,12 +111,20 @@ def _record(place: Place, record_id: str, dialogue_id: str) -> Record:
     )
 
 
-def _differs(dialogue_id: str, group: _Group, labels: Sequence[Sequence[Annotation]]) -> dict[str, str]:
+def _differs(record: Record, group: _Group, labels: Sequence[Sequence[Annotation]]) -> dict[str, str]:
     """Give the cells that the tables alone would spell in another way, by row and column."""
     found = {}
-    for index, (row, raw) in enumerate(zip(group.rows, group.raw, strict=True)):
-        shown = cells(row.group_id, turn_row(dialogue_id, index, row, raw), labels[index])
+    for index, (row, raw) in enumerate(zip(group.rows, group.table.rows, strict=True)):
+        turn = turn_row(record.dialogue_id or "", index, row, raw)
+        shown = cells(record.native_id or "", turn, labels[index])
         for name, ours, theirs in zip(Cells._fields, shown, raw, strict=True):
             if ours != theirs:
                 found[pointer(index, name)] = theirs
     return found
+
+
+def _extra(table: Table, differs: dict[str, str]) -> dict[str, object]:
+    """Give what the rows do not say of a file, and nothing where it is as all are."""
+    line_end = "" if table.line_end == LINE_END else table.line_end
+    extra = {"differs": differs, "line_end": line_end, "lacks_final_newline": table.lacks_final_newline}
+    return {key: value for key, value in extra.items() if value}

@@ -6,8 +6,8 @@ RULES = (
     Rule(
         "DE-01",
         "reject_file",
-        "Not a group's file: it is empty, its header is another, a row has other than 13 cells, or the file's name "
-        "is not the group_id of every row.",
+        "Not a group's file: it is empty, its header is another, a row has other than 13 cells, its lines end in "
+        "several ways, or the file's name is not the group_id of every row.",
         "Take the publisher's own file; an editor or a spreadsheet changes tabs, quotes and line ends.",
     ),
     Rule(

@@ -1,0 +1,201 @@
+"""DeliData: groups of any text and spelling, through a build and back, equal byte for byte."""
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest.corpora.delidata import CORPUS
+from ingest.corpora.delidata.cells import quote
+from talkhouse.build import build
+from talkhouse.gather import published
+from talkhouse.limit import Limit
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.corpora.delidata.rules import HEADER
+
+BOM = b"\xef\xbb\xbf"
+
+ODD_TEXTS = (
+    "",
+    "   ",
+    "\ufeffmark",
+    "a\x00b",
+    "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\r"),
+    "a\rb",
+    "\x7f\x80\x85\x9f\u2028\u2029\x1c\x1d\x1e\x0b\x0c",
+    "e\u0301 \u202eabc\u202c \u200d\u200b",
+    "\ufdd0\uffff\U0001fffe\U0010ffff",
+    "\ue000\U000f0000\U00020000\U0001f600",
+    '\\ \\\\u0041 \\t \\n " \' \\" / ~ ~0 ~1 %s {} && , ;',
+    "'",
+    "''",
+    "'''",
+    "''''",
+    "'a'",
+    " 'a' ",
+    "'a''b'",
+    "a''b",
+    "it's",
+    '"a"',
+    "None",
+    "x" * 100_000,
+    "\U0001f600'" * 30_000,
+)
+ANY = st.sampled_from(ODD_TEXTS) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\n\t\r"), max_size=9
+)
+"""All of Unicode's planes and control characters; a tab or a line feed in a cell is what no quoting can mend here."""
+
+CELL = ANY | ANY.map(quote)
+ID = CELL | st.sampled_from(["-1", "m1", "'m1'"])
+KIND = st.sampled_from(["MESSAGE", "SUBMIT", "'MESSAGE'", "message"]) | CELL
+ORIGIN = st.sampled_from(["Fox", "Elk", "'Fox'", "SYSTEM", "Fox/Elk"]) | CELL
+NUMBERS = [
+    "0.0",
+    "-0.0",
+    "1",
+    "1.0",
+    "1e3",
+    "1e-3",
+    ".5",
+    "0.50",
+    "+0.5",
+    "1e400",
+    "nan",
+    "",
+    "9" * 400,
+    "\u0665",
+    "0x1",
+]
+NUMBER = st.sampled_from(NUMBERS) | st.floats(0, 1).map(str) | CELL
+ITEMS = st.lists(ANY, max_size=3).map(",".join) | st.sampled_from(["0", "", ",", "partial_solution"])
+CARDS = st.lists(ANY | st.sampled_from(["A", "7", "N/A"]), max_size=3) | st.permutations(["N", "/", "A"])
+USERS = st.dictionaries(st.sampled_from(["Fox", "", "O'Hare"]) | ANY, CARDS, max_size=3)
+SPELLED = st.builds(
+    lambda users, blanks, ascii_only: json.dumps(users, separators=blanks, ensure_ascii=ascii_only),
+    USERS,
+    st.sampled_from([(", ", ": "), (",", ":")]),
+    st.booleans(),
+)
+BROKEN_JSON = ['{"a": ["b"], "a": []}', '{"a": 1}', '{"a": [1]}', "[]", "{", '{"a": ["\\ud800"]}', "[" * 2_000, "NaN"]
+TRACKER = SPELLED.filter(lambda text: not set("\n\t\r") & set(text)).flatmap(
+    lambda text: st.sampled_from([text, quote(text)])
+) | st.sampled_from(BROKEN_JSON)
+ROW = st.tuples(ID, KIND, ORIGIN, CELL, CELL, CELL, CELL, ITEMS, NUMBER, NUMBER, ITEMS, TRACKER)
+OPENING = st.tuples(
+    *map(st.just, ("-1", "INITIAL", "SYSTEM")),
+    st.sampled_from(["Fox,SYSTEM,Elk&&A,K,4,7", "&&,,,", ",,Fox,Fox&&A,A,A,A"])
+    | ANY.map(lambda name: f"{name}&&A,K,4,7"),
+    *([CELL] * 4),
+    *([NUMBER] * 2),
+    CELL,
+    TRACKER,
+)
+NAMES = ["g", "'g'", "it's", "'it''s'", "''", "'", "g&h", "\u0434\U0001f600", "a b", "\u202eg", "g\x01"]
+END = st.sampled_from(["\n", "\n", "\r\n"])
+BROKEN = [
+    b"",
+    BOM,
+    b"\t",
+    b"\xff\t",
+    HEADER.encode(),
+    f"{HEADER}\n".encode(),
+    f"{HEADER}\n\n".encode(),
+    BOM + BOM + b"\t",
+]
+
+
+@st.composite
+def folder(draw: st.DrawFn) -> dict[str, bytes]:
+    """Make files by path: groups, some given again with other spellings, and broken ones."""
+    files: dict[str, bytes] = {}
+    for number, name in enumerate(draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=10))):
+        rows = [draw(OPENING), *draw(st.lists(ROW, max_size=5))]
+        ends, mark = draw(END), draw(st.sampled_from([b"", b"", BOM]))
+        for copy in range(draw(st.integers(1, 2))):
+            given_as = [(row[0], *row[1:4], draw(CELL), *row[5:]) if copy else row for row in rows]
+            lines = [HEADER, *("\t".join([name, *row]) for row in given_as)]
+            text = ends.join(lines) + draw(st.sampled_from([ends, ends, ""]))
+            files[f"{number}_{copy}/{name}"] = mark + text.encode()
+    for number, raw in enumerate(draw(st.lists(st.sampled_from(BROKEN), max_size=3))):
+        files[f"broken_{number}/b"] = raw
+    cut = draw(st.sampled_from(sorted(files)))
+    files["cut/cut"] = files[cut][: len(HEADER) + draw(st.integers(0, 200))]
+    return files
+
+
+def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None) -> dict[str, bytes]:
+    """Build files, as they are or in an archive, beside a group that is whole, and restore them."""
+    raw = place / "data" / "delidata" / "delidata_corpus"
+    for name, content in files.items():
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        (raw / name).write_bytes(content)
+    if form:
+        shutil.make_archive(str(raw), form, raw)
+        shutil.rmtree(raw)
+    build(place / "w.duckdb", Silent(), data=place / "data", limit=Limit("100%"))
+    with talkhouse.open(place / "w.duckdb") as con:
+        restore(con, CORPUS, place / "out")
+        assert_records_are_written_as_files(con, place / "out")
+    out = place / "out" / "delidata_corpus"
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: Path) -> None:
+    """A record alone is written as it is in its file, which it fills."""
+    assert CORPUS.write_record
+    for one in published(con, CORPUS.id):
+        if one.record:
+            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+
+
+GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
+    suppress_health_check=list(HealthCheck),
+)
+@given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
+def test_invented_files_come_back_equal(
+    files: dict[str, bytes], form: str | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    files = {"whole/g": GROUP.encode()} | files
+    went = there_and_back(files, tmp_path_factory.mktemp("groups"), form)
+    told = {name for name, raw in files.items() if b"\t" in raw.split(b"\n")[0] or raw.removeprefix(BOM) == b""}
+    assert went == {name: raw for name, raw in files.items() if name in told}
+
+
+def renamed(name: str) -> str:
+    return GROUP.replace("\ng\t", f"\n{name}\t")
+
+
+ONCE_LOST = {
+    "name_in_quotes/'a''b'": renamed("'a''b'"),
+    "line_ends_of_windows/g": GROUP.replace("\n", "\r\n"),
+    "line_ends_of_windows_but_the_last/h": renamed("h").replace("\n", "\r\n").removesuffix("\r\n"),
+}
+"""What was once changed or refused, by what it was."""
+
+
+def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) -> None:
+    files = {name: text.encode() for name, text in ONCE_LOST.items()}
+    assert there_and_back(files, tmp_path) == files
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        assert con.execute("select count(*) from main.records").fetchall() == [(len(files),)]
+
+
+@pytest.mark.parametrize("text", [GROUP.replace("\n", "\r\n", 1), GROUP.replace("\n", "\r\n") + "x\n"])
+def test_lines_that_end_in_several_ways_are_refused(text: str, tmp_path: Path) -> None:
+    files = {"whole/g": GROUP.encode(), "mixed/g": text.encode()}
+    assert there_and_back(files, tmp_path) == files
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        assert con.execute("select rule from meta.quarantine").fetchall() == [("DE-01",)]

@@ -1,0 +1,102 @@
+"""From a turn, a label or a candidate to its file: ``bi.provenance`` leads to the place where it stands."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from ingest.corpus import Corpus
+from ingest.registry import corpora, sample_of
+
+EVERY_CORPUS = pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
+
+PLACE = "provenance.source_file_id, provenance.sha256, provenance.source_pointer"
+TURNS = f"select dialogue_id, turn_index, text, {PLACE} from main.turns inner join bi.provenance using (dialogue_id)"
+LABELS = (
+    f"select coalesce(label, value::varchar), {PLACE} from main.annotations inner join bi.provenance using (record_id)"
+)
+TEXTS = f"""
+    select texts.text, {PLACE}
+    from main.candidates
+    inner join bi.provenance using (record_id)
+    inner join main.texts using (text_id)
+"""
+PERSONAS = f"""
+    select personas.text, {PLACE}
+    from main.candidates
+    inner join bi.provenance using (record_id)
+    inner join main.personas using (persona_id)
+"""
+
+
+def at(value: Any, pointer: str) -> Any:
+    """Follow a JSON pointer (RFC 6901)."""
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Give every text of a JSON value: names, strings, and other scalars as JSON writes them."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield name
+                yield from texts(inner)
+        case list():
+            for inner in value:
+                yield from texts(inner)
+        case str():
+            yield value
+        case _:
+            yield json.dumps(value)
+
+
+class Files:
+    """The files of a corpus's sample, and what stands at a place in them."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._folder = sample_of(corpus).parent
+        self._corpus = corpus.id
+
+    def says(self, file_id: str, sha256: str, pointer: str, said: str) -> bool:
+        """Whether the place says it: a JSON file in so many words, another with its quotes doubled or in letters."""
+        raw = (self._folder / "sample" / Path(file_id).relative_to(self._corpus)).read_bytes()
+        assert hashlib.sha256(raw).hexdigest() == sha256
+        if file_id.endswith(".json"):
+            return said in set(texts(at(json.loads(raw), pointer)))
+        whole = raw.decode()
+        return said in whole or said.replace("'", "''") in whole or all(f'"{letter}"' in whole for letter in said)
+
+
+@EVERY_CORPUS
+def test_a_turn_is_where_a_join_by_dialogue_leads(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> None:
+    """One of the dialogue's records at least says it; others may only be about it."""
+    files, found = Files(corpus), {}
+    for *turn, text, file_id, sha256, pointer in con.execute(f"{TURNS} where corpus_id = ?", [corpus.id]).fetchall():
+        found[tuple(turn)] = found.get(tuple(turn)) or files.says(file_id, sha256, pointer, text)
+    assert found
+    assert all(found.values())
+
+
+@EVERY_CORPUS
+@pytest.mark.parametrize("query", [LABELS, TEXTS, PERSONAS], ids=["label", "text", "persona"])
+def test_what_hangs_on_a_record_is_where_a_join_by_record_leads(
+    corpus: Corpus, query: str, con: duckdb.DuckDBPyConnection
+) -> None:
+    files = Files(corpus)
+    places = con.execute(f"{query} where provenance.corpus_id = ?", [corpus.id]).fetchall()
+    lost = [place for said, *place in places if said is not None and not files.says(*place, said)]
+    assert lost == []
+    assert places or query != LABELS
+
+
+def test_every_record_has_its_file(con: duckdb.DuckDBPyConnection) -> None:
+    counts = "select (select count(*) from main.records), count(*), count(sha256) from bi.provenance"
+    ((records, rows, hashes),) = con.execute(counts).fetchall()
+    assert records == rows == hashes
