@@ -97,9 +97,9 @@ def _give(rows: Rows, form: Format, output: Path | None, whole: Callable[[], Non
 
 def _table(rows: Rows, stream: TextIO) -> None:
     """Draw a table that fits the terminal; elsewhere nothing is cut off."""
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, emoji=False)
     if not console.is_terminal:
-        console = Console(file=stream, highlight=False, width=10_000)
+        console = Console(file=stream, highlight=False, emoji=False, width=10_000)
     console.print(_grid(rows, box.ROUNDED if console.is_terminal else box.ASCII))
 
 

@@ -71,7 +71,8 @@ class Files:
         if file_id.endswith(".json"):
             return said in set(texts(at(json.loads(raw), pointer)))
         whole = raw.decode()
-        return said in whole or said.replace("'", "''") in whole or all(f'"{letter}"' in whole for letter in said)
+        written = (said, said.replace("'", "''"), said.replace('"', '""'))
+        return any(text in whole for text in written) or all(f'"{letter}"' in whole for letter in said)
 
 
 @EVERY_CORPUS

@@ -134,3 +134,10 @@ def test_a_corpus_that_is_not_among_ours_is_told_apart(tmp_path: Path) -> None:
     assert (shown.returncode, shown.stdout) == (RegistryError.exit_code, "")
     assert "how to write a record of the corpus 'toy'" in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_a_key_is_no_picture(sample: Path) -> None:
+    """Rich reads ``:train:`` as the picture of a train."""
+    done = run("show", "mantis:train:0", "--raw", "--db", str(sample))
+    assert done.returncode == 2
+    assert "the dialogue mantis:train:0 has 6 records" in done.stderr

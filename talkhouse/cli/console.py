@@ -24,8 +24,9 @@ from rich.progress import (
 if TYPE_CHECKING:
     from ingest.corpus import Corpus
 
-output = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+# No emoji: the key mantis:train:0 is not a picture of a train.
+output = Console(highlight=False, emoji=False)
+errors = Console(stderr=True, highlight=False, emoji=False)
 
 Database = Annotated[
     Path | None,

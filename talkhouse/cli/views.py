@@ -58,4 +58,4 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    (output if output.is_terminal else Console(width=10_000)).print(table)
+    (output if output.is_terminal else Console(width=10_000, emoji=False)).print(table)
