@@ -95,6 +95,22 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class LoadedMany:
+    """Many source records of one file, with all rows that they became: for files of hundreds of thousands.
+
+    There is one ``Record`` row for each; a note names its record and its place.
+    """
+
+    file: SourceFile
+    records: int
+    size: int
+    """Bytes of the records."""
+    rows: list[rows.Row]
+    blocks: list[Block]
+    notes: list[Note]
+
+
+@dataclass(frozen=True)
 class Rejected:
     """One source record that can't be loaded, verbatim; it goes to the quarantine whole."""
 
@@ -130,7 +146,7 @@ class Frame:
     """How many records the file was split into; each must be loaded or rejected, which a check holds against this."""
 
 
-Outcome: TypeAlias = Loaded | Rejected | Unrecognised | Frame | Note
+Outcome: TypeAlias = Loaded | LoadedMany | Rejected | Unrecognised | Frame | Note
 Reader: TypeAlias = Callable[[list[SourceFile]], Iterator[Outcome]]
 
 

@@ -1,6 +1,8 @@
 """Loads one corpus into a private warehouse: reader, validation, batches, and the count of every file."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -8,7 +10,7 @@ import polars as pl
 
 from ingest.accounts import Accounts
 from ingest.batches import Batches
-from ingest.corpus import Corpus, Frame, Loaded, Note, Outcome, Rejected, Unrecognised
+from ingest.corpus import Corpus, Frame, Loaded, LoadedMany, Note, Outcome, Rejected, Unrecognised
 from ingest.decode import dump
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
@@ -20,6 +22,18 @@ from schema.tables import metadata, qualified
 
 Advance = Callable[[int, int], None]
 """Told as a load goes on: bytes read since the last call, and records."""
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Spare Python's search for circles among millions of new objects, which have none: a tenth of a load's time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @dataclass
@@ -41,7 +55,7 @@ class Load:
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
         """Read the files and fill the tables; the caller's transaction makes it whole or nothing."""
         declare(self.con, self.corpus, is_sample=is_sample)
-        with opened(disk) as (files, skipped), self.batches:
+        with opened(disk) as (files, skipped), self.batches, _no_collection():
             for item in skipped:
                 self.accounts.skip(item)
                 if item.reason == OUTSIDE:
@@ -66,6 +80,13 @@ class Load:
                 for note in notes:
                     self._find(note, place.file, record_id)
                 self.advance(place.size, 1)
+            case LoadedMany(file, records, size, rows, blocks, notes):
+                self.validator.many(outcome)
+                self.accounts.of(file).loaded += records
+                self.batches.add(rows, size, blocks)
+                for note in notes:
+                    self._find(note, file, note.record_id)
+                self.advance(size, records)
             case Rejected(place, rule, detail, at=at):
                 self._quarantine(outcome)
                 self._find(Note(rule, detail, pointer=place.pointer + at), place.file, None)

@@ -29,6 +29,8 @@ class Check:
     remedy: str
     corpus_id: str | None = None
     """The corpus that it is about; None: all of them."""
+    about: str | None = None
+    """The table that may offend, if it is one: where it is empty, nothing needs to be looked at."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,18 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
     """Run checks one by one."""
     for check in wanted:
         begun = time.perf_counter()
-        rows = dicts(con.execute(f"select * from ({check.sql}) order by all limit {ROWS_KEPT + 1}"))
+        rows = []
+        if not _is_empty(con, check):
+            rows = dicts(con.execute(f"select * from ({check.sql}) order by all limit {ROWS_KEPT + 1}"))
         offending = len(rows)
         if offending > ROWS_KEPT:
             offending = con.execute(f"select count(*) from ({check.sql})").fetchall()[0][0]
         milliseconds = (time.perf_counter() - begun) * 1000
         yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
+
+
+def _is_empty(con: duckdb.DuckDBPyConnection, check: Check) -> bool:
+    return check.about is not None and not con.execute(f"select 1 from {check.about} limit 1").fetchall()
 
 
 def _written(query: Query) -> Check:
@@ -90,6 +98,7 @@ def _grain(table: Table) -> Check:
     """No two rows have the same grain; ``group by`` takes nulls for equal."""
     grain = ", ".join(table.info["grain"])
     return _generated(
+        table,
         f"{table.name}_have_one_row_per_grain",
         f"{qualified(table)} has one row per {grain}.",
         f"select {grain}, count(*) as row_count from {qualified(table)} group by all having count(*) > 1",
@@ -105,6 +114,7 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
     columns = ", ".join(column for column, _ in pairs)
     grain = ", ".join(dict.fromkeys([*(column for column, _ in pairs), *table.info["grain"]]))
     return _generated(
+        table,
         f"{table.name}_{'_'.join(column for column, _ in pairs)}_in_{target.name}",
         f"Every {columns} of {qualified(table)} is in {qualified(target)}.",
         f"select {grain} from {qualified(table)} as here where {given} "
@@ -112,6 +122,7 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
     )
 
 
-def _generated(name: str, condition: str, sql: str) -> Check:
+def _generated(table: Table, name: str, condition: str, sql: str) -> Check:
     """Structure that is broken is a mistake of a reader, never of the data."""
-    return Check(name, "error", condition, sql, name, "This is a mistake in Talkhouse: please report it.")
+    remedy = "This is a mistake in Talkhouse: please report it."
+    return Check(name, "error", condition, sql, name, remedy, about=qualified(table))

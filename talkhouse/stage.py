@@ -41,6 +41,8 @@ class Stage:
         present = [self.known[name] for name in self.plan.present if name in self.known]
         migrations.upgrade(self.bench.stage)
         with warehouse.create(self.bench.stage) as con:
+            # Row groups are compressed and written while the next ones are read, not all at the commit.
+            con.execute("set write_buffer_row_group_count = 1")
             if self.bench.old.exists():
                 carry(con, self.bench.old, self.plan, self.catalogue, present)
             for item in self.plan.load:

@@ -2,11 +2,21 @@
 -- severity: warn
 -- remedy: Leave one of the two out when you train; a repetition that is meant belongs into the corpus's declaration.
 with
+split_corpora as (
+    -- Where no corpus has several splits, no text needs to be read.
+    select corpus_id
+    from main.records
+    where split is not null
+    group by corpus_id
+    having count(distinct split) > 1
+),
+
 words as (
     select
         dialogue_id,
-        hash(list(text order by turn_index)) as words_hash,
+        hash(list(hash(text) order by turn_index)) as words_hash,
     from main.turns
+    semi join split_corpora on split_corpora.corpus_id = split_part(turns.dialogue_id, ':', 1)
     group by dialogue_id
 ),
 

@@ -1,6 +1,6 @@
 """The plain and the intent file of a split: a record for each dialogue of the one object that a file is."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
 import msgspec
@@ -14,13 +14,14 @@ from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.record import placed, record
 from ingest.corpora.mantis.stand_in import StandIn
 from ingest.corpora.mantis.talk import Known, Talks
-from ingest.corpus import Frame, Loaded, Note, Outcome, Place, Rejected, reject
+from ingest.corpora.mantis.turns import Columns, block
+from ingest.corpus import Frame, LoadedMany, Note, Outcome, Place, Rejected, reject
 from ingest.decode import BadRecord, pointer
-from ingest.rows import Block, Row
+from ingest.rows import Row
 from ingest.sources import BOM, SourceFile
 
-_RELEASED = 100
-"""Dialogues after which the memory of those that are done is given back."""
+_TOGETHER = 200
+"""Dialogues whose rows are handed on together; then the memory of their text is given back."""
 
 
 class Conversations:
@@ -42,7 +43,7 @@ class Conversations:
             place = Place(file, subset=role.subset, split=role.split, size=file.size)
             yield reject(place, bad, stand_in.restored(bytes(text)))
             return
-        reader = _File(self._parser, self._talks, self._proof, stand_in, is_shared=role.split in self._shared)
+        reader = _File(file, self._parser, self._talks, self._proof, stand_in, is_shared=role.split in self._shared)
         repeated, done = _repeated(pieces), 0
         for index, (key, piece) in enumerate(pieces):
             raw = bytes(piece)
@@ -50,39 +51,65 @@ class Conversations:
             place = Place(file, repeated.get(index, f"/{key}"), role.subset, None, role.split, index, key, len(raw))
             if index in repeated:
                 yield Rejected(place, "TH-03", f"the key {key!r} stands more than once", stand_in.restored(raw))
-            else:
-                yield reader.dialogue(place, raw)
-            if index % _RELEASED == 0:
+            elif refused := reader.take(place, raw):
+                yield refused
+            if index % _TOGETHER == 0:
+                yield from reader.taken()
                 held.release(done)
+        yield from reader.taken()
         yield Frame(file, {"orders": list(self._parser.orders)}, len(pieces))
 
 
 class _File:
-    """One file that is read: turns dialogues into records."""
+    """One file that is read: gathers the rows of many dialogues."""
 
-    def __init__(self, parser: Parser, talks: Talks, proof: Proof, stand_in: StandIn, *, is_shared: bool) -> None:
-        self._parser, self._talks, self._proof = parser, talks, proof
+    def __init__(
+        self,
+        file: SourceFile,
+        parser: Parser,
+        talks: Talks,
+        proof: Proof,
+        stand_in: StandIn,
+        *,
+        is_shared: bool,
+    ) -> None:
+        self._file, self._parser, self._talks, self._proof = file, parser, talks, proof
         self._stand_in, self._is_shared = stand_in, is_shared
         self._decoder: Decoder = msgspec.json.Decoder(float_hook=stand_in.decoded if stand_in.number else str.encode)
+        self._clear()
 
-    def dialogue(self, place: Place, raw: bytes) -> Loaded | Rejected:
-        """Turn one dialogue into its record; one that is there already adds only what it states otherwise."""
+    def take(self, place: Place, raw: bytes) -> Rejected | None:
+        """Add one dialogue, or give why it can't be; one that is there already adds only what it states otherwise."""
         try:
             parsed = self._parser.parse(raw, self._decoder)
         except BadRecord as bad:
             return reject(place, bad, self._stand_in.restored(raw))
         key, name = place.native_id or "", place.split or ""
         known = self._talks.known(name, key, parsed, is_shared=self._is_shared)
-        rows: list[Row] = []
-        blocks: list[Block] = []
-        notes: list[Note] = []
+        notes = record(place, known, parsed, self._rows)
         if known.is_new:
-            blocks.append(self._talks.rows(known.dialogue_id, key, parsed, rows))
-            notes += oddities(parsed)
+            self._talks.add(known.dialogue_id, key, parsed, self._rows, self._turns)
+            notes = oddities(parsed) + notes
         if known.is_first:
             self._remember(name, key, known, parsed)
-        notes += record(place, known, parsed, rows)
-        return Loaded(place, rows, [placed(note, place) for note in notes], blocks)
+        if notes:
+            self._notes += [placed(note, place) for note in notes]
+        self._records += 1
+        self._bytes += len(raw)
+        return None
+
+    def taken(self) -> Iterator[LoadedMany]:
+        """Give what was taken since the last time, if anything was."""
+        if self._records:
+            blocks = [block(self._turns)] if self._turns else []
+            yield LoadedMany(self._file, self._records, self._bytes, self._rows, blocks, self._notes)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._records = self._bytes = 0
+        self._rows: list[Row] = []
+        self._turns: Columns = defaultdict(list)
+        self._notes: list[Note] = []
 
     def _remember(self, name: str, key: str, known: Known, parsed: Parsed) -> None:
         """Tell the response-ranking files what is said in a dialogue."""

@@ -23,8 +23,10 @@ def check_duplicates(raw: bytes, texts: int) -> None:
 
     Each of them has two quotes beside those that a backslash escapes, and a decoder gives a key that stands twice once.
     """
-    if raw.count(b'"') - _ESCAPED.findall(raw).count(b'"') != 2 * texts:
-        json.loads(raw, object_pairs_hook=_unique)
+    # Without a doubled backslash, each backslash before a quote escapes it.
+    escaped = raw.count(b'\\"') if b"\\\\" not in raw else _ESCAPED.findall(raw).count(b'"')
+    if raw.count(b'"') - escaped != 2 * texts:
+        json.loads(raw, object_pairs_hook=_unique, parse_int=str)
 
 
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)

@@ -73,7 +73,10 @@ class Parser:
         if type(facts.get("category")) is not str or "user" not in spoken.roles:
             raise _misshapen(raw)
         check_duplicates(raw, texts)
-        return Parsed(facts, spoken, moment(facts.get("dialog_time")), moments(spoken.times), is_usual, orders, others)
+        times, started = moments(spoken.times), facts.get("dialog_time", UNSET)
+        # A dialogue begins when its first utterance is said.
+        started_at = times.found[0] if started == spoken.times[0] else moment(started)
+        return Parsed(facts, spoken, started_at, times, is_usual, orders, others)
 
     def _orders(self, utterances: list[dict[str, Value]]) -> list[int]:
         """Give the numbers of the orders of keys."""

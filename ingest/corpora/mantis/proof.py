@@ -36,9 +36,9 @@ class _Known(NamedTuple):
 class Proof:
     """The conversations of a build, by split and key."""
 
-    def __init__(self, ranked: Collection[str] = ()) -> None:
-        """``ranked``: the splits of which a TSV is given, whose utterances are hashed."""
-        self._ranked = ranked
+    def __init__(self, ranked: Collection[str] = (), *, is_labelled: bool = True) -> None:
+        """``ranked``: splits of which a TSV is given, whose utterances are hashed; ``is_labelled``: labels follow."""
+        self._ranked, self._is_labelled = ranked, is_labelled
         self._known: dict[str, dict[str, _Known]] = {}
 
     def add(
@@ -51,9 +51,12 @@ class Proof:
         positions: Sequence[int],
     ) -> None:
         """Remember a conversation; ``positions`` are the utterances' own numbers, from 1."""
+        talks = self._known.setdefault(split, {})
+        if split not in self._ranked and not self._is_labelled:
+            return
         marks = b"".join(map(digest, texts)) if split in self._ranked else b""
         answers = tuple(responses(roles, positions))
-        self._known.setdefault(split, {})[key] = _Known(dialogue_id, len(texts), marks, answers)
+        talks[key] = _Known(dialogue_id, len(texts), marks, answers)
 
     def known(self, split: str) -> bool:
         """Whether there are conversations of a split."""

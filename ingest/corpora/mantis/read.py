@@ -39,7 +39,8 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 def _parts(given: dict[Role, SourceFile], tables: list[SourceFile]) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
-    proof = Proof({one.split for one in given if one.subset in RANKING and one.split})
+    ranked = {one.split for one in given if one.subset in RANKING and one.split}
+    proof = Proof(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if all(Role(subset, split) in given for subset in TALKS)}
     conversations, ranking = Conversations(proof, shared), Ranking(proof)
     for one in _of(given, TALKS):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ingest.corpora.mantis.intents import labels
+from ingest.corpora.mantis.intents import NONE, labels
 from ingest.corpora.mantis.layout import CORPUS, SPLITS
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.shapes import TALK, keep
@@ -20,14 +20,17 @@ _SHOWN = 3
 
 def record(place: Place, known: Known, parsed: Parsed, rows: list[Row]) -> list[Note]:
     """Add the record of a dialogue and its intents; gives what is wrong with them."""
-    record_id = f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}"
-    said = labels(parsed, record_id, known.dialogue_id)
-    own: dict[str, Any] = {"lists": said.lists, "absent": said.absent, "differs": known.differs}
+    key = record_id(place)
+    said = labels(parsed, key, known.dialogue_id)
+    own: dict[str, Any] = {}
+    if said is not NONE or known.differs:
+        own = {"lists": said.lists, "absent": said.absent, "differs": known.differs}
+        own = {name: value for name, value in own.items() if value}
     if not known.is_new:
         own["orders"] = parsed.orders[0] if len(set(parsed.orders)) == 1 else parsed.orders
     rows.append(
         Record(
-            record_id=record_id,
+            record_id=key,
             corpus_id=CORPUS,
             dialogue_id=known.dialogue_id,
             native_id=place.native_id,
@@ -39,17 +42,22 @@ def record(place: Place, known: Known, parsed: Parsed, rows: list[Row]) -> list[
             record_index=place.record_index or 0,
             source_file_id=place.file.id,
             source_pointer=place.pointer,
-            extra=_extra(parsed, {name: value for name, value in own.items() if value or name == "orders"}),
+            extra=_extra(parsed, own),
         )
     )
     rows += said.rows
-    return said.notes + list(_disagreements(known))
+    return said.notes + _disagreements(known) if known.differs or not known.is_first else said.notes
 
 
 def placed(note: Note, place: Place) -> Note:
     """Give a note with its place in the file instead of that in the dialogue."""
     where = place.pointer + (note.pointer or "")
-    return Note(note.rule, note.detail, None, where, None, note.task, note.turn_index, note.severity)
+    return Note(note.rule, note.detail, None, where, record_id(place), note.task, note.turn_index, note.severity)
+
+
+def record_id(place: Place) -> str:
+    """Give the key of the record that stands at a place."""
+    return f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}"
 
 
 def _disagreements(known: Known) -> list[Note]:

@@ -1,6 +1,5 @@
 """A conversation to its rows, once however many files have it."""
 
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -10,11 +9,11 @@ from ingest.corpora.mantis.facts import Facts
 from ingest.corpora.mantis.layout import CORPUS
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import People
-from ingest.corpora.mantis.shapes import TALK_FACTS, Value, keep
+from ingest.corpora.mantis.shapes import TALK_FACTS, keep
 from ingest.corpora.mantis.times import text_of
-from ingest.corpora.mantis.turns import Turns
+from ingest.corpora.mantis.turns import Columns, Turns
 from ingest.keys import Keys, digest
-from ingest.rows import Block, Dialogue, Row
+from ingest.rows import Dialogue, Row
 
 
 class Known(NamedTuple):
@@ -46,19 +45,20 @@ class Talks:
         differs = self._facts.differs(dialogue_id, parsed)
         return Known(dialogue_id, is_new, is_new and dialogue_id == natural, differs)
 
-    def rows(self, dialogue_id: str, key: str, parsed: Parsed, rows: list[Row]) -> Block:
-        """Add the rows of a conversation that is published for the first time; gives its turns."""
+    def add(self, dialogue_id: str, key: str, parsed: Parsed, rows: list[Row], turns: Columns) -> None:
+        """Add the rows of a conversation that is published for the first time, and its turns."""
         title = parsed.facts.get("title")
         shown = title if isinstance(title, str) else None
-        domain, extra = parsed.facts["category"], _extra(parsed.facts, parsed.started_at)
+        domain, extra = parsed.facts["category"], _extra(parsed)
         rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", parsed.started_at, extra))
-        return self._turns.block(dialogue_id, parsed, rows)
+        self._turns.add(dialogue_id, parsed, rows, turns)
 
 
-def _extra(facts: dict[str, Value], started_at: datetime | None) -> str | None:
+def _extra(parsed: Parsed) -> str | None:
     """Give ``extra`` of a dialogue: what no column gives back."""
-    title, time, concatenated = (facts.get(name, UNSET) for name in TALK_FACTS[1:])
-    is_exact = time == text_of(started_at)
+    title, time, concatenated = (parsed.facts.get(name, UNSET) for name in TALK_FACTS[1:])
+    is_as_first = time == parsed.spoken.times[0]
+    is_exact = 0 not in parsed.times.inexact if is_as_first else time == text_of(parsed.started_at)
     if isinstance(title, str) and is_exact and type(concatenated) is int and 0 <= concatenated <= 1:
         return _USUAL[concatenated]
     extra: dict[str, Any] = {}

@@ -1,6 +1,7 @@
 """The utterances of a dialogue to turns: one block, and in ``extra`` of each what no column gives back."""
 
-from typing import Any
+from collections import defaultdict
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -16,8 +17,16 @@ _CACHED = 4_096
 NUMBERS = list(range(1, 1_001))
 """utterance_pos as it should be, of dialogues that are not longer than any."""
 
+Columns: TypeAlias = defaultdict[str, list[Any]]
+"""Turns of many dialogues, a list for each column that differs."""
+
 _INTEGERS = range(-(2**31), 2**31)
 """What an integer column holds."""
+
+
+def block(columns: Columns) -> Block:
+    """Give the turns of many dialogues."""
+    return Block(Turn, {"kind": "message"}, dict(columns))
 
 
 class Turns:
@@ -27,20 +36,18 @@ class Turns:
         self._people = people
         self._plain: dict[tuple[str, int], str | None] = {}
 
-    def block(self, dialogue_id: str, parsed: Parsed, rows: list[Row]) -> Block:
-        """Give the turns of a new dialogue; the rows of who takes part are added."""
+    def add(self, dialogue_id: str, parsed: Parsed, rows: list[Row], columns: Columns) -> None:
+        """Add the turns of a new dialogue to columns of many, and the rows of who takes part."""
         spoken = parsed.spoken
         cast = self._cast(dialogue_id, parsed, rows)
-        columns: dict[str, list[Any]] = {
-            "turn_index": list(range(len(cast))),
-            "speaker_id": [person.speaker_id for person in cast],
-            "role": spoken.roles,
-            "text": spoken.texts,
-            "native_id": spoken.ids if parsed.is_usual else list(map(_text, spoken.ids)),
-            "said_at": parsed.times.found,
-            "extra": self._extras(parsed, cast),
-        }
-        return Block(Turn, {"dialogue_id": dialogue_id, "kind": "message"}, columns)
+        columns["dialogue_id"] += [dialogue_id] * len(cast)
+        columns["turn_index"] += range(len(cast))
+        columns["speaker_id"] += [person.speaker_id for person in cast]
+        columns["role"] += spoken.roles
+        columns["text"] += spoken.texts
+        columns["native_id"] += spoken.ids if parsed.is_usual else map(_text, spoken.ids)
+        columns["said_at"] += parsed.times.found
+        columns["extra"] += self._extras(parsed, cast)
 
     def _cast(self, dialogue_id: str, parsed: Parsed, rows: list[Row]) -> list[Person]:
         """Give who says each utterance; everybody takes part in the role of the first one."""
