@@ -4,6 +4,7 @@ from ingest.corpora.blended_skill_talk.names import CHOSEN, MODELS, MODES, SPLIT
 from ingest.corpora.blended_skill_talk.read import read
 from ingest.corpora.blended_skill_talk.rules import RULES
 from ingest.corpora.blended_skill_talk.write import write
+from ingest.corpora.blended_skill_talk.write_record import write_record
 from ingest.corpus import Corpus, Exempt, Scheme, Source
 
 _FROM = "http://parl.ai/downloads/blended_skill_talk"
@@ -11,7 +12,7 @@ _CACHED = "ed_persona_topicifier__"
 
 CORPUS = Corpus(
     id="blended_skill_talk",
-    version=1,
+    version=2,
     title="Blended Skill Talk",
     description=(
         "Dialogues of two crowd workers with personas, in contexts of ConvAI2, EmpatheticDialogues and Wizard of "
@@ -108,4 +109,5 @@ CORPUS = Corpus(
     ),
     read=read,
     write=write,
+    write_record=write_record,
 )

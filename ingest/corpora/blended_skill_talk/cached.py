@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
+from ingest.corpora.blended_skill_talk.frame import check_utf8
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.library import Library
 from ingest.corpora.blended_skill_talk.names import CACHED_LABELS
@@ -32,6 +33,7 @@ def episode(given: Given, index: int, member: Member, library: Library) -> Outco
     """Read one episode; candidates go by reference, everything else stays as it is."""
     place = given.place(index, pointer(index), len(member.raw))
     try:
+        check_utf8(member.raw)
         entries, unknown = decode.record(member.raw, list[Entry], rule="BS-09")
         if given.kind.split == "train":
             _require_candidates(entries)

@@ -1,8 +1,9 @@
 """The format of an episode, and what it is when its turns are read."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
@@ -81,5 +82,13 @@ class Talk:
     def topic(self) -> str | None:
         """The additional context, where it is a text."""
         context = self.episode.additional_context
-        value = None if context is UNSET else decode.decoder(Any).decode(context)
-        return value if isinstance(value, str) else None
+        return None if context is UNSET else text_of(context)
+
+
+def text_of(piece: Raw) -> str | None:
+    """Decode a JSON text; None where the piece is something else."""
+    try:
+        text: str = decode.decoder(str).decode(piece)
+    except msgspec.ValidationError:
+        return None
+    return text

@@ -5,8 +5,9 @@ import re
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.episode import CARRIED, Episode, Lengths, Said, Talk
+from ingest import decode, split
+from ingest.corpora.blended_skill_talk.episode import CARRIED, Episode, Lengths, Said, Talk, text_of
+from ingest.corpora.blended_skill_talk.frame import check_utf8
 from ingest.corpora.blended_skill_talk.names import MODELS
 from ingest.decode import BadRecord, pointer
 
@@ -26,6 +27,7 @@ def check_lengths(raw: bytes) -> None:
 
 def parse(raw: bytes) -> Talk:
     """Read an episode; raises BadRecord: BS-02 to BS-04, or a rule of the house."""
+    check_utf8(raw)
     try:
         episode, unknown = decode.record(raw, Episode, rule="BS-03")
     except BadRecord as bad:
@@ -84,6 +86,7 @@ def _suggested(index: int, item: Raw, talk: Talk) -> dict[str, str]:
     place = pointer("suggestions", index)
     try:
         found = decode.decoder(dict[str, Raw]).decode(item)
+        _check_keys(item, place)
         texts = {model: decode.decoder(str).decode(found[model]) for model in found if model in MODELS}
     except msgspec.ValidationError as error:
         raise BadRecord("BS-03", f"suggestions are no object of texts: {error}", place) from error
@@ -95,9 +98,17 @@ def _suggested(index: int, item: Raw, talk: Talk) -> dict[str, str]:
     return texts
 
 
+def _check_keys(item: Raw, place: str) -> None:
+    """Raise BadRecord TH-03 where a model suggests twice for one turn: one of the texts would be lost."""
+    try:
+        split.fields(bytes(item))
+    except BadRecord as bad:
+        raise BadRecord(bad.rule, bad.detail, place) from bad
+
+
 def _chosen(index: int, item: Raw, talk: Talk) -> str:
     """Read which suggestion was taken; a text, on turns of the guided worker."""
-    text = _text(item)
+    text = text_of(item)
     if text is not None:
         return text
     place = pointer("chosen_suggestions", index)
@@ -118,7 +129,7 @@ def _chosen_texts(talk: Talk) -> list[str]:
         talk.carried["chosen_suggestion_texts"] = published
         return texts
     for index, item in enumerate(items):
-        text = _text(item)
+        text = text_of(item)
         # The free worker's turns have no annotation that could hold a text.
         if text is None or (text and index % 2 == 0 and not talk.chosen[index]):
             talk.differs[pointer("chosen_suggestion_texts", index)] = item
@@ -133,14 +144,6 @@ def _items(published: Raw) -> list[Raw] | None:
     except msgspec.ValidationError:
         return None
     return items
-
-
-def _text(item: Raw) -> str | None:
-    try:
-        text: str = decode.decoder(str).decode(item)
-    except msgspec.ValidationError:
-        return None
-    return text
 
 
 def _check(talk: Talk) -> None:

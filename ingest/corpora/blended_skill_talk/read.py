@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from ingest import decode
 from ingest.corpora.blended_skill_talk.cached import episode as cached_episode
 from ingest.corpora.blended_skill_talk.convai2 import episodes as convai2_episodes
 from ingest.corpora.blended_skill_talk.episode import Talk
+from ingest.corpora.blended_skill_talk.frame import list_items
 from ingest.corpora.blended_skill_talk.given import Files, Given, twice
 from ingest.corpora.blended_skill_talk.human import annotations as human_annotations
 from ingest.corpora.blended_skill_talk.layout import kind_of
@@ -26,14 +26,14 @@ from ingest.corpora.blended_skill_talk.names import (
 )
 from ingest.corpora.blended_skill_talk.oddities import oddities
 from ingest.corpora.blended_skill_talk.parse import check_lengths, parse
-from ingest.corpora.blended_skill_talk.talk import beyond, conversation, label_candidates, of_record, stated, words
+from ingest.corpora.blended_skill_talk.talk import beside, conversation, label_candidates, of_record, stated, words
 from ingest.corpora.blended_skill_talk.wizard import episode as wizard_episode
 from ingest.corpus import Frame, Loaded, Note, Outcome, Rejected, Unrecognised, reject
 from ingest.decode import BadRecord, pointer
 from ingest.keys import Keys, digest
 from ingest.rows import Row
 from ingest.sources import SourceFile
-from ingest.split import Member, members
+from ingest.split import Member
 
 _LISTS = {PERSONA_LIST: persona_list, TOPICS: topics, SAFE_PERSONAS: safe_personas}
 
@@ -90,7 +90,7 @@ class _Reader:
             WIZARD: wizard_episode,
         }[given.kind.subset]
         try:
-            pieces = _items(raw)
+            pieces = list_items(raw)
             if given.kind.subset == EPISODES:
                 _check_lengths(pieces)
         except BadRecord as bad:
@@ -114,8 +114,8 @@ class _Reader:
         rows += of_record(record, talk, self._library)
         texts, blocks = label_candidates(record, talk, self._library)
         rows += texts
-        extra = {"fields": talk.fields, "carried": talk.carried, "unknown": talk.unknown, "beyond": beyond(talk)}
-        extra["differs"] = self._restated(dialogue_id, talk) | talk.differs | _no_pairs(talk)
+        differs = self._restated(dialogue_id, talk) | talk.differs | _no_pairs(talk)
+        extra = beside(talk) | {"differs": differs}
         record.extra = given.record(index, "", extra).extra
         notes = [_inside(place.pointer, note) for note in oddities(talk, member.raw, given.kind.split)]
         if is_new and dialogue_id != natural:
@@ -127,17 +127,6 @@ class _Reader:
         said = stated(talk)
         mark = digest(msgspec.json.encode(said).decode())
         return {} if self._facts.setdefault(dialogue_id, mark) == mark else said
-
-
-def _items(raw: bytes) -> list[Member]:
-    """Split a JSON list; raises BadRecord where the file is none, or its brackets don't match."""
-    if not raw.lstrip(b" \t\r\n").startswith(b"["):
-        try:
-            msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise decode.json_problem(raw, error) from error
-        raise BadRecord("TH-01", "the file is no JSON list")
-    return list(members(raw))
 
 
 def _check_lengths(pieces: list[Member]) -> None:

@@ -80,12 +80,29 @@ def words(talk: Talk) -> Iterator[str]:
     yield from (said.text for said in talk.turns)
 
 
-def beyond(talk: Talk) -> dict[str, list[str]]:
+def beside(talk: Talk) -> dict[str, Any]:
+    """Give what an episode has that no row holds: order of keys, unread fields, lists that no row tells of."""
+    return {
+        "fields": talk.fields,
+        "carried": talk.carried,
+        "unknown": talk.unknown,
+        "beyond": _beyond(talk),
+        "lists": _sizes(talk),
+    }
+
+
+def _beyond(talk: Talk) -> dict[str, list[str]]:
     """Give the lists of label candidates that belong to no entry, by pointer."""
     lists = talk.episode.label_candidates
     if lists is UNSET:
         return {}
     return {pointer("label_candidates", index): lists[index] for index in range(talk.entries, len(lists))}
+
+
+def _sizes(talk: Talk) -> dict[str, int]:
+    """Give how many personas there are, by pointer, where the last one is nobody's and has no sentence to tell it."""
+    personas = talk.episode.personas
+    return {pointer("personas"): len(personas)} if len(personas) > len(WORKERS) and not personas[-1] else {}
 
 
 def speaker_id(dialogue_id: str, worker: str) -> str:

@@ -1,6 +1,5 @@
 """Wizard of Wikipedia in the format that ParlAI publishes, read as its WizardDialogKnowledgeTeacher does."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +13,6 @@ from ingest.corpus import Loaded, Outcome, reject
 from ingest.decode import BadRecord, pointer
 from ingest.rows import Candidate, Record
 from ingest.split import Member
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""A surrogate among the escapes: then the whole episode is decoded, to find half of a pair."""
 
 
 class Turn(Struct):
@@ -39,8 +35,6 @@ def episode(given: Given, index: int, member: Member) -> Outcome:
     try:
         text = member.raw.decode()
         found = decode.decoder(Episode).decode(member.raw)
-        if _SURROGATE.search(member.raw):
-            msgspec.json.decode(member.raw)
         if not found.dialog:
             raise BadRecord("BS-09", "an episode without turns", "/dialog")
     except msgspec.ValidationError as error:

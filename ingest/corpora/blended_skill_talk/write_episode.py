@@ -20,6 +20,7 @@ class Extra(Struct):
     differs: dict[str, Raw] = {}
     unknown: dict[str, Raw] = {}
     beyond: dict[str, Raw] = {}
+    lists: dict[str, int] = {}
 
 
 class OfDialogue(Struct):
@@ -46,7 +47,7 @@ def episode(published: Published) -> bytes:
     assert record is not None and record.extra is not None  # noqa: S101, PT018 - the reader gave it its fields
     extra = decode.decoder(Extra).decode(record.extra)
     value: dict[str, Any] = {
-        "personas": _personas(published),
+        "personas": _personas(published, extra),
         **_of_dialogue(published),
         "suggestions": _suggestions(published),
         **_chosen(published),
@@ -59,16 +60,16 @@ def episode(published: Published) -> bytes:
     return msgspec.json.encode(known)
 
 
-def _personas(published: Published) -> list[list[str]]:
+def _personas(published: Published, extra: Extra) -> list[list[str]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for use in published.persona_uses:
         found[use.persona_set].append(published.personas[use.persona_id].text)
-    names = [*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), _last_persona(found) + 1))]
-    return [found[name] for name in names]
+    size = extra.lists.get(decode.pointer("personas"), _last_persona(found) + 1)
+    return [found[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
 
 
 def _last_persona(found: dict[str, list[str]]) -> int:
-    return max((int(name.rpartition("_")[2]) for name in found if name not in WORKERS), default=0)
+    return max((int(name.rpartition("_")[2]) for name in found if name not in WORKERS), default=len(WORKERS) - 1)
 
 
 def _of_dialogue(published: Published) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from ingest.corpora.mpchat.lists import ENTAILMENT, OVERALL
 from ingest.corpora.mpchat.read import read
 from ingest.corpora.mpchat.rules import RULES
 from ingest.corpora.mpchat.shapes import SPLITS
-from ingest.corpora.mpchat.write import write
+from ingest.corpora.mpchat.write import write, write_record
 from ingest.corpus import Corpus, Scheme, Source
 
 _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UCml0mHfuytlVu"
 
 CORPUS = Corpus(
     id="mpchat",
-    version=1,
+    version=2,
     title="MPChat: Towards Multimodal Persona-Grounded Conversation",
     description=(
         "Threads of Reddit that begin with a picture. One participant has a persona: pictures with sentences that the "
@@ -58,4 +58,5 @@ CORPUS = Corpus(
     rules=RULES,
     read=read,
     write=write,
+    write_record=write_record,
 )

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from ingest import decode
+from ingest.corpora.mpchat.frame import check_unknown
 from ingest.corpora.mpchat.layout import ElementList
 from ingest.corpora.mpchat.odd_elements import Oddity, label_oddities, persona_oddities
 from ingest.corpora.mpchat.shapes import CORPUS, Element
@@ -176,7 +177,9 @@ class Elements:
 def _decoded(raw: bytes, place: ElementList, index: int) -> _Fresh:
     """Decode one element; a defect is named with its place in the dialogue."""
     try:
-        element = decode.record(raw, Element, rule="MP-06").value
+        element, unknown = decode.record(raw, Element, rule="MP-06")
+        for at, piece in unknown.items():
+            check_unknown(at, bytes(piece))
     except decode.BadRecord as bad:
         raise decode.BadRecord(bad.rule, bad.detail, place.pointer(index) + bad.pointer) from bad
     return _Fresh(element, decode.decoder(dict[str, Raw]).decode(raw), place, index)
@@ -214,5 +217,12 @@ def _vote(vote: tuple[str | int | None, int | float | bool | None]) -> Vote:
     """Lay out one worker's vote; the label is its JSON text."""
     worker, said = vote
     extra = None if isinstance(worker, str) else decode.dump({"worker": worker})
-    value = float(said) if said is not None else None
-    return Vote(worker if isinstance(worker, str) else None, msgspec.json.encode(said).decode(), value, extra)
+    return Vote(worker if isinstance(worker, str) else None, msgspec.json.encode(said).decode(), _value(said), extra)
+
+
+def _value(said: float | bool | None) -> float | None:
+    """Give a vote as a number; None for one that is too great for a double, whose label says it all the same."""
+    try:
+        return None if said is None else float(said)
+    except OverflowError:
+        return None

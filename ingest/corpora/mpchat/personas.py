@@ -8,6 +8,9 @@ from msgspec import Raw, Struct
 from ingest.corpora.mpchat.lists import ENTAILMENT, OVERALL
 from ingest.rows import Annotation, Persona
 
+_REMEMBERED = 20_000
+"""Written elements that are remembered; beyond, all are forgotten and written again."""
+
 
 class _Extra(Struct):
     """What ``extra`` of a persona, or of a mention of it, holds beside plain fields."""
@@ -34,6 +37,8 @@ class Personas:
         order = self._orders[own if own is not None else extra.fields or 0]
         written = Raw(msgspec.json.encode({name: values.get(name) for name in order}))
         if use_extra is None:
+            if len(self._plain) >= _REMEMBERED:
+                self._plain.clear()
             self._plain[persona.persona_id] = written
         return written
 

@@ -8,6 +8,8 @@ from msgspec import Raw
 
 from ingest import decode, split
 from ingest.corpora.mpchat.elements import Elements, Lists, People
+from ingest.corpora.mpchat.frame import check_unknown, split_file
+from ingest.corpora.mpchat.given import Files, Given
 from ingest.corpora.mpchat.images import KINDS, read_images
 from ingest.corpora.mpchat.layout import FILES, Kind, check_lengths, element_lists, oddly_empty
 from ingest.corpora.mpchat.lists import candidate_block, persona_block, text_block, votes
@@ -26,23 +28,22 @@ _RELEASED = 100
 
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
-    """Read every file in path order; of two files of one name only the first."""
-    reader, seen = _Reader(), dict[str, SourceFile]()
+    """Read every file in path order."""
+    reader = _Reader()
     for file in files:
-        if file.name not in FILES and file.name not in KINDS:
-            yield Unrecognised(file, f"none of {', '.join((*FILES, *KINDS))}")
-        elif file.name in seen:
-            place = Place(file, size=file.size)
-            yield Rejected(place, "MP-13", f"{seen[file.name].id} has this name too and is read", file.read())
+        if file.name in FILES:
+            yield from reader.file(file)
+        elif file.name in KINDS:
+            yield from read_images(file, reader.files)
         else:
-            seen[file.name] = file
-            yield from [read_images(file)] if file.name in KINDS else reader.file(file)
+            yield Unrecognised(file, f"none of {', '.join((*FILES, *KINDS))}")
 
 
 class _Reader:
     """Reads the files of one build; keeps keys and hashes of what it has given out."""
 
     def __init__(self) -> None:
+        self.files = Files()
         self._people = People()
         self._talks = Talks(self._people)
         self._elements = Elements(self._people)
@@ -52,27 +53,28 @@ class _Reader:
         """Give every dialogue of a file, then what the file is beside them."""
         held, kind = file.hold(), FILES[file.name]
         try:
-            fields, lists = _split(held.view[len(BOM) :] if file.has_bom else held.view)
+            fields, lists = split_file(held.view[len(BOM) :] if file.has_bom else held.view)
         except decode.BadRecord as bad:
             place = Place(file, subset=kind.subset, size=file.size)
             yield reject(place, bad, bytes(held.view[len(BOM) :] if file.has_bom else held.view))
             return
+        given = self.files.take(file, kind.subset)
+        yield from given.notes()
         unknown = {decode.pointer(name): Raw(bytes(fields[name])) for name in fields if name not in SPLITS}
         done = 0
         for name, pieces in lists.items():
             for index, piece in enumerate(pieces):
                 raw = bytes(piece)
                 done += len(raw)
-                yield self._dialogue(
-                    Place(file, f"/{name}/{index}", kind.subset, None, name, index, size=len(raw)), kind, raw
-                )
+                place = Place(file, f"/{name}/{index}", kind.subset, None, name, index, size=len(raw))
+                yield self._dialogue(given, place, kind, raw)
                 if index % _RELEASED == 0:
                     held.release(done)
         records = sum(map(len, lists.values()))
         extra = {"fields": list(fields), "orders": list(self._elements.orders), "unknown": unknown}
         yield Frame(file, {key: value for key, value in extra.items() if value}, records)
 
-    def _dialogue(self, place: Place, kind: Kind, raw: bytes) -> Loaded | Rejected:
+    def _dialogue(self, given: Given, place: Place, kind: Kind, raw: bytes) -> Loaded | Rejected:
         """Turn one dialogue into its record."""
         name = place.split or ""
         try:
@@ -92,8 +94,9 @@ class _Reader:
             "lists": oddly_empty(kind, talk),
             "differs": self._talks.differs(dialogue_id, talk),
             "unknown": unknown,
+            "repeats": given.repeats,
         }
-        record = _record(place, dialogue_id, self._people.id(talk.main_author, rows), extra)
+        record = _record(given, place, dialogue_id, self._people.id(talk.main_author, rows), extra)
         rows.append(record)
         used = {(one.field.set_name, one.turn_index): self._elements.used(one) for one in lists if one.raws}
         first = answers_first(talk, used)
@@ -121,31 +124,13 @@ class _Reader:
                     yield text_block(record, turn, ids, is_answer_first=turn in first)
 
 
-def _split(raw: memoryview) -> tuple[dict[str, Raw], dict[str, list[Raw]]]:
-    """Split a file into its fields, and its splits into dialogues, without a copy; BadRecord if it is none."""
-    if bytes(raw[:1_000]).lstrip()[:1] == b"[":
-        raise decode.BadRecord("MP-01", "a bare list instead of an object with train, val and test")
-    fields: dict[str, Raw] = {}
-    for name, piece in split.views(raw):
-        if name in fields:
-            raise decode.BadRecord("TH-03", f"the key {name!r} stands twice in one object")
-        fields[name] = piece
-    missing = [name for name in SPLITS if name not in fields]
-    if missing:
-        raise decode.BadRecord("MP-01", f"no {' and no '.join(missing)}, but {', '.join(fields) or 'nothing'}")
-    lists = {}
-    for name in (name for name in fields if name in SPLITS):
-        if bytes(memoryview(fields[name])[:1]) != b"[":
-            raise decode.BadRecord("MP-01", "no list of dialogues", f"/{name}")
-        lists[name] = split.items(fields[name])
-    return fields, lists
-
-
 def _decoded(raw: bytes, kind: Kind) -> tuple[Talk, list[str], dict[str, Raw]]:
     """Decode one dialogue; gives it with its keys in published order and the fields that no documentation names."""
     pieces = split.fields(raw)
     known = _FIELDS[kind.subset]
     unknown = {decode.pointer(key): piece for key, piece in pieces.items() if key not in known}
+    for place, piece in unknown.items():
+        check_unknown(place, bytes(piece))
     text = msgspec.json.encode({key: pieces[key] for key in pieces if key in known}) if unknown else raw
     try:
         talk = decode.decoder(kind.talk).decode(text)
@@ -161,9 +146,9 @@ def _decoded(raw: bytes, kind: Kind) -> tuple[Talk, list[str], dict[str, Raw]]:
 _FIELDS = {kind.subset: {field.name for field in msgspec.structs.fields(kind.talk)} for kind in FILES.values()}
 
 
-def _record(place: Place, dialogue_id: str, main_speaker_id: str, extra: dict[str, Any]) -> Record:
+def _record(given: Given, place: Place, dialogue_id: str, main_speaker_id: str, extra: dict[str, Any]) -> Record:
     return Record(
-        record_id=f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}",
+        record_id=f"{given.prefix}/{place.split}/{place.record_index}",
         corpus_id=CORPUS,
         dialogue_id=dialogue_id,
         native_id=None,

@@ -85,8 +85,9 @@ RULES = (
     ),
     Rule(
         "MP-13",
-        "reject_file",
-        "A file of this name is there already (packed and unpacked, say); its examples would count twice.",
-        "Take one of the two away.",
+        "warn",
+        "A file that was given twice (packed and unpacked, say): both are kept, and the first in path order makes the "
+        "examples.",
+        "Take one of the two away: it makes the warehouse larger and adds nothing.",
     ),
 )

@@ -1,152 +1,119 @@
 """Rows back to the task files and the files of image addresses: equal in every value, keys in published order."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain, groupby
+from tempfile import TemporaryFile
+from typing import IO
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest.corpora.mpchat.layout import FILES, RESPONSES, SPEAKER, Kind, ListField, Nesting
+from ingest.corpora.mpchat.images import KINDS
+from ingest.corpora.mpchat.layout import FILES
 from ingest.corpora.mpchat.personas import Personas
 from ingest.corpora.mpchat.shapes import SPLITS
-from ingest.corpora.mpchat.talk import seconds_since
+from ingest.corpora.mpchat.write_talk import Talk, key
 from ingest.corpus import Published
-from ingest.rows import Candidate, PersonaUse, Turn
 from ingest.sources import BOM, BOM_NOTE
 
+_BETWEEN = b", "
+_COPIED = 1 << 20
+"""Bytes that are copied from a temporary file at once."""
 
-class _FileExtra(Struct):
+
+class _Around(Struct):
+    """What ``source_files.extra`` holds."""
+
     fields: list[str] = []
     orders: list[list[str]] = []
     unknown: dict[str, Raw] = {}
 
 
-class _RecordExtra(Struct):
-    fields: list[str] = []
-    lists: dict[str, Any] = {}
-    differs: dict[str, Any] = {}
-    unknown: dict[str, Raw] = {}
-
-
 def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
-    """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
+    """Give every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
     for _, group in groupby(records, key=lambda one: one.file.source_file_id):
-        yield _file(group)
+        first = next(group)
+        for piece in _file(first, group):
+            yield first.path, piece
 
 
-def _file(published: Iterator[Published]) -> tuple[str, bytes]:
+def write_record(published: Published) -> bytes:
+    """Give one loaded record as its file has it: the JSON of a dialogue, or a whole file of image addresses."""
+    return _record(published, Personas(_around(published).orders))
+
+
+def _file(first: Published, rest: Iterable[Published]) -> Iterator[bytes]:
     """Write one file: a refused one as it came, a list of images, or what its frame and its dialogues say."""
-    first = next(published)
     if first.raw is not None and not first.pointer:
-        return first.path, first.raw
-    content = _images(first) if first.record else _talks(first, published)
-    return first.path, (BOM if first.file.note == BOM_NOTE else b"") + content
+        yield first.raw
+        return
+    if first.file.note == BOM_NOTE:
+        yield BOM
+    if first.record is not None:
+        yield write_record(first)
+    else:
+        yield from _talks(_around(first), rest)
 
 
-def _images(published: Published) -> bytes:
-    return msgspec.json.encode({image.image_id: image.url for image in published.images})
+def _record(published: Published, personas: Personas) -> bytes:
+    subset = published.record.subset if published.record else None
+    if subset in _IMAGES:
+        return msgspec.json.encode({image.image_id: image.url for image in published.images})
+    return Talk(_KINDS[subset or ""], published, personas).written()
 
 
-def _talks(frame: Published, records: Iterable[Published]) -> bytes:
-    """Join the dialogues of a file, quarantined ones as they came, to their splits."""
-    extra = msgspec.json.decode(frame.file.extra or "{}", type=_FileExtra)
-    kind = FILES[frame.path.rpartition("/")[2]]
-    personas = Personas(extra.orders)
-    talks: dict[str, list[Raw]] = {name: [] for name in SPLITS}
-    for one in records:
-        split = one.pointer.split("/")[1]
-        talks[split].append(Raw(one.raw if one.raw is not None else _Talk(kind, one, personas).written()))
-    unknown = {_key(place): value for place, value in extra.unknown.items()}
-    return msgspec.json.encode({name: talks[name] if name in talks else unknown[name] for name in extra.fields})
+_KINDS = {kind.subset: kind for kind in FILES.values()}
+_IMAGES = {name.removesuffix(".json") for name in KINDS}
 
 
-class _Talk:
-    """One dialogue on its way back."""
+def _around(published: Published) -> _Around:
+    return msgspec.json.decode(published.file.extra or "{}", type=_Around)
 
-    def __init__(self, kind: Kind, published: Published, personas: Personas) -> None:
-        self._kind, self._published, self._personas = kind, published, personas
-        record = published.record
-        assert record is not None  # noqa: S101 - whoever has no raw has a record
-        self._main_author = (record.main_speaker_id or "").partition(":")[2]
-        self._extra = msgspec.json.decode(record.extra or "{}", type=_RecordExtra)
-        self._labels = defaultdict(list)
-        for row in published.annotations:
-            self._labels[row.persona_set, row.turn_index, row.persona_position].append(row)
 
-    def written(self) -> bytes:
-        """Give the dialogue's JSON: first as the tables have it, then with what its record states differently."""
-        values = self._conversation() | {one.name: self._list(one) for one in self._kind.lists}
-        if self._kind.candidates not in values:
-            values[self._kind.candidates] = self._responses()
-        for place, value in {**self._extra.differs, **self._extra.lists, **self._extra.unknown}.items():
-            name, *index = map(_key, place.split("/")[1:])
-            if index:
-                values[name][int(index[0])] = value
+def _talks(around: _Around, records: Iterable[Published]) -> Iterator[bytes]:
+    """Write the dialogues of a file, quarantined ones as they came, in the order of its fields.
+
+    Records come by their place in their splits, so that the splits alternate: the first split is written as it
+    comes, the others wait in temporary files, for together they can be larger than memory.
+    """
+    unknown = {key(place): value for place, value in around.unknown.items()}
+    personas = Personas(around.orders)
+    streamed, *later = [name for name in around.fields if name in SPLITS]
+    with ExitStack() as stack:
+        waiting = {name: stack.enter_context(TemporaryFile()) for name in later}
+        for position, name in enumerate(around.fields):
+            yield (_BETWEEN if position else b"{") + msgspec.json.encode(name) + b": "
+            if name == streamed:
+                yield from _list(_sorted_out(streamed, waiting, records, personas))
+            elif name in waiting:
+                yield from _list(_copied(waiting[name]))
             else:
-                values[name] = value
-        return msgspec.json.encode({name: values.get(name) for name in self._extra.fields})
-
-    def _conversation(self) -> dict[str, Any]:
-        turns, dialogue = self._published.turns, self._published.dialogue
-        assert dialogue is not None  # noqa: S101 - every such record is a dialogue
-        facts: dict[str, Any] = msgspec.json.decode(dialogue.extra or "{}")
-        return facts | {
-            "subreddit": dialogue.domain,
-            "messages": [turn.text for turn in turns],
-            "message_ids": [turn.native_id for turn in turns],
-            "main_author": self._main_author,
-            "authors": [(turn.speaker_id or "").partition(":")[2] for turn in turns],
-            "created_utcs": [_seconds(turn) for turn in turns],
-        }
-
-    def _list(self, one: ListField) -> list[Any]:
-        """Build one list of persona elements."""
-        rows: list[Any] = list(self._rows(one))
-        if one.nesting is Nesting.FLAT:
-            return [self._element(one, row, index) for index, row in enumerate(rows)]
-        by_place: defaultdict[int, list[Raw]] = defaultdict(list)
-        counted: defaultdict[int | None, int] = defaultdict(int)
-        for row in rows:
-            place = row.position if one.nesting is Nesting.PER_AUTHOR else row.turn_index
-            by_place[place].append(self._element(one, row, counted[row.turn_index]))
-            counted[row.turn_index] += 1
-        if one.nesting is Nesting.ONE_PER_TURN:
-            return [next(iter(by_place[turn]), None) for turn in range(len(self._published.turns))]
-        size = len(self._published.turns) if one.nesting is Nesting.PER_TURN else self._authors(by_place)
-        return [by_place[place] for place in range(size)]
-
-    def _rows(self, one: ListField) -> Iterable[PersonaUse | Candidate]:
-        if one.is_candidates:
-            return (row for row in self._published.candidates if row.candidate_set == one.set_name)
-        return (row for row in self._published.persona_uses if row.persona_set == one.set_name)
-
-    def _element(self, one: ListField, row: PersonaUse | Candidate, index: int) -> Raw:
-        persona = self._published.personas[row.persona_id or ""]
-        return self._personas.element(persona, row.extra, self._labels[one.set_name, row.turn_index, index])
-
-    def _authors(self, by_place: Iterable[int]) -> int:
-        """Count the candidate authors, those without elements too."""
-        places = self._extra.lists
-        empty = (int(place.rpartition("/")[2]) for place in places if place.startswith(f"/{SPEAKER.candidates}/"))
-        return max([*by_place, *empty], default=-1) + 1
-
-    def _responses(self) -> list[list[str]]:
-        texts: list[list[str]] = [[] for _ in self._published.turns]
-        for row in self._published.candidates:
-            if row.candidate_set == RESPONSES:
-                texts[row.turn_index or 0].append(self._published.texts[row.text_id or ""])
-        return texts
+                yield bytes(unknown[name])
+    yield b"}"
 
 
-def _seconds(turn: Turn) -> Any:
-    """Give a message's time as it was published; a time that no column gives back is in ``extra``."""
-    if turn.extra is not None:
-        return msgspec.json.decode(turn.extra)["created_utc"]
-    return seconds_since(turn.said_at) if turn.said_at else None
+def _sorted_out(
+    streamed: str, waiting: Mapping[str, IO[bytes]], records: Iterable[Published], personas: Personas
+) -> Iterator[bytes]:
+    """Give the dialogues of one split with what stands between them; those of the others go to where they wait."""
+    is_first = True
+    for one in records:
+        name = one.pointer.split("/")[1]
+        piece = one.raw if one.raw is not None else _record(one, personas)
+        if name == streamed:
+            yield piece if is_first else _BETWEEN + piece
+            is_first = False
+        else:
+            stream = waiting[name]
+            stream.write(_BETWEEN + piece if stream.tell() else piece)
 
 
-def _key(token: str) -> str:
-    """Give the key that a token of a JSON pointer means."""
-    return token.removeprefix("/").replace("~1", "/").replace("~0", "~")
+def _copied(stream: IO[bytes]) -> Iterator[bytes]:
+    stream.seek(0)
+    while piece := stream.read(_COPIED):
+        yield piece
+
+
+def _list(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    return chain((b"[",), pieces, (b"]",))

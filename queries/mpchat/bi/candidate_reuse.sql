@@ -19,7 +19,7 @@ uses as (
         coalesce(bool_or(candidates.is_gold) and not bool_and(candidates.is_gold), false) as is_gold_elsewhere,
     from main.candidates
     inner join main.records on records.record_id = candidates.record_id
-    where records.corpus_id = 'mpchat'
+    where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null
     group by records.split, records.standard_split, candidates.candidate_set, candidate
 ),
 
@@ -32,7 +32,7 @@ lists as (
         select distinct records.split, candidates.candidate_set, candidates.record_id, candidates.turn_index
         from main.candidates
         inner join main.records on records.record_id = candidates.record_id
-        where records.corpus_id = 'mpchat'
+        where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null
     )
     group by split, candidate_set
 )

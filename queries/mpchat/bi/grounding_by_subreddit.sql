@@ -12,7 +12,7 @@ responses as (
     from main.records
     inner join main.turns
         on turns.dialogue_id = records.dialogue_id and turns.speaker_id = records.main_speaker_id
-    where records.corpus_id = 'mpchat' and records.subset = 'gpp'
+    where records.corpus_id = 'mpchat' and records.subset = 'gpp' and records.extra ->> 'repeats' is null
 ),
 
 counts as (
@@ -39,5 +39,5 @@ select
 from main.records
 inner join main.dialogues on dialogues.dialogue_id = records.dialogue_id
 left join counts on counts.record_id = records.record_id
-where records.corpus_id = 'mpchat' and records.subset = 'gpp'
+where records.corpus_id = 'mpchat' and records.subset = 'gpp' and records.extra ->> 'repeats' is null
 group by records.split, records.standard_split, dialogues.domain

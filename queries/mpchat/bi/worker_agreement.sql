@@ -57,4 +57,4 @@ inner join main.records on records.record_id = votes.record_id
 inner join main.dialogues on dialogues.dialogue_id = votes.dialogue_id
 inner join main.personas on personas.persona_id = votes.persona_id
 left join main.turns on turns.dialogue_id = votes.dialogue_id and turns.turn_index = votes.turn_index
-where records.corpus_id = 'mpchat'
+where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null

@@ -26,5 +26,8 @@ semi join main.persona_uses
     and persona_uses.persona_set = 'gpp_gold'
 anti join refused
     on refused.record_id = records.record_id and refused.turn_index = turns.turn_index
-where records.corpus_id = 'mpchat' and records.subset = 'gpp'
+where records.corpus_id = 'mpchat'
+    -- Of a file that was given twice, the first counts.
+    and records.extra ->> 'repeats' is null
+    and records.subset = 'gpp'
 order by records.release, records.split, example_index

@@ -23,5 +23,8 @@ inner join main.turns
 anti join refused
     on refused.record_id = records.record_id
     and coalesce(refused.turn_index, turns.turn_index) = turns.turn_index
-where records.corpus_id = 'mpchat' and records.subset = 'nrp'
+where records.corpus_id = 'mpchat'
+    -- Of a file that was given twice, the first counts.
+    and records.extra ->> 'repeats' is null
+    and records.subset = 'nrp'
 order by records.release, records.split, example_index

@@ -19,5 +19,8 @@ select
     null::integer as turn_index,
 from main.records
 anti join refused on refused.record_id = records.record_id
-where records.corpus_id = 'mpchat' and records.subset = 'si'
+where records.corpus_id = 'mpchat'
+    -- Of a file that was given twice, the first counts.
+    and records.extra ->> 'repeats' is null
+    and records.subset = 'si'
 order by records.release, records.split, example_index

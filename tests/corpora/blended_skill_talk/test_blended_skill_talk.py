@@ -14,7 +14,7 @@ from ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.build import build
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
-from tests.conftest import Build
+from tests.conftest import Build, how_many
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
     Topicifier,
@@ -261,7 +261,7 @@ def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> 
 
 
 QUICK = settings(
-    max_examples=15,
+    max_examples=how_many(8),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

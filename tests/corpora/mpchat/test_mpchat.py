@@ -16,7 +16,7 @@ from talkhouse.build import build
 from talkhouse.limit import Limit
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
-from tests.conftest import Build
+from tests.conftest import Build, how_many
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Talk
 
 HERE = Path(__file__).parent
@@ -319,7 +319,7 @@ def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Talk]]]:
 
 
 @settings(
-    max_examples=40,
+    max_examples=how_many(15),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=list(HealthCheck),

@@ -1,0 +1,327 @@
+"""Blended Skill Talk: invented files with unusual texts, numbers and defects come back equal, record by record."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from ingest.corpora.blended_skill_talk import CORPUS
+from ingest.corpus import Published
+from talkhouse.build import build
+from talkhouse.limit import Limit
+from talkhouse.progress import Silent
+from talkhouse.restore import restore
+from tests.conftest import Build, how_many
+from tests.corpora.blended_skill_talk.rules import MODELS
+from tests.corpora.mpchat.unusual import (
+    BOM,
+    JSON,
+    SOME_JSON,
+    STYLES,
+    TEXT,
+    UNKNOWN,
+    Written,
+    assert_same,
+    at,
+    damaged,
+    json_text,
+    literal,
+    parsed,
+    restored,
+)
+
+Member = tuple[bytes, bool]
+"""The JSON of a record, and whether it was damaged."""
+
+EPISODES = {"train.json": "episodes/train", "valid.json": "episodes/valid"}
+CACHED = {
+    f"ed_persona_topicifier__{split}__{variant}.json": f"ed_persona_topicifier/{variant}/{split}"
+    for split, variant in (("train", "both_sides"), ("test", "experiencer_only"))
+}
+WIZARDS = {"wizard_of_wikipedia/valid_topic_split.json": "wizard_of_wikipedia/topic_split/valid"}
+
+
+def shuffled(value: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Put the keys of an object into any order."""
+    return value.flatmap(lambda one: st.permutations(list(one)).map(lambda order: {name: one[name] for name in order}))
+
+
+SUGGESTED = shuffled(
+    st.builds(lambda texts, unknown: texts | unknown, st.fixed_dictionaries(dict.fromkeys(MODELS, TEXT)), UNKNOWN)
+)
+
+
+MORE = st.just([]) | st.lists(JSON, max_size=2)
+
+
+@st.composite
+def episodes(draw: st.DrawFn) -> dict[str, Any]:
+    """Invent an episode that the reference code reads, with anything in the fields that it does not read."""
+    count = draw(st.integers(0, 4))
+    by_turn = lambda odd, even: [draw(odd if turn % 2 else even) for turn in range(count)]  # noqa: E731
+    texts = st.lists(TEXT, max_size=3)
+    needed = {
+        "personas": [draw(texts), draw(st.lists(TEXT, min_size=2, max_size=3)), *draw(st.lists(texts, max_size=2))],
+        "context_dataset": draw(st.sampled_from(["convai2", "empathetic_dialogues"]) | TEXT),
+        "free_turker_utterance": draw(TEXT),
+        "guided_turker_utterance": draw(TEXT),
+        "dialog": [
+            [draw(st.just(turn % 2) | JSON), draw(TEXT), *draw(st.just([]) | st.lists(JSON))] for turn in range(count)
+        ],
+        "suggestions": by_turn(SUGGESTED, st.just({}) | JSON),
+        "chosen_suggestions": by_turn(TEXT | st.sampled_from([*MODELS, "", " "]), TEXT | JSON),
+    }
+    carried = ("suggestion_orders", "workers", "bad_workers", "acceptability_violations", "hit_ids", "assignment_ids")
+    sizes = st.integers(count // 2, count // 2 + 2)
+    optional = {
+        **dict.fromkeys(carried, JSON),
+        "additional_context": TEXT | JSON,
+        "chosen_suggestion_texts": st.lists(TEXT | JSON, min_size=count, max_size=count) | JSON,
+        "label_candidates": sizes.flatmap(lambda size: st.lists(texts, min_size=size, max_size=size)),
+    }
+    return needed | draw(st.fixed_dictionaries({}, optional=optional)) | draw(UNKNOWN)
+
+
+CANDIDATES = st.none() | st.lists(TEXT, max_size=3)
+OF_ENTRY = ("situation", "emotion", "prepend_ctx", "prepend_cand", "deepmoji_ctx", "deepmoji_cand")
+ENTRY = st.builds(
+    lambda known, unknown: known | unknown,
+    st.fixed_dictionaries(
+        {"text": TEXT, "labels": st.lists(TEXT, max_size=2), "episode_done": JSON, "label_candidates": CANDIDATES},
+        optional=dict.fromkeys(OF_ENTRY, JSON),
+    ),
+    UNKNOWN,
+)
+TURN = st.builds(
+    lambda turn, unknown: turn | unknown,
+    st.fixed_dictionaries({"speaker": TEXT, "text": TEXT}, optional={"checked_sentence": JSON}),
+    UNKNOWN,
+)
+WIZARD = st.fixed_dictionaries(
+    {"dialog": st.lists(TURN, min_size=1, max_size=3)}, optional={"chosen_topic": TEXT, "persona": JSON}
+)
+
+
+@st.composite
+def members(draw: st.DrawFn, value: st.SearchStrategy[Any]) -> list[Member]:
+    """Write a file's members as JSON; one in eight or so is damaged."""
+    found = []
+    for one in draw(st.lists(value, min_size=1, max_size=7)):
+        raw = json_text(one, draw(STYLES))
+        is_damaged = b"{" in raw and draw(st.integers(0, 7)) == 0
+        found.append((draw(damaged(raw)) if is_damaged else raw, is_damaged))
+    return found
+
+
+def list_text(some: list[Member], between: str) -> bytes:
+    return b"[" + between.encode().join(raw for raw, _ in some) + b"]"
+
+
+SETTINGS = settings(
+    max_examples=how_many(10),
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
+    suppress_health_check=list(HealthCheck),
+)
+GOOD = {"convai2/valid_self_original.txt": b"1 hello\tyou\n"}
+"""Something that is loaded, for a build of nothing but broken files stops."""
+
+
+def laid_out(folder: Path, texts: dict[str, bytes]) -> Path:
+    """Write files into a data folder."""
+    for name, text in texts.items():
+        path = folder / "data" / "blended_skill_talk" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return folder / "data"
+
+
+def there_and_back(texts: dict[str, bytes], folder: Path) -> dict[str, Written]:
+    """Build a warehouse of files, and restore it into the folder ``out``."""
+    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=Limit("100%"))
+    return restored(CORPUS, folder / "w.duckdb", folder / "out")
+
+
+@SETTINGS
+@given(
+    some=st.fixed_dictionaries(
+        {
+            **dict.fromkeys(EPISODES, members(shuffled(episodes()))),
+            **dict.fromkeys(CACHED, members(st.lists(shuffled(ENTRY), max_size=3))),
+            **dict.fromkeys(WIZARDS, members(shuffled(WIZARD))),
+        }
+    ),
+    human=SOME_JSON,
+    style=STYLES,
+    between=st.sampled_from([",", ", ", " ,\r\n\t"]),
+    mark=st.sampled_from([b"", BOM]),
+)
+def test_unusual_json_comes_back_equal(
+    some: dict[str, list[Member]],
+    human: Any,
+    style: str,
+    between: str,
+    mark: bytes,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("unusual")
+    texts = {name: mark + list_text(raws, between) for name, raws in some.items()}
+    texts["human_annotations.json"] = mark + json_text(human, style)
+    written = there_and_back(texts | GOOD, folder)
+    for name, text in texts.items():
+        assert_same(text, (folder / "out" / name).read_bytes())
+    for name, subset in (EPISODES | CACHED | WIZARDS).items():
+        for index, (raw, is_damaged) in enumerate(some[name]):
+            record = written.get(f"blended_skill_talk/{subset}/{index}")
+            assert record or is_damaged, "unusual, and not wrong"
+            if record:
+                assert parsed(record.raw) == parsed(at(texts[name].removeprefix(mark), record.pointer)) == parsed(raw)
+    for record in (one for one in written.values() if one.path == "human_annotations.json"):
+        assert parsed(record.raw) == parsed(at(texts[record.path].removeprefix(mark), record.pointer))
+
+
+ENDING = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\t", "|", "||", "||\n"])
+LINE = (
+    TEXT
+    | st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)).map(lambda one: f"{one[0]}: {one[1]!r}")
+    | st.tuples(st.integers(-1, 3), TEXT, TEXT, TEXT).map(lambda one: f"{one[0]} {one[1]}\t{one[2]}\t\t{one[3]}|b")
+    | TEXT.map(lambda text: f"your persona: {text}")
+    | TEXT.map(lambda text: f"1 {text}")
+)
+TEXT_FILE = st.builds(
+    lambda lines, tail: "".join(map("".join, lines)) + tail,
+    st.lists(st.tuples(LINE, ENDING), max_size=8),
+    st.sampled_from(["", "x", " ", "\x1c"]),
+)
+TEXT_FILES = (
+    *("persona_list.txt", "topic_to_persona_list.txt", "safe_personas.txt"),
+    *("convai2/train_self_original.txt", "copy/persona_list.txt"),
+)
+
+
+@SETTINGS
+@given(
+    some=st.fixed_dictionaries(dict.fromkeys(TEXT_FILES, TEXT_FILE)),
+    mark=st.sampled_from([b"", BOM]),
+    broken=st.sampled_from([b"", b"", b"\xff", b"\xed\xa0\x80"]),
+)
+def test_unusual_text_comes_back_byte_for_byte(
+    some: dict[str, str], mark: bytes, broken: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("unusual")
+    texts = {name: mark + text.encode() for name, text in some.items()}
+    texts["safe_personas.txt"] += broken
+    written = there_and_back(texts | GOOD, folder)
+    for name, text in texts.items():
+        assert (folder / "out" / name).read_bytes() == text
+    for record in written.values():
+        if record.path in some:
+            assert record.raw in pieces(record.path, some[record.path], int(record.pointer[1:])), record.path
+
+
+def pieces(name: str, text: str, index: int) -> list[bytes]:
+    """Give the texts that a record at this place can have, as the file's separators have it."""
+    if name.endswith("persona_list.txt") and "topic" not in name:
+        return [[one for one in text.strip().split("||") if one][index].encode()]
+    lines = text.removesuffix("\n").split("\n")
+    if "/" not in name:
+        return [lines[index].encode()]
+    ranges = ((start, end) for start in range(len(lines)) for end in range(start, len(lines)))
+    return ["\n".join(lines[start : end + 1]).encode() for start, end in ranges]
+
+
+EPISODE = {
+    "personas": [["a"], ["b", "c"]],
+    "context_dataset": "convai2",
+    "free_turker_utterance": "d",
+    "guided_turker_utterance": "e",
+    "dialog": [[0, "f"], [1, "g"]],
+    "suggestions": [{}, dict.fromkeys(MODELS, "h")],
+    "chosen_suggestions": ["", ""],
+}
+PLAIN = json_text(EPISODE, "compact")
+FRAMES = {
+    "no comma": b"[" + PLAIN + b" " + PLAIN + b"]",
+    "a comma too many": b"[" + PLAIN + b",]",
+    "another bracket": b"[" + PLAIN + b"}",
+    "something behind": b"[" + PLAIN + b"] x",
+    "a NUL behind": b"[" + PLAIN + b"]\x00",
+    "a comment": b"[" + PLAIN + b"/* */]",
+}
+"""Files that are malformed outside of their records."""
+
+
+def test_a_file_that_is_malformed_around_its_records_is_refused_whole(build_data: Build, tmp_path: Path) -> None:
+    texts = {f"{index}/train.json": text for index, text in enumerate(FRAMES.values())}
+    texts |= {"z/train.json": b" [" + PLAIN + b" ,\r\n" + PLAIN + b"] \n", "z/valid.json": b"[ ]"}
+    con = build_data(laid_out(tmp_path, texts))
+    refused = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
+    broken = {f"blended_skill_talk/{index}/train.json" for index in range(len(FRAMES))}
+    assert set(refused) == {(name, "", "TH-01") for name in broken}
+    restore(con, CORPUS, tmp_path / "out")
+    for name, text in texts.items():
+        assert_same(text, (tmp_path / "out" / name).read_bytes())
+
+
+def changed(**fields: Any) -> bytes:
+    return json_text(EPISODE | fields, "plain")
+
+
+TWICE = PLAIN.replace(b'{"convai2":"h"', b'{"convai2":"lost","convai2":"h"')
+NO_UTF8 = PLAIN.replace(b'{"convai2":', b'{"x": "\xff", "convai2":')
+HUGE = literal("1e400")
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule"),
+    [
+        (TWICE, "TH-03"),
+        (NO_UTF8, "TH-02"),
+        (changed(personas=[["a"], ["b", "c"], []]), None),
+        (changed(personas=[[], ["b", "c"], [], ["d"], [], []]), None),
+        (changed(additional_context=HUGE, workers=[HUGE]), None),
+    ],
+    ids=["a suggestion twice", "no UTF-8 in a suggestion", "an empty persona", "empty personas", "huge numbers"],
+)
+def test_what_is_odd_in_an_episode_is_kept_or_refused(
+    raw: bytes, rule: str | None, build_data: Build, tmp_path: Path
+) -> None:
+    text = b"[" + raw + b", " + PLAIN + b"]"
+    con = build_data(laid_out(tmp_path, {"train.json": text}))
+    assert con.execute("select rule, pointer from meta.quarantine").fetchall() == ([(rule, "/0")] if rule else [])
+    restore(con, CORPUS, tmp_path / "out")
+    assert_same(text, (tmp_path / "out" / "train.json").read_bytes())
+
+
+def test_what_nothing_reads_of_other_files_is_kept_or_refused(build_data: Build, tmp_path: Path) -> None:
+    cached = b'[[{"text": "a", "labels": [], "episode_done": true, "situation": "\xff"}], []]'
+    wizard = b'[{"dialog": [{"speaker": "a", "text": "\\ud83d\\ude00", "x": 1e400}]}]'
+    texts = {
+        "ed_persona_topicifier__test__experiencer_only.json": cached,
+        "wizard_of_wikipedia/train.json": wizard,
+    }
+    con = build_data(laid_out(tmp_path, texts))
+    assert con.execute("select rule, pointer from meta.quarantine").fetchall() == [("TH-02", "/0")]
+    restore(con, CORPUS, tmp_path / "out")
+    for name, text in texts.items():
+        assert_same(text, (tmp_path / "out" / name).read_bytes())
+
+
+def test_a_file_is_written_record_by_record(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    counts = dict(con.execute("select source_file_id[20:], records_in from meta.source_files").fetchall())
+    pieces_of: Counter[str] = Counter()
+
+    def counted(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+        for name, piece in CORPUS.write(records):
+            pieces_of[name] += 1
+            yield name, piece
+
+    restore(con, dataclasses.replace(CORPUS, write=counted), tmp_path)
+    assert len(pieces_of) > 10
+    assert all(pieces_of[name] >= counts[name] for name in pieces_of)

@@ -1,0 +1,167 @@
+"""Unusual texts, numbers and JSON for property tests, and comparisons that forgive nothing but blanks and escapes."""
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+import talkhouse
+from ingest import split
+from ingest.corpus import Corpus, Published
+from talkhouse.restore import restore
+
+BOM = b"\xef\xbb\xbf"
+
+# All planes: private use, noncharacters and unassigned code points too; only halves of surrogate pairs are no text.
+_CHARACTERS = st.characters(exclude_categories=["Cs"])
+_ODD = st.sampled_from(
+    [
+        *map(chr, range(0x20)),
+        *"\x7f\x85\u2028\u2029\ufeff\ufffe\uffff\U0010ffff\ue000\U000f0000\u0301\u202e\u2066\u200f\u200b\u3000\xa0",
+        *"\"'\\| /~#%:A{}[],",
+        *("e\u0301", "\U0001f468\u200d\U0001f469", "||", "\r\n", "  ", "~1", r"\u0041", r"\ud800", r"\n"),
+        *("null", "NaN", "1.0", "__PIPE__", "your persona: "),
+    ]
+)
+_LONG = st.sampled_from(["x", "\\", '"', "\x00", "\u2028", "\U0001f600", "' ", "|"]).map(lambda some: some * 100_000)
+_ANY = st.text(_CHARACTERS, max_size=8)
+TEXT = st.integers(0, 99).flatmap(
+    lambda kind: _LONG if kind == 37 else st.lists(_ODD, max_size=4).map("".join) if kind % 2 else _ANY
+)
+KEY = st.lists(_ODD, max_size=3).map("".join) | _ANY
+"""Texts of every kind, a hundredth of them of 100,000 characters or more; keys are short."""
+
+
+def literal(text: str) -> str:
+    """Give a text that ``json_text`` writes as this number, digit by digit."""
+    return f"<number {text}>"
+
+
+_BIG = ("9223372036854775808", "18446744073709551616", "-18446744073709551617", "1" * 60)
+WHOLE = st.sampled_from(["0", "1", "-1", "7", "-0", *_BIG]).map(literal)
+_FRACTIONS = (
+    "-0.0",
+    "1.0",
+    "1e3",
+    "1E+3",
+    "1e-400",
+    "0.1000000000000000055",
+    "1e22",
+    "12345.5",
+    "1234567890123456789.5",
+)
+NUMBER = WHOLE | st.sampled_from(_FRACTIONS).map(literal)
+"""Numbers as literals: beyond 64 bits, and of more digits than a double has."""
+
+HUGE = st.sampled_from(["1e400", "-1e400", "1" * 400]).map(literal)
+"""Numbers that are greater than any double; they can stand where nothing reads them."""
+
+
+def values(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Any JSON value of such leaves."""
+    return st.recursive(
+        leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3), max_leaves=4
+    )
+
+
+SOME_JSON = values(st.none() | st.booleans() | TEXT | NUMBER)
+JSON = values(st.none() | st.booleans() | TEXT | NUMBER | HUGE)
+UNKNOWN = st.dictionaries(KEY.map(lambda key: f"{key} new"), JSON, max_size=2)
+"""Fields that no documentation names."""
+
+STYLES = st.sampled_from(["ascii", "plain", "compact", "indented", "escaped"])
+
+
+def json_text(value: Any, style: str) -> bytes:
+    """Write a value as JSON in one of several styles."""
+    options: dict[str, dict[str, Any]] = {"compact": {"separators": (",", ":")}, "indented": {"indent": "\t"}}
+    text = json.dumps(value, ensure_ascii=style in ("ascii", "escaped"), **options.get(style, {}))
+    if style == "escaped":
+        text = text.replace("/", r"\/").replace("A", r"\u0041")
+    return re.sub(r'"<number ([^>]*)>"', r"\1", text).encode()
+
+
+def parsed(raw: bytes) -> str:
+    """Show a JSON text with every value and key in order: 1, 1.0, -0.0 and keys that stand twice stay apart."""
+    return repr(json.loads(raw.decode(errors="surrogateescape"), object_pairs_hook=lambda pairs: ("object", pairs)))
+
+
+DEFECTS = (
+    b'"x": NaN',
+    b'"x": -Infinity',
+    b'"x": 1, "x": 2',
+    rb'"x": "\ud800"',
+    rb'"\udfff": 1',
+    b'"x": "\xff"',
+    b'"\xed\xa0\x80": 1',
+    b'"x": "\x01"',
+    b'"x": 01',
+    b'"x" 1',
+    b'"x": [1 2]',
+    b'"x": tru',
+    b'"x": ' + b"[" * 3_000 + b"]" * 3_000,
+    b'"messages": null',
+    b'"id": 1',
+    b'"text": 3',
+    b'"dialog": "?"',
+)
+"""What makes an object another one, or none at all, when it stands among its members."""
+
+
+@st.composite
+def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
+    """Put a defect behind one of the opening braces of a JSON text."""
+    braces = [match.end() for match in re.finditer(rb"\{", raw)]
+    at, defect = draw(st.sampled_from(braces)), draw(st.sampled_from(DEFECTS))
+    return raw[:at] + defect + b", " + raw[at:]
+
+
+class Written(NamedTuple):
+    """A loaded record: the file, its pointer there, and what ``write_record`` makes of its rows."""
+
+    path: str
+    pointer: str
+    raw: bytes
+
+
+def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written]:
+    """Restore a corpus into a folder; gives every loaded record by its id."""
+    write_record = corpus.write_record
+    assert write_record is not None
+    found: dict[str, Written] = {}
+
+    def noted(records: Iterable[Published]) -> Iterator[Published]:
+        for one in records:
+            if one.record is not None:
+                found[one.record.record_id] = Written(one.path, one.pointer, write_record(one))
+            yield one
+
+    with talkhouse.open(warehouse) as con:
+        restore(con, dataclasses.replace(corpus, write=lambda records: corpus.write(noted(records))), folder)
+    return found
+
+
+def at(raw: bytes, pointer: str) -> bytes:
+    """Give what a JSON pointer leads to."""
+    for token in pointer.split("/")[1:]:
+        raw = dict(split.members(raw))[token.replace("~1", "/").replace("~0", "~")]
+    return raw
+
+
+def assert_same(came: bytes, went: bytes) -> None:
+    """Compare two files: by value, or member by member where something is no JSON and has to be the same text."""
+    if came == went:
+        return
+    assert went.startswith(BOM) == came.startswith(BOM)
+    came, went = came.removeprefix(BOM), went.removeprefix(BOM)
+    try:
+        assert parsed(went) == parsed(came)
+    except (ValueError, RecursionError):
+        mine, theirs = list(split.members(went)), list(split.members(came))
+        assert [one.token for one in mine] == [one.token for one in theirs]
+        for one, other in zip(mine, theirs, strict=True):
+            assert_same(other.raw, one.raw)
