@@ -17,6 +17,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--regen", action="store_true", help="write the golden files again instead of comparing")
 
 
+def how_many(few: int) -> int:
+    """Give how many examples a property test takes that builds a warehouse for each; four times as many on demand."""
+    return 4 * few if os.environ.get("TALKHOUSE_EXAMPLES") == "many" else few
+
+
 @pytest.fixture(scope="session")
 def regen(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written again; the diff is the review."""

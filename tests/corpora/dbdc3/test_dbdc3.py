@@ -16,7 +16,7 @@ from ingest.corpora.dbdc3.place import facts, family
 from talkhouse.build import build
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
-from tests.conftest import Build
+from tests.conftest import Build, how_many
 
 # The rules of the challenge's script, written from its description and not from our SQL.
 
@@ -221,7 +221,7 @@ def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=how_many(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(logs=st.lists(LOG, min_size=1, max_size=6))
 def test_invented_logs_give_the_script_s_rows_and_come_back_equal(
     logs: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory

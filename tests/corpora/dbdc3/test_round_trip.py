@@ -17,6 +17,7 @@ from talkhouse.gather import published
 from talkhouse.limit import Limit
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
+from tests.conftest import how_many
 
 ODD_TEXTS = (
     "",
@@ -136,7 +137,7 @@ def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
 
 
 @settings(
-    max_examples=30,
+    max_examples=how_many(10),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=list(HealthCheck),

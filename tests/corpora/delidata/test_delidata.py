@@ -16,7 +16,7 @@ from ingest.corpora.delidata.cells import quote, unquote
 from talkhouse.build import build
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
-from tests.conftest import Build
+from tests.conftest import Build, how_many
 from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse
 
 COLUMNS = {
@@ -185,7 +185,7 @@ def written(number: int, names: list[str], start: str, rows: list[dict[str, str]
 
 
 @settings(
-    max_examples=30,
+    max_examples=how_many(10),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -214,7 +214,7 @@ def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
         assert (folder / "out" / "delidata_corpus" / name).read_bytes() == text.encode()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=how_many(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(WORDS | CELL, min_size=1, max_size=8))
 def test_cells_decode_by_the_rule_and_look_as_the_reference_reader_gives_them(
     texts: list[str], con: duckdb.DuckDBPyConnection

@@ -17,6 +17,7 @@ from talkhouse.gather import published
 from talkhouse.limit import Limit
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
+from tests.conftest import how_many
 from tests.corpora.delidata.rules import HEADER
 
 BOM = b"\xef\xbb\xbf"
@@ -159,7 +160,7 @@ GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.
 
 
 @settings(
-    max_examples=30,
+    max_examples=how_many(10),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=list(HealthCheck),

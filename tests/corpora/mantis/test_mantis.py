@@ -18,7 +18,7 @@ from talkhouse.build import build
 from talkhouse.limit import Limit
 from talkhouse.progress import Silent
 from talkhouse.restore import restore
-from tests.conftest import Build
+from tests.conftest import Build, how_many
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Line, Talk, Talks
@@ -582,7 +582,7 @@ def intents_of_contexts(rows: list[Line], talks: Talks, marked: Talks) -> list[l
 
 
 @settings(
-    max_examples=25,
+    max_examples=how_many(10),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
     suppress_health_check=list(HealthCheck),
