@@ -230,6 +230,7 @@ class Corpus:
     read: Reader
     write: Writer
     write_record: RecordWriter | None = None
+    """For ``talkhouse show ID --raw``, which says so where there is none."""
 
 
 HOUSE_RULES = (
