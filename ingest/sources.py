@@ -4,6 +4,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -136,17 +137,20 @@ class SourceFile:
         The SHA-256 is noted when the last piece is given. Raises SourceError as ``read`` does.
         """
         state = sha256()
-        with _readable(self.disk), self._open() as stream:
+        # Hashed in a thread of its own, which works without Python's lock.
+        with _readable(self.disk), self._open() as stream, ThreadPoolExecutor(max_workers=1) as thread:
             start = stream.read(len(BOM))
             self.has_bom = start == BOM
             piece = b"" if self.has_bom else start
-            state.update(start)
+            hashed = thread.submit(state.update, start)
             while more := stream.read(_PIECE):
-                state.update(more)
+                hashed.result()
+                hashed = thread.submit(state.update, more)
                 yield piece + more if piece else more
                 piece = b""
             if piece:
                 yield piece
+            hashed.result()
         self.sha256 = state.hexdigest()
 
     def _open(self) -> IO[bytes]:

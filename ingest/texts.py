@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ingest.keys import Keys, digest
+from ingest.keys import Keys, digest_of
 from ingest.rows import CandidateText, Row
 
 _DIGITS = 16
@@ -26,7 +26,7 @@ class Texts:
 
     def id_of_bytes(self, raw: bytes, rows: list[Row]) -> str:
         """Give the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
-        content = digest(raw)
+        content = digest_of(raw)
         text_id, is_new = self._keys.assign(f"{self._corpus_id}:{content.hex()[:_DIGITS]}", content)
         if is_new:
             rows.append(CandidateText(text_id, self._corpus_id, raw.decode()))

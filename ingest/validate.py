@@ -43,9 +43,7 @@ class Validator:
         self._expect(len(records) == loaded.records, f"{len(records)} Record rows for {loaded.records} records")
         for record in records:
             self._keys(record)
-        self._expect(
-            {record.source_file_id for record in records} <= {loaded.file.id}, "records of more than one file"
-        )
+        self._expect({record.source_file_id for record in records} <= {loaded.file.id}, "records of more than one file")
         for block in loaded.blocks:
             if block.kind is Turn:
                 expected = [index for _, same in groupby(block.columns["dialogue_id"]) for index, _ in enumerate(same)]

@@ -9,9 +9,6 @@ from ingest.decode import BadRecord
 _FEWEST = 2
 """Cells besides the label, at least: an utterance and a response."""
 
-_QUOTED = (b'"', b"\t", b"\n")
-"""Where a cell holds one of these, it is in quotes."""
-
 
 class Parsed(NamedTuple):
     """A block whose rows fit together."""
@@ -56,8 +53,11 @@ def _wrong(rows: list[bytes], context: list[str], carriage: bytes, written: dict
     The contexts of a block are compared as bytes: of a file of gigabytes all but the candidates is repetition.
     """
     begin, end = row(["0", *context, ""]).encode(), carriage.decode()
+    size = len(begin)
     for position, raw in enumerate(rows, 1):
-        found = _plain(raw[len(begin) : len(raw) - len(carriage)]) if _is_framed(raw, begin, carriage) else None
+        found = None
+        if raw.startswith(begin) and raw.endswith(carriage):
+            found = _plain(raw[size : len(raw) - len(carriage)])
         if found is None:
             text = raw.decode()
             candidate = _candidate(text.removesuffix(end), context, position)
@@ -67,18 +67,16 @@ def _wrong(rows: list[bytes], context: list[str], carriage: bytes, written: dict
         yield found
 
 
-def _is_framed(raw: bytes, begin: bytes, end: bytes) -> bool:
-    return raw.startswith(begin) and raw.endswith(end)
-
-
 def _plain(cell: bytes) -> bytes | None:
     """Give the text of a last cell; None where it is not written as the csv module would, or not the last one."""
     if b'"' not in cell:
         return None if b"\t" in cell else cell
-    inner = cell[1:-1].replace(b'""', b'"')
-    if not any(mark in inner for mark in _QUOTED):
+    if cell[:1] != b'"' or cell[-1:] != b'"':
         return None
-    return inner if b'"' + inner.replace(b'"', b'""') + b'"' == cell else None
+    inner = cell[1:-1].replace(b'""', b'"')
+    # A cell that needs no quotes, or has a quote that is not doubled, would be written otherwise.
+    is_needed = b'"' in inner or b"\t" in inner or b"\n" in inner
+    return inner if is_needed and len(inner) + inner.count(b'"') + 2 == len(cell) else None
 
 
 def _candidate(text: str, context: list[str], position: int) -> str:

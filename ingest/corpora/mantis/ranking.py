@@ -9,11 +9,14 @@ from ingest.corpora.mantis.block import Parsed, misfit, parse
 from ingest.corpora.mantis.layout import CORPUS, RANKING, SPLITS, Role
 from ingest.corpora.mantis.proof import Context, Proof
 from ingest.corpora.mantis.tsv import Lines, RawBlock, blocks
-from ingest.corpus import Frame, Loaded, Note, Outcome, Place, Rejected
+from ingest.corpus import Frame, LoadedMany, Note, Outcome, Place, Rejected
 from ingest.decode import BadRecord
 from ingest.rows import Block, Candidate, Record, Row
 from ingest.sources import SourceFile
 from ingest.texts import Texts
+
+_TOGETHER = 50
+"""Blocks whose rows are handed on together."""
 
 _PEEKED = 3
 """Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
@@ -42,6 +45,7 @@ class _Pair:
         self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
         self._examples = self._run = self._number = 0
         self._key: bytes | None = None
+        self._clear()
 
     def read(self) -> Iterator[Outcome]:
         """Give all outcomes of the two files, their frames last."""
@@ -53,6 +57,9 @@ class _Pair:
         for block in chain(first, stream):
             yield from self._block(block, list(islice(keys, len(block.rows))), count)
             count += 1
+            if count % _TOGETHER == 0:
+                yield from self._taken()
+        yield from self._taken()
         yield Frame(self._tsv, self._lines.frame(), count)
         if self._lookup and self._keys:
             if surplus := list(keys):
@@ -76,7 +83,7 @@ class _Pair:
         except (BadRecord, UnicodeDecodeError) as bad:
             yield from self._rejected(block, keys, index, bad)
         else:
-            yield self._loaded(block, key, index, parsed)
+            self._take(block, key, index, parsed)
             self._examples += len(block.rows)
 
     def _follow(self, block: RawBlock, keys: list[bytes]) -> None:
@@ -101,12 +108,25 @@ class _Pair:
             raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
         return key
 
-    def _loaded(self, block: RawBlock, key: str | None, index: int, parsed: Parsed) -> Loaded:
+    def _taken(self) -> Iterator[LoadedMany]:
+        """Give the blocks that were taken since the last time, if there are any."""
+        if self._blocks:
+            count = len(self._blocks)
+            yield LoadedMany(self._tsv, count, self._bytes, self._rows, self._blocks, self._notes)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._bytes = 0
+        self._rows: list[Row] = []
+        self._blocks: list[Block] = []
+        self._notes: list[Note] = []
+
+    def _take(self, block: RawBlock, key: str | None, index: int, parsed: Parsed) -> None:
         """Lay a block out in rows."""
         found = None
         if key is not None:
             found = self._proof.context(self._split, key, parsed.context, parsed.response, self._number)
-        rows: list[Row] = []
+        rows = self._rows
         text_ids = [self._texts.id_of_bytes(candidate, rows) for candidate in parsed.candidates]
         extra: dict[str, object] = {"line": block.line, "example": self._examples, "size": len(block.rows)}
         if key is not None:
@@ -118,9 +138,12 @@ class _Pair:
         place = self._place(block, key, index)
         record = self._record(place, self._proof.dialogue(self._split, key or "") if found else None, extra)
         rows.append(record)
-        doubts = [*self._doubts(found, key), *_odd_candidates(parsed.candidates, text_ids)]
-        note = Note("MA-07", "; ".join(doubts), pointer=place.pointer, turn_index=found.turn_index if found else None)
-        return Loaded(place, rows, [note] if doubts else [], [self._candidates(record, found, text_ids)])
+        self._blocks.append(self._candidates(record, found, text_ids))
+        self._bytes += place.size
+        if doubts := [*self._doubts(found, key), *_odd_candidates(parsed.candidates, text_ids)]:
+            turn = found.turn_index if found else None
+            note = Note("MA-07", "; ".join(doubts), None, place.pointer, record.record_id, turn_index=turn)
+            self._notes.append(note)
 
     def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
         """Tell in what a block is not what the dialogues would give."""

@@ -32,7 +32,11 @@ class Lines:
         """Give the lines without their ends, many at a time; a carriage return before the newline stays."""
         rest = b""
         for piece in self.file.chunks():
-            *lines, rest = (rest + piece).split(b"\n")
+            *lines, last = piece.split(b"\n")
+            if lines:
+                lines[0], rest = rest + lines[0], last
+            else:
+                rest += last
             if not self.count and lines:
                 self.carriage = b"\r" if lines[0].endswith(b"\r") else b""
             self.count += len(lines)
