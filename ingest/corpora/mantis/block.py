@@ -27,17 +27,17 @@ def parse(block: RawBlock, size: int, carriage: bytes) -> Parsed:
     Raises BadRecord MA-06 where the rows do not fit together, UnicodeDecodeError for bytes that are no UTF-8.
     """
     end = carriage.decode()
-    head = block.rows[0].decode()
+    head = block.head.decode()
     label, *words = cells(head.removesuffix(end))
     if label != "1":
         raise misfit(f"the block begins with the label {label[:20]!r}, expected 1", 0)
     if len(words) < _FEWEST:
         raise misfit("fewer than 3 columns", 0)
-    if len(block.rows) != size:
-        raise misfit(f"{len(block.rows)} rows of one context, expected {size}", 0)
+    if len(block) != size:
+        raise misfit(f"{len(block)} rows of one context, expected {size}", 0)
     *context, response = words
     written = {} if row(["1", *words]) + end == head else {"0": head}
-    candidates = [response.encode(), *_wrong(block.rows[1:], context, carriage, written)]
+    candidates = [response.encode(), *_wrong(block, context, carriage, written)]
     b"\n".join(candidates).decode()  # a broken one must be found before any of them becomes a row
     return Parsed(context, response, candidates, written)
 
@@ -47,19 +47,17 @@ def misfit(detail: str, position: int) -> BadRecord:
     return BadRecord("MA-06", detail, f"/{position}")
 
 
-def _wrong(rows: list[bytes], context: list[str], carriage: bytes, written: dict[str, str]) -> Iterator[bytes]:
+def _wrong(block: RawBlock, context: list[str], carriage: bytes, written: dict[str, str]) -> Iterator[bytes]:
     """Give the wrong responses; a row that is written in a way of its own is noted.
 
-    The contexts of a block are compared as bytes: of a file of gigabytes all but the candidates is repetition.
+    The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
     """
-    begin, end = row(["0", *context, ""]).encode(), carriage.decode()
-    size = len(begin)
-    for position, raw in enumerate(rows, 1):
-        found = None
-        if raw.startswith(begin) and raw.endswith(carriage):
-            found = _plain(raw[size : len(raw) - len(carriage)])
+    end = carriage.decode()
+    is_plain = block.begin == row(["0", *context, ""]).encode()
+    for position, tail in enumerate(block.tails, 1):
+        found = _plain(tail.removesuffix(carriage)) if is_plain and tail.endswith(carriage) else None
         if found is None:
-            text = raw.decode()
+            text = (block.begin + tail).decode()
             candidate = _candidate(text.removesuffix(end), context, position)
             if row(["0", *context, candidate]) + end != text:
                 written[str(position)] = text

@@ -55,7 +55,7 @@ class _Pair:
         keys = iter(self._keys or ())
         count = 0
         for block in chain(first, stream):
-            yield from self._block(block, list(islice(keys, len(block.rows))), count)
+            yield from self._block(block, list(islice(keys, len(block))), count)
             count += 1
             if count % _TOGETHER == 0:
                 yield from self._taken()
@@ -68,7 +68,7 @@ class _Pair:
 
     def _sized(self, first: list[RawBlock]) -> Iterator[Note]:
         """Take the size of the first blocks for that of all where it is another than the published one."""
-        sizes = {len(block.rows) for block in first}
+        sizes = {len(block) for block in first}
         if len(first) > 1 and len(sizes) == 1 and self._size not in sizes:
             told = f"blocks of {min(sizes)} rows; the published file has {self._size}: one right and the wrong ones"
             self._size = min(sizes)
@@ -84,7 +84,7 @@ class _Pair:
             yield from self._rejected(block, keys, index, bad)
         else:
             self._take(block, key, index, parsed)
-            self._examples += len(block.rows)
+            self._examples += len(block)
 
     def _follow(self, block: RawBlock, keys: list[bytes]) -> None:
         """Keep count of the blocks that one dialogue has in succession."""
@@ -97,7 +97,7 @@ class _Pair:
         """Give the key of a block's dialogue; BadRecord where its rows have not one and the same, that is known."""
         if not self._keys:
             return None
-        if len(keys) < len(block.rows):
+        if len(keys) < len(block):
             raise misfit(f"the lookup file ends after {self._keys.count:,} lines", len(keys))
         if keys.count(keys[0]) < len(keys):
             raise misfit("rows of one context with different keys in the lookup file", 0)
@@ -128,7 +128,7 @@ class _Pair:
             found = self._proof.context(self._split, key, parsed.context, parsed.response, self._number)
         rows = self._rows
         text_ids = [self._texts.id_of_bytes(candidate, rows) for candidate in parsed.candidates]
-        extra: dict[str, object] = {"line": block.line, "example": self._examples, "size": len(block.rows)}
+        extra: dict[str, object] = {"line": block.line, "example": self._examples, "size": len(block)}
         if key is not None:
             extra["run"] = self._run
         if found is None:
@@ -195,7 +195,7 @@ class _Pair:
         """Refuse the rows of a block, and the lines of the lookup file that belong to them."""
         problem = bad if isinstance(bad, BadRecord) else BadRecord("TH-02", f"not UTF-8: {bad.reason}")
         raw = self._lines.joined(block.rows, is_last=block.is_last)
-        detail = f"rows {block.line + 1:,} to {block.line + len(block.rows):,}: {problem.detail}"
+        detail = f"rows {block.line + 1:,} to {block.line + len(block):,}: {problem.detail}"
         yield Rejected(self._place(block, None, index), problem.rule, detail, raw)
         if keys:
             yield self._rejected_keys(keys, block.line, index)

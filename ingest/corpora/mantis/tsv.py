@@ -12,6 +12,7 @@ _LARGEST = 1_000
 
 _CELL = re.compile(r'"([^"]*(?:""[^"]*)*)"(?=\t|\Z)|([^\t]*)')
 _OPEN = re.compile(rb'(?:\A|\t)"[^"]*(?:""[^"]*)*\Z')
+_QUOTE = b'"'
 _WRONG = b"0\t"
 _RIGHT = (b"1\t", b'"1"\t')
 _LABELS = (_WRONG, b'"0"\t', *_RIGHT)
@@ -71,34 +72,108 @@ class RawBlock:
 
     line: int
     """0-based number of the first row."""
-    rows: list[bytes]
+    head: bytes
+    """The first row."""
+    begin: bytes
+    """What all other rows begin with, where they do."""
+    tails: list[bytes]
+    """What follows in each of the other rows."""
     is_last: bool = False
+
+    @property
+    def rows(self) -> list[bytes]:
+        """All rows, whole."""
+        return [self.head, *(self.begin + tail for tail in self.tails)]
+
+    def __len__(self) -> int:
+        """How many rows it is."""
+        return 1 + len(self.tails)
 
     @property
     def size(self) -> int:
         """Bytes of its rows, line ends included."""
-        return sum(map(len, self.rows)) + len(self.rows)
+        return len(self.head) + sum(map(len, self.tails)) + len(self.begin) * len(self.tails) + len(self)
+
+
+class _Buffer:
+    """Whole lines of a file, as many as are looked at together."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines, self._pieces = lines, lines.file.chunks()
+        self._rest = self.text = b""
+        self.is_whole = False
+        """Whether the file has nothing more."""
+
+    def grow(self, position: int) -> None:
+        """Drop what is before a position, and take in more."""
+        lines, piece = self._lines, next(self._pieces, None)
+        if piece is None:
+            self.is_whole = True
+            lines.lacks_final_newline = self._rest != b""
+            whole, self._rest = self._rest + lines.carriage + b"\n" if self._rest else b"", b""
+        else:
+            cut = piece.rfind(b"\n") + 1
+            whole = self._rest + piece[:cut] if cut else b""
+            self._rest = piece[cut:] if cut else self._rest + piece
+        if not lines.count and not self.text and b"\r\n" in whole[: whole.find(b"\n") + 1]:
+            lines.carriage = b"\r"
+        self.text = self.text[position:] + whole
 
 
 def blocks(lines: Lines) -> Iterator[RawBlock]:
     """Gather rows to blocks, each of which begins with a right response.
 
+    The other rows of a block begin as its first one but for the label, so that only the rest of them is looked at.
+    """
+    buffer, position, first = _Buffer(lines), 0, 0
+    while position < len(buffer.text) or not buffer.is_whole:
+        block, end = _like_rows(buffer.text, position, first) or _any_rows(buffer.text, position, first)
+        if end == len(buffer.text) and not buffer.is_whole:
+            buffer.grow(position)  # the block may go on
+            position = 0
+            continue
+        block.is_last = end == len(buffer.text)
+        lines.count += buffer.text.count(b"\n", position, end)
+        position, first = end, first + len(block)
+        yield block
+
+
+def _like_rows(text: bytes, position: int, first: int) -> tuple[RawBlock, int] | None:
+    """Gather rows that begin alike, up to the next right response; None where something else comes before it."""
+    end = text.find(b"\n", position)
+    head = text[position:end]
+    if not head.startswith(_RIGHT[0]) or head.count(_QUOTE) % 2:
+        return None
+    begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes]()
+    size, position = len(begin), end + 1
+    while text.startswith(begin, position):
+        end = text.find(b"\n", position + size)
+        tail = text[position + size : end]
+        if tail.count(_QUOTE) % 2:
+            return None
+        tails.append(tail)
+        position = end + 1
+    if position < len(text) and not text.startswith(_RIGHT[0], position):
+        return None
+    return RawBlock(first, head, begin, tails), position
+
+
+def _any_rows(text: bytes, position: int, first: int) -> tuple[RawBlock, int]:
+    """Gather whatever rows come before the next right response.
+
     A line that begins with no label is the rest of a cell in quotes where such a cell is open, else a row of its own.
     """
     rows: list[bytes] = []
-    first = 0
-    for line in lines:
-        if line.startswith(_WRONG) and len(rows) < _LARGEST:
-            rows.append(line)
-        elif rows and not line.startswith(_LABELS) and _OPEN.search(rows[-1]):
+    while (end := text.find(b"\n", position)) >= 0:
+        line = text[position:end]
+        if rows and not line.startswith(_LABELS) and _OPEN.search(rows[-1]):
             rows[-1] += b"\n" + line
         elif rows and (line.startswith(_RIGHT) or len(rows) >= _LARGEST):
-            yield RawBlock(first, rows)
-            first, rows = first + len(rows), [line]
+            break
         else:
             rows.append(line)
-    if rows:
-        yield RawBlock(first, rows, is_last=True)
+        position = end + 1
+    return RawBlock(first, rows[0] if rows else b"", b"", rows[1:]), position
 
 
 def cells(row: str) -> list[str]:
