@@ -142,7 +142,7 @@ def _check_duplicates(raw: bytes, value: object) -> None:
     """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
     is_blurred = _ESCAPED[0] in raw or _ESCAPED[1] in raw or _is_spaced(raw)
     if is_blurred or raw.count(b'":') != msgspec.json.encode(value).count(b'":'):
-        json.loads(raw, object_pairs_hook=_unique, parse_int=str)
+        json.loads(raw, object_pairs_hook=unique, parse_int=str)
 
 
 def _is_spaced(raw: bytes) -> bool:
@@ -151,7 +151,8 @@ def _is_spaced(raw: bytes) -> bool:
     return is_possible and _SPACED.search(raw) is not None
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Take an object's members for ``json.loads``; raises BadRecord TH-03 where a key stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [key for key, _ in pairs]

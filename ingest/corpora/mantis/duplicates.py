@@ -4,7 +4,7 @@ import json
 import re
 
 from ingest.corpora.mantis.shapes import Value
-from ingest.decode import BadRecord
+from ingest.decode import unique
 
 
 def text_count(value: Value) -> int:
@@ -26,14 +26,7 @@ def check_duplicates(raw: bytes, texts: int) -> None:
     # Without a doubled backslash, each backslash before a quote escapes it.
     escaped = raw.count(b'\\"') if b"\\\\" not in raw else _ESCAPED.findall(raw).count(b'"')
     if raw.count(b'"') - escaped != 2 * texts:
-        json.loads(raw, object_pairs_hook=_unique, parse_int=str)
+        json.loads(raw, object_pairs_hook=unique, parse_int=str)
 
 
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
-
-
-def _unique(pairs: list[tuple[str, Value]]) -> None:
-    names = [key for key, _ in pairs]
-    if len(set(names)) < len(names):
-        twice = next(key for key in names if names.count(key) > 1)
-        raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")

@@ -45,13 +45,24 @@ def _parts(given: dict[Role, SourceFile], tables: list[SourceFile]) -> Iterator[
     conversations, ranking = Conversations(proof, shared), Ranking(proof)
     for one in _of(given, TALKS):
         yield from conversations.file(given[one], one)
-    for file in tables:
-        yield from read_csv(file, proof)
+    yield from _labels(tables, proof)
     for one in _of(given, RANKING):
         yield from ranking.pair(given[one], given.get(Role(f"{one.subset}_lookup", one.split)), one)
     for one in _of(given, [f"{subset}_lookup" for subset in RANKING]):
         if Role(one.subset.removesuffix("_lookup"), one.split) not in given:
             yield from _lone_lookup(given[one], one)
+
+
+def _labels(tables: list[SourceFile], proof: Proof) -> Iterator[Outcome]:
+    """Read the table of intents, whatever its name; a .csv with another header is none."""
+    found: SourceFile | None = None
+    for file in tables:
+        for outcome in read_csv(file, proof):
+            if not isinstance(outcome, Unrecognised):
+                if found and found is not file:
+                    raise given_twice(found, file)
+                found = file
+            yield outcome
 
 
 def _of(given: dict[Role, SourceFile], subsets: Iterable[str]) -> list[Role]:

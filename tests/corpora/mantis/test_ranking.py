@@ -261,3 +261,15 @@ def test_one_part_given_twice_is_an_error(tmp_path: Path, build_data: Build) -> 
         (tmp_path / "data" / "mantis" / name / TSV).write_text(ROWS, encoding="utf-8")
     with pytest.raises(SourceError, match="given twice"):
         build_data(tmp_path / "data")
+
+
+def test_two_tables_of_intents_are_an_error(tmp_path: Path, build_data: Build) -> None:
+    folder = tmp_path / "data" / "mantis"
+    folder.mkdir(parents=True)
+    (folder / TALKS).write_text(FILES[TALKS], encoding="utf-8")
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text(
+            "conversation_id,comment_pos,annotations,allocation\n0,2,PA,train\n", encoding="utf-8"
+        )
+    with pytest.raises(SourceError, match="given twice"):
+        build_data(tmp_path / "data")
