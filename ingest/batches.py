@@ -1,11 +1,11 @@
 """Rows to columns: gathers rows per table and hands them on as Polars frames of several row groups."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
@@ -14,19 +14,25 @@ from sqlalchemy.types import TypeEngine
 from ingest.rows import Block, Row
 from schema.tables import metadata
 from schema.tables.base import LongText
+from schema.warehouse import ROW_GROUP
 
-ROW_GROUP = 122_880
-"""Rows in a row group of DuckDB: an insert of several compresses on all cores."""
+_BATCH_ROWS = 12 * ROW_GROUP
+"""Rows of one table in a batch: an insert of several row groups compresses on all cores."""
 
-_BATCH_ROWS = 2 * ROW_GROUP
 _BATCH_BYTES = 8_000_000
 """Bytes of source records in a batch; what they become takes several times that while two batches are under way."""
 
 _FEW = 4_096
 """A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
 
+_UNDER_WAY = 2
+"""Batches that are inserted or wait for it: an insert that fills a row group takes longer than the others."""
+
 _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
+
+_Shape: TypeAlias = tuple[Any, ...]
+"""What blocks have in common that are joined: the table's name, then the names and kinds of the columns."""
 
 _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
     Text: pl.String(),
@@ -59,12 +65,34 @@ def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
     laid_out = []
     for name, kind in schema.items():
         if name in blocks[0].columns:
-            values = chain.from_iterable(block.columns[name] for block in blocks)
-            laid_out.append(pl.Series(name, list(values), kind))
+            laid_out.append(_joined(name, [block.columns[name] for block in blocks], kind))
         else:
             shared = pl.Series(name, [block.shared.get(name) for block in blocks], kind)
             laid_out.append(shared.gather(of_block))
     return pl.DataFrame(laid_out)
+
+
+def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
+    """Join a column of several blocks: lists, or series of the right type already."""
+    if isinstance(parts[0], pl.Series):
+        series: pl.Series = pl.concat(parts, rechunk=True)
+        return series.rename(name)
+    return pl.Series(name, list(chain.from_iterable(parts)), kind)
+
+
+class Stream:
+    """A stream of Arrow data by its capsule alone, which is all that Polars and DuckDB need to hand it over.
+
+    DuckDB given a frame of Polars copies its texts, and Polars given a relation of DuckDB never lets go of it.
+    """
+
+    def __init__(self, source: Any) -> None:
+        """Take what can be read once."""
+        self._capsule = source.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the capsule (the Arrow PyCapsule interface)."""
+        return self._capsule
 
 
 class Batches:
@@ -77,17 +105,17 @@ class Batches:
         self._write = write
         # One thread: DuckDB works without Python's lock, so that reading and inserting use a core each.
         self._thread = ThreadPoolExecutor(max_workers=1)
-        self._busy: Future[None] | None = None
+        self._busy: deque[Future[None]] = deque()
         self._rows: defaultdict[str, list[Row]] = defaultdict(list)
-        self._blocks: defaultdict[tuple[str, ...], list[Block]] = defaultdict(list)
-        self._in_blocks: Counter[tuple[str, ...]] = Counter()
+        self._blocks: defaultdict[_Shape, list[Block]] = defaultdict(list)
+        self._in_blocks: Counter[_Shape] = Counter()
         self._bytes = self._waited = 0
 
     def add(self, rows: Iterable[Row], size: int, blocks: Iterable[Block] = ()) -> None:
         """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
         largest = 0
         for block in blocks:
-            shape = (block.kind.TABLE, *block.columns)
+            shape = (block.kind.TABLE, *block.columns, *map(type, block.columns.values()))
             self._blocks[shape].append(block)
             self._in_blocks[shape] += len(block)
             largest = max(largest, self._in_blocks[shape])
@@ -111,13 +139,17 @@ class Batches:
         """Hand over the tables with so many rows; they are inserted while the next rows gather."""
         frames = list(self._drain(fewest))
         self._bytes = 0
-        self.wait()
-        self._busy = self._thread.submit(self._insert, frames)
+        self._wait_until(_UNDER_WAY - 1)
+        self._busy.append(self._thread.submit(self._insert, frames))
 
     def wait(self) -> None:
         """Wait until everything that was handed over is inserted; what went wrong there is raised here."""
-        if self._busy:
-            self._busy.result()
+        self._wait_until(0)
+
+    def _wait_until(self, most: int) -> None:
+        """Wait until no more batches than these are under way."""
+        while len(self._busy) > most:
+            self._busy.popleft().result()
 
     def __enter__(self) -> Self:
         """Give itself; the thread starts with the first batch."""

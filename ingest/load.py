@@ -1,6 +1,7 @@
 """Loads one corpus into a private warehouse: reader, validation, batches, and the count of every file."""
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import duckdb
 import polars as pl
 
 from ingest.accounts import Accounts
-from ingest.batches import Batches
+from ingest.batches import Batches, Stream
 from ingest.corpus import Corpus, Frame, Loaded, LoadedMany, Note, Outcome, Rejected, Unrecognised
 from ingest.decode import dump
 from ingest.registry import rules_of
@@ -24,14 +25,24 @@ Advance = Callable[[int, int], None]
 """Told as a load goes on: bytes read since the last call, and records."""
 
 
+_SWITCH = 0.0005
+"""Seconds after which a thread that waits for Python's lock gets it."""
+
+
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Spare Python's search for circles among millions of new objects, which have none: a tenth of a load's time."""
-    was_on = gc.isenabled()
+def _at_full_speed() -> Iterator[None]:
+    """Spare what costs a load its time without a use.
+
+    Python looks for circles among millions of new objects, which have none; and threads that work without its lock,
+    and need it for an instant between two steps, wait 5 ms each time.
+    """
+    was_on, interval = gc.isenabled(), sys.getswitchinterval()
     gc.disable()
+    sys.setswitchinterval(_SWITCH)
     try:
         yield
     finally:
+        sys.setswitchinterval(interval)
         if was_on:
             gc.enable()
 
@@ -55,7 +66,7 @@ class Load:
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
         """Read the files and fill the tables; the caller's transaction makes it whole or nothing."""
         declare(self.con, self.corpus, is_sample=is_sample)
-        with opened(disk) as (files, skipped), self.batches, _no_collection():
+        with opened(disk) as (files, skipped), self.batches, _at_full_speed():
             for item in skipped:
                 self.accounts.skip(item)
                 if item.reason == OUTSIDE:
@@ -143,8 +154,8 @@ class Load:
 
     def _insert(self, table: str, batch: pl.DataFrame) -> None:
         """Insert a batch; not by ``register``, whose views keep their data until the transaction ends."""
-        insert = f"insert into {qualified(metadata.tables[table])} by name select * from batch"
-        self.con.from_arrow(batch.to_arrow()).query("batch", insert)
+        stream = Stream(batch)  # noqa: F841 - DuckDB finds it by its name
+        self.con.execute(f"insert into {qualified(metadata.tables[table])} by name select * from stream")
 
     def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
         """Refuse a load of which nothing came in: most likely these are files of something else."""

@@ -205,12 +205,13 @@ class Quarantined(Row):
 class Block(Struct, gc=False):
     """Many rows of one table, kept as columns: the values that all of them share, and a list for each that differs.
 
-    For lists of hundreds of thousands of items, where an object for each row costs more than the rest of a load.
+    For lists of hundreds of thousands of items, where an object for each row costs more than the rest of a load. A
+    column may also be a Polars series, of the table's type or one that DuckDB turns into it (a time as text).
     """
 
     kind: type[Row]
     shared: dict[str, Any]
-    columns: dict[str, list[Any]]
+    columns: dict[str, Any]
 
     def __len__(self) -> int:
         """How many rows it is."""

@@ -126,9 +126,10 @@ class SourceFile:
         A byte order mark is noted, and is part of the bytes. Raises SourceError as ``read`` does.
         """
         with _readable(self.disk), self._open() as stream:
-            held = Held(stream, self.size)
+            state = sha256()
+            held = Held(stream, self.size, state.update)
         self.has_bom = held.view[: len(BOM)] == BOM
-        self.sha256 = sha256(held.view).hexdigest()
+        self.sha256 = state.hexdigest()
         return held
 
     def chunks(self) -> Iterator[bytes]:

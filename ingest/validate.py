@@ -1,7 +1,8 @@
 """What every reader must keep to: checked for each record before any of its rows reaches a table."""
 
 from collections.abc import Collection
-from itertools import groupby
+
+import polars as pl
 
 from ingest.corpus import Corpus, Loaded, LoadedMany
 from ingest.rows import Annotation, Block, Record, Row, Turn
@@ -28,7 +29,7 @@ class Validator:
         records = [row for row in loaded.rows if isinstance(row, Record)]
         self._expect(len(records) == 1, f"{len(records)} Record rows for one source record")
         record = records[0]
-        self._keys(record)
+        self._keys(record.record_id, record.dialogue_id)
         self._expect(
             (record.source_file_id, record.source_pointer) == (loaded.place.file.id, loaded.place.pointer),
             "the record names another place than the reader says it came from",
@@ -39,23 +40,30 @@ class Validator:
 
     def many(self, loaded: LoadedMany) -> None:
         """Check the same for many records at once; turns are in blocks, each dialogue's in one."""
-        records = [row for row in loaded.rows if type(row) is Record]
-        self._expect(len(records) == loaded.records, f"{len(records)} Record rows for {loaded.records} records")
-        for record in records:
-            self._keys(record)
-        self._expect({record.source_file_id for record in records} <= {loaded.file.id}, "records of more than one file")
+        count = 0
+        for row in loaded.rows:
+            if type(row) is Record:
+                self._keys(row.record_id, row.dialogue_id)
+                self._expect(row.source_file_id == loaded.file.id, "records of more than one file")
+                count += 1
         for block in loaded.blocks:
+            if block.kind is Record:
+                for keys in zip(block.columns["record_id"], block.columns["dialogue_id"], strict=True):
+                    self._keys(*keys)
+                self._expect(block.shared["source_file_id"] == loaded.file.id, "records of more than one file")
+                count += len(block)
             if block.kind is Turn:
-                expected = [index for _, same in groupby(block.columns["dialogue_id"]) for index, _ in enumerate(same)]
-                self._expect(block.columns["turn_index"] == expected, "turn_index does not run 0, 1, 2 ...")
+                turns = pl.DataFrame({name: block.columns[name] for name in ("dialogue_id", "turn_index")})
+                expected = pl.int_range(pl.len()).over(pl.col("dialogue_id").rle_id())
+                is_right = turns.select((pl.col("turn_index") == expected).all()).item()
+                self._expect(is_right, "turn_index does not run 0, 1, 2 ...")
+        self._expect(count == loaded.records, f"{count} Record rows for {loaded.records} records")
         self._content(loaded.rows, loaded.blocks)
 
-    def _keys(self, record: Record) -> None:
-        self._expect(record.record_id.startswith(f"{self._corpus.id}/"), f"record_id {record.record_id!r}")
-        self._expect(
-            record.dialogue_id is None or record.dialogue_id.startswith(f"{self._corpus.id}:"),
-            f"dialogue_id {record.dialogue_id!r}",
-        )
+    def _keys(self, record_id: str, dialogue_id: str | None) -> None:
+        self._expect(record_id.startswith(f"{self._corpus.id}/"), f"record_id {record_id!r}")
+        belongs = dialogue_id is None or dialogue_id.startswith(f"{self._corpus.id}:")
+        self._expect(belongs, f"dialogue_id {dialogue_id!r}")
 
     def _content(self, rows: list[Row], blocks: list[Block]) -> None:
         for block in blocks:

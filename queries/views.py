@@ -1,6 +1,6 @@
 """Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import duckdb
 
@@ -20,7 +20,7 @@ def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
         con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
         con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
     for view in catalogue.views:
-        _create(con, view.full_name, view.sql, view.comment, view)
+        _create(con, view.full_name, view.sql, view.comment, view.columns, [])
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -34,28 +34,41 @@ def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 
 
 def create_split_views(
-    con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
-) -> None:
-    """Create, beside each task view, one view per split.
+    con: duckdb.DuckDBPyConnection,
+    catalogue: Catalogue,
+    splits: Mapping[str, Iterable[str]],
+    made: Collection[str] = (),
+) -> set[str]:
+    """Create, beside each task view, one view per split; gives their names.
 
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
+    ``made``: views that were created before, which are left alone.
     """
-    tasks = {query.full_name for query in catalogue.examples}
+    tasks, names = {query.full_name for query in catalogue.examples}, set(made)
     for view in (view for view in catalogue.views if view.full_name in tasks):
+        columns: list[str] = []
         for split in _splits(con, view, splits.get(view.schema, ())):
             name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
-            sql = f"select * from {view.full_name} where split = {literal(split)}"
-            _create(con, name, sql, f"The split {split} of {view.full_name}. {view.comment}", view)
+            if name not in names:
+                sql = f"select * from {view.full_name} where split = {literal(split)}"
+                comment = f"The split {split} of {view.full_name}. {view.comment}"
+                columns = _create(con, name, sql, comment, view.columns, columns)
+                names.add(name)
+    return names
 
 
-def _create(con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str, view: Query) -> None:
-    """Create one view; replacing a view drops its comments, so they are set each time."""
+def _create(
+    con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str, meanings: Mapping[str, str], columns: list[str]
+) -> list[str]:
+    """Create one view; gives its columns. Replacing a view drops its comments, so they are set each time."""
     con.execute(f"create or replace view {name} as {sql}")
-    con.execute(f"comment on view {name} is {literal(comment)}")
-    for column, *_ in con.execute(f"describe {name}").fetchall():
-        meaning = view.columns.get(column) or _inherited(column)
-        if meaning:
-            con.execute(f"comment on column {name}.{identifier(column)} is {literal(meaning)}")
+    columns = columns or [column for column, *_ in con.execute(f"describe {name}").fetchall()]
+    comments = [f"comment on view {name} is {literal(comment)}"]
+    for column in columns:
+        if meaning := meanings.get(column) or _inherited(column):
+            comments.append(f"comment on column {name}.{identifier(column)} is {literal(meaning)}")
+    con.execute("; ".join(comments))
+    return columns
 
 
 def _inherited(column: str) -> str | None:

@@ -6,12 +6,13 @@ from pathlib import Path
 import duckdb
 
 from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
+from schema.quote import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
 """The oldest storage version that has zstd, so that BI tools with an older DuckDB can open the file."""
 
-CONFIG: dict[str, str | bool | int | float | list[str]] = {"storage_compatibility_version": STORAGE_VERSION}
-"""How a file is opened for writing; one process may not open it in two ways."""
+ROW_GROUP = 20_480
+"""Rows of a row group: each is compressed when it is full, and an utterance may have a kilobyte."""
 
 HOUSEKEEPING = "meta"
 """The schema of everything that is about the build and not about the corpora."""
@@ -45,7 +46,16 @@ def check_name(path: Path, schemas: Iterable[str] = ()) -> None:
 
 def create(path: Path) -> duckdb.DuckDBPyConnection:
     """Open a private file for writing, in the published storage version; make it where there is none."""
-    return duckdb.connect(path, config=CONFIG)
+    con = duckdb.connect()
+    options = f"row_group_size {ROW_GROUP}, storage_version '{STORAGE_VERSION}'"
+    con.execute(f"attach {literal(str(path))} as {name(path)} ({options})")
+    con.execute(f"use {name(path)}")
+    return con
+
+
+def name(path: Path) -> str:
+    """Give the name of a file's database in SQL; a cursor has to be told to ``use`` it."""
+    return quoted(path.stem)
 
 
 def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.batches import frame
+from ingest.batches import Stream, frame
 from ingest.corpus import Corpus
 from ingest.rows import Finding
 from queries.catalogue import Catalogue
@@ -65,13 +65,12 @@ def _note_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> N
     if not found:
         return
     table = metadata.tables["meta.findings"]
-    con.register("found", frame("meta.findings", found).to_arrow())
+    rows = Stream(frame("meta.findings", found))  # noqa: F841 - DuckDB finds it by its name
     con.execute(
-        f"insert into {qualified(table)} by name select found.* replace "
-        "(coalesce(found.source_file_id, records.source_file_id) as source_file_id) "
-        "from found left join main.records on records.record_id = found.record_id"
+        f"insert into {qualified(table)} by name select rows.* replace "
+        "(coalesce(rows.source_file_id, records.source_file_id) as source_file_id) "
+        "from rows left join main.records on records.record_id = rows.record_id"
     )
-    con.unregister("found")
 
 
 def _finding(outcome: Outcome, row: dict[str, Any], next_index: Counter[str | None]) -> Finding:

@@ -1,5 +1,7 @@
 """Builds the new warehouse in the workshop: keep, load, examples, views, checks, and the notes about itself."""
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,14 +45,18 @@ class Stage:
         with warehouse.create(self.bench.stage) as con:
             # Row groups are compressed and written while the next ones are read, not all at the commit.
             con.execute("set write_buffer_row_group_count = 1")
-            if self.bench.old.exists():
-                carry(con, self.bench.old, self.plan, self.catalogue, present)
-            for item in self.plan.load:
-                self._load(con, item)
+            # Views are made while files are read, which leaves DuckDB little to do at first.
+            with con.cursor() as other, ThreadPoolExecutor(max_workers=1) as thread:
+                views = thread.submit(self._make_views, other)
+                if self.bench.old.exists():
+                    carry(con, self.bench.old, self.plan, self.catalogue, present)
+                for item in self.plan.load:
+                    self._load(con, item)
+                made = views.result()
             if self.request.is_replay:
                 keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
-            self._make_views(con)
+            self._fill_examples(con, made)
             note_rules(con, self.catalogue, present)
             notes = note_findings(con, self.request, self.bench)
             pass_checks(con, self.catalogue, self.plan.present)
@@ -71,10 +77,23 @@ class Stage:
         con.execute("commit")
         self.progress.finish(item.corpus)
 
-    def _make_views(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Create macros and views, fill the examples, then create the views per split."""
+    def _make_views(self, con: duckdb.DuckDBPyConnection) -> set[str]:
+        """Create macros and views, and those of the splits that are declared; gives the names of the latter."""
+        con.execute(f"use {warehouse.name(self.bench.stage)}")
         con.execute("begin")
         create_views(con, self.catalogue)
-        fill_examples(con, self.catalogue, self.plan.present)
-        create_split_views(con, self.catalogue, {name: corpus.splits for name, corpus in self.known.items()})
+        made = create_split_views(con, self.catalogue, self._splits)
         con.execute("commit")
+        return made
+
+    def _fill_examples(self, con: duckdb.DuckDBPyConnection, made: set[str]) -> None:
+        """Fill the examples, then create the views of splits that only they name."""
+        con.execute("begin")
+        fill_examples(con, self.catalogue, self.plan.present)
+        create_split_views(con, self.catalogue, self._splits, made)
+        con.execute("commit")
+
+    @property
+    def _splits(self) -> dict[str, Mapping[str, str | None]]:
+        """The splits that corpora declare."""
+        return {name: corpus.splits for name, corpus in self.known.items()}

@@ -9,7 +9,6 @@ from msgspec import UNSET
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import MISSING
 from ingest.corpora.mantis.shapes import Value, literal
-from ingest.corpora.mantis.turns import NUMBERS
 from ingest.corpus import Note
 from ingest.decode import pointer
 
@@ -26,18 +25,16 @@ _PEOPLE = 2
 _AGENT = 2
 """Utterances of the agent, at least."""
 
-_ALTERNATING = ["user", "agent"] * 500
-_ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
-_IDS = re.compile(rf"{_ID}(?:\n{_ID})*", re.ASCII)
+ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
 _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 
 
 def oddities(parsed: Parsed) -> list[Note]:
     """Give a note for each rule that a dialogue breaks, with its first place and what else there is."""
     found = {
-        "MA-03": [] if _is_in_order(parsed) else list(_order(parsed)),
+        "MA-03": list(_order(parsed)),
         "MA-04": list(_content(parsed)),
-        "MA-05": [] if _is_clean(parsed) else list(_values(parsed)),
+        "MA-05": list(_values(parsed)),
     }
     return [
         Note(rule, "; ".join(said for _, said in places), pointer=places[0][0])
@@ -51,16 +48,10 @@ def _content(parsed: Parsed) -> Iterator[tuple[str, str]]:
     category, spoken = parsed.facts["category"], parsed.spoken
     if category not in DOMAINS:
         yield "/category", f"the category {category!r} is none of the {len(DOMAINS)} sites"
-    if len(set(spoken.users)) > _PEOPLE and len(people := set(spoken.users).difference(MISSING)) > _PEOPLE:
+    if len(people := set(spoken.users).difference(MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
     if (said := spoken.roles.count("agent")) < _AGENT:
         yield "/utterances", f"only {said} of the utterances are the agent's"
-
-
-def _is_in_order(parsed: Parsed) -> bool:
-    """Whether there is nothing to say about numbers and roles; a short way for most dialogues."""
-    positions, roles = parsed.spoken.positions, parsed.spoken.roles
-    return parsed.is_usual and positions == NUMBERS[: len(positions)] and roles == _ALTERNATING[: len(roles)]
 
 
 def _order(parsed: Parsed) -> Iterator[tuple[str, str]]:
@@ -76,20 +67,6 @@ def _order(parsed: Parsed) -> Iterator[tuple[str, str]]:
     strange = [at for at, role in enumerate(roles) if role not in ("user", "agent")]
     if strange:
         yield _place(strange[0], "actor_type"), f"the actor_type {roles[strange[0]]!r}{_more(strange)}"
-
-
-def _is_clean(parsed: Parsed) -> bool:
-    """Whether all values are written as usual; a short way for most dialogues."""
-    spoken = parsed.spoken
-    return (
-        parsed.is_usual
-        and parsed.started_at is not None
-        and None not in parsed.times.found
-        and not any(spoken.answers)
-        and all(map(str.isdecimal, spoken.votes))
-        and PLACEHOLDER not in spoken.texts
-        and _IDS.fullmatch("\n".join(spoken.ids)) is not None
-    )
 
 
 def _values(parsed: Parsed) -> Iterator[tuple[str, str]]:
@@ -113,7 +90,7 @@ def _odd(name: str, values: Sequence[Value], is_fine: list[bool]) -> Iterator[tu
 
 
 def _is_id(value: Value) -> bool:
-    return isinstance(value, str) and re.fullmatch(_ID, value, re.ASCII) is not None
+    return isinstance(value, str) and re.fullmatch(ID, value, re.ASCII) is not None
 
 
 def _is_number(value: Value) -> bool:

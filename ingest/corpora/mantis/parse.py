@@ -1,7 +1,8 @@
 """A dialogue's JSON to columns: decoded, strictly checked, and every key accounted for."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from functools import cached_property
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,92 +33,48 @@ class Spoken(NamedTuple):
     answers: Column
 
 
-class Parsed(NamedTuple):
+@dataclass(eq=False)
+class Parsed:
     """A dialogue as a file has it."""
 
     facts: dict[str, Value]
     """The dialogue's fields in published order."""
     spoken: Spoken
-    started_at: datetime | None
-    times: Times
-    is_usual: bool
-    """Whether the fields of all utterances are of the types that the publisher's code writes."""
     orders: list[int]
     """The number of each utterance's order of keys."""
     others: dict[int, dict[str, Value]]
     """By utterance: its intents, and the fields that no documentation names."""
 
+    @cached_property
+    def times(self) -> Times:
+        """The times of the utterances."""
+        return moments(self.spoken.times)
+
+    @cached_property
+    def started_at(self) -> datetime | None:
+        """The time of the dialogue; None where it is none."""
+        return moment(self.facts.get("dialog_time", UNSET))
+
 
 class Parser:
-    """Decodes dialogues; numbers the orders of keys of their utterances as they come."""
+    """Decodes dialogues; numbers the orders of keys of their utterances: the usual one is 0."""
 
     def __init__(self) -> None:
-        self.orders: dict[tuple[str, ...], int] = {}
+        self.orders: dict[tuple[str, ...], int] = {SPOKEN: 0}
 
     def parse(self, raw: bytes, decoder: Decoder) -> Parsed:
         """Decode one dialogue; raises BadRecord MA-02 where its shape is wrong, TH-01 to TH-04 where its JSON is."""
         facts, utterances = _decoded(raw, decoder)
-        texts = text_count({name: value for name, value in facts.items() if name != "utterances"}) + 1
-        spoken = _usual(utterances)
-        is_usual = spoken is not None
-        others: dict[int, dict[str, Value]] = {}
-        if spoken is None:
-            orders = self._orders(utterances)
-            spoken, others = _unusual(utterances), _others(utterances)
-            is_usual = _is_usual(spoken)
-            _check_utterances(raw, spoken, others)
-            texts += text_count(utterances)
-        else:
-            orders = [self.orders.setdefault(SPOKEN, len(self.orders))] * len(utterances)
-            texts += len(utterances) * (len(SPOKEN) + _TEXTS) + list(map(type, spoken.names)).count(str)
+        others = _others(utterances)
+        spoken = Spoken._make([[said.get(name, UNSET) for said in utterances] for name in SPOKEN])
+        _check_utterances(raw, spoken, others)
         if type(facts.get("category")) is not str or "user" not in spoken.roles:
             raise _misshapen(raw)
-        check_duplicates(raw, texts)
-        times, started = moments(spoken.times), facts.get("dialog_time", UNSET)
-        # A dialogue begins when its first utterance is said.
-        started_at = times.found[0] if started == spoken.times[0] else moment(started)
-        return Parsed(facts, spoken, started_at, times, is_usual, orders, others)
+        check_duplicates(raw, text_count(facts))
+        return Parsed(facts, spoken, [self._number(tuple(said)) for said in utterances], others)
 
-    def _orders(self, utterances: list[dict[str, Value]]) -> list[int]:
-        """Give the numbers of the orders of keys."""
-        keys = list(map(tuple, utterances))
-        if not self.orders.keys() >= set(keys):
-            for one in keys:
-                self.orders.setdefault(one, len(self.orders))
-        return list(map(self.orders.__getitem__, keys))
-
-
-_TEXTS = 5
-"""Fields of an utterance that are always texts where all is usual; the name may be a NaN."""
-
-_KEYS = list(SPOKEN)
-_KINDS = (str, str, int, str, str, bytes, str, str, int)
-
-
-def _usual(utterances: list[dict[str, Value]]) -> Spoken | None:
-    """Give the columns of utterances that are written as usual: all keys in the usual order, values of usual types."""
-    size = len(utterances)
-    if list(chain.from_iterable(utterances)) != _KEYS * size:
-        return None
-    values = list(chain.from_iterable(map(dict.values, utterances)))
-    spoken = Spoken._make([values[column :: len(SPOKEN)] for column in range(len(SPOKEN))])
-    return spoken if tuple(map(type, values)) == _KINDS * size or _is_usual(spoken) else None
-
-
-def _is_usual(spoken: Spoken) -> bool:
-    """Whether all fields are of the types that the publisher's code writes; a NaN is bytes."""
-    texts, times, positions, roles, names, users, votes, ids, answers = spoken
-    return (
-        set(map(type, texts + times + roles + votes + ids)) == {str}
-        and set(map(type, positions + answers)) == {int}
-        and {str, bytes}.issuperset(map(type, names))
-        and {int, bytes}.issuperset(map(type, users))
-    )
-
-
-def _unusual(utterances: list[dict[str, Value]]) -> Spoken:
-    """Give the columns of any utterances."""
-    return Spoken._make([[said.get(name, UNSET) for said in utterances] for name in SPOKEN])
+    def _number(self, order: tuple[str, ...]) -> int:
+        return self.orders.setdefault(order, len(self.orders))
 
 
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import polars as pl
 from msgspec import UNSET
 
 from ingest.corpora.mantis.layout import CORPUS
@@ -24,6 +25,36 @@ class People:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
+
+    def cast(self, talks: pl.DataFrame, rows: list[Row]) -> pl.DataFrame:
+        """Add ``user_key`` and ``agent_key`` to usual dialogues, and drop those in which somebody has another name.
+
+        Their user ids are whole numbers, written 4376.0. Adds a row for everybody who is named for the first time.
+        """
+        talks = talks.with_columns(
+            user_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "user"),
+            agent_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "agent"),
+        )
+        roles = [
+            talks.lazy().select(key=f"{role}_key", number=role, name=f"{role}_shown") for role in ("user", "agent")
+        ]
+        people = pl.concat(roles).unique(maintain_order=True).collect(engine="in-memory")
+        renamed = []
+        for key, number, name in people.iter_rows():
+            given = (b"%d.0" % number, name)
+            known = self._known.setdefault(key, given)
+            if known is given:
+                rows.append(Speaker(key, CORPUS, f"{number}.0", name, "human", is_anonymous=False))
+            elif known != given:
+                renamed.append((key, name))
+        if renamed:
+            others = pl.DataFrame(renamed, schema=["key", "name"], orient="row")
+            for role in ("user", "agent"):
+                talks = talks.join(
+                    others, left_on=[f"{role}_key", f"{role}_shown"], right_on=["key", "name"], how="anti"
+                )
+            talks = talks.sort("place")
+        return talks
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
         """Give somebody by user id, user name and domain; adds the row where it is the first time."""

@@ -41,6 +41,14 @@ class Proof:
         self._ranked, self._is_labelled = ranked, is_labelled
         self._known: dict[str, dict[str, _Known]] = {}
 
+    def begin(self, split: str) -> None:
+        """Note that the conversations of a split are given, whether or not it is remembered what is in them."""
+        self._known.setdefault(split, {})
+
+    def remembers(self, split: str) -> bool:
+        """Whether other files of a split need what is said in its conversations."""
+        return split in self._ranked or self._is_labelled
+
     def add(
         self,
         split: str,
@@ -51,12 +59,11 @@ class Proof:
         positions: Sequence[int],
     ) -> None:
         """Remember a conversation; ``positions`` are the utterances' own numbers, from 1."""
-        talks = self._known.setdefault(split, {})
-        if split not in self._ranked and not self._is_labelled:
+        if not self.remembers(split):
             return
         marks = b"".join(map(digest, texts)) if split in self._ranked else b""
         answers = tuple(responses(roles, positions))
-        talks[key] = _Known(dialogue_id, len(texts), marks, answers)
+        self._known[split][key] = _Known(dialogue_id, len(texts), marks, answers)
 
     def known(self, split: str) -> bool:
         """Whether there are conversations of a split."""

@@ -57,7 +57,12 @@ def placed(note: Note, place: Place) -> Note:
 
 def record_id(place: Place) -> str:
     """Give the key of the record that stands at a place."""
-    return f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}"
+    return key_of(place.subset or "", place.split or "", place.record_index or 0)
+
+
+def key_of(subset: str, split: str, index: int | str) -> str:
+    """Give the key of a record by its subset, its split and its place among the records of the file."""
+    return f"{CORPUS}/{subset}/{split}/{index}"
 
 
 def _disagreements(known: Known) -> list[Note]:
@@ -77,7 +82,7 @@ def _disagreements(known: Known) -> list[Note]:
 def _extra(parsed: Parsed, own: dict[str, Any]) -> str:
     """Give ``extra``: the keys in published order, and what else there is to say."""
     if not own and _KNOWN.issuperset(parsed.facts):
-        return _fields(tuple(parsed.facts))
+        return fields(tuple(parsed.facts))
     unknown: dict[str, Any] = {}
     literals: dict[str, str] = {}
     for name, value in parsed.facts.items():
@@ -92,5 +97,6 @@ _KNOWN = TALK - {"has_intent_labels"}
 
 
 @cache
-def _fields(names: tuple[str, ...]) -> str:
+def fields(names: tuple[str, ...]) -> str:
+    """Give ``extra`` of a record that has nothing to say but the order of its keys."""
     return msgspec.json.encode({"fields": names}).decode()

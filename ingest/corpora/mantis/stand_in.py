@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+import polars as pl
+
 from ingest.held import Held
 
 NAN = b"NaN"
@@ -11,7 +13,9 @@ _BLANK = b" \t\r\n"
 _LOOK_BEHIND = 256
 """Bytes before a place that tell what it is; a key and the blanks behind it are never so long."""
 
-_STEP = 1 << 20
+_STEP, _TOGETHER = 1 << 14, 1 << 20
+"""Bytes of a piece of a file, and of the pieces that are searched at once."""
+
 _WORD = re.compile(rb'"\w+"$')
 
 
@@ -46,13 +50,15 @@ _NUMBERS = [f"{first}{letter}{last}".encode() for letter, first, last in product
 
 
 def _places(view: memoryview, text: bytes) -> Iterator[int]:
-    """Find a text in the memory of a file, a piece at a time: a copy of a piece is searched faster than the view."""
-    for start in range(0, len(view), _STEP):
-        piece = bytes(view[start : start + _STEP + len(text) - 1])
-        place = piece.find(text)
-        while place >= 0:
-            yield start + place
-            place = piece.find(text, place + 1)
+    """Find a text in the memory of a file: quickly the pieces that hold it, then where."""
+    for first in range(0, len(view), _TOGETHER):
+        starts = range(first, min(first + _TOGETHER, len(view)), _STEP)
+        pieces = [bytes(view[start : start + _STEP + len(text) - 1]) for start in starts]
+        for index in pl.Series(pieces).bin.contains(text).arg_true():
+            place = pieces[index].find(text)
+            while place >= 0:
+                yield starts[index] + place
+                place = pieces[index].find(text, place + 1)
 
 
 def _before(view: memoryview, place: int) -> bytes:

@@ -24,6 +24,12 @@ class Known(NamedTuple):
     is_first: bool
     """Whether no record of this split and key came before."""
     differs: dict[str, str]
+    """By pointer, what an earlier file states otherwise."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing that came before has to do with it."""
+        return self.is_new and self.is_first and not self.differs
 
 
 class Talks:
@@ -32,12 +38,13 @@ class Talks:
     def __init__(self) -> None:
         self._keys = Keys()
         self._facts = Facts()
-        self._turns = Turns(People())
+        self.people = People()
+        self._turns = Turns(self.people)
 
-    def known(self, split: str, key: str, parsed: Parsed, *, is_shared: bool) -> Known:
-        """Give the key of a conversation; only where another file may have it, its words and facts are remembered."""
+    def known(self, split: str, key: str, parsed: Parsed | None) -> Known:
+        """Give the key of a conversation, and remember its words and facts; None where no other file may have it."""
         natural = f"{CORPUS}:{split}:{key}"
-        if not is_shared:
+        if parsed is None:
             return Known(natural, is_new=True, is_first=True, differs={})
         spoken = parsed.spoken
         words = digest(*(part for said in zip(spoken.roles, spoken.texts, strict=True) for part in said))
@@ -57,10 +64,9 @@ class Talks:
 def _extra(parsed: Parsed) -> str | None:
     """Give ``extra`` of a dialogue: what no column gives back."""
     title, time, concatenated = (parsed.facts.get(name, UNSET) for name in TALK_FACTS[1:])
-    is_as_first = time == parsed.spoken.times[0]
-    is_exact = 0 not in parsed.times.inexact if is_as_first else time == text_of(parsed.started_at)
+    is_exact = time == text_of(parsed.started_at)
     if isinstance(title, str) and is_exact and type(concatenated) is int and 0 <= concatenated <= 1:
-        return _USUAL[concatenated]
+        return FLAGGED[concatenated]
     extra: dict[str, Any] = {}
     literals: dict[str, str] = {}
     if title is not None and not isinstance(title, str):
@@ -71,4 +77,5 @@ def _extra(parsed: Parsed) -> str | None:
     return decode.dump(extra | ({"literals": literals} if literals else {}))
 
 
-_USUAL = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 1))
+FLAGGED = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 1))
+"""``extra`` of a dialogue that has nothing else to say, by the flag."""

@@ -1,13 +1,10 @@
 """Times as published, to the millisecond and without a zone; and which of them a timestamp gives back."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from ingest.corpora.mantis.shapes import Value
-
-_USUAL = re.compile(r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\n)*", re.ASCII)
 
 
 class Times(NamedTuple):
@@ -20,12 +17,7 @@ class Times(NamedTuple):
 
 
 def moments(values: Sequence[Value]) -> Times:
-    """Read the times of all utterances of a dialogue; at once where they are written as usual."""
-    try:
-        if _USUAL.fullmatch("\n".join(values) + "\n"):
-            return Times(list(map(datetime.fromisoformat, values)), [])
-    except (TypeError, ValueError):
-        pass
+    """Read the times of all utterances of a dialogue."""
     found = list(map(moment, values))
     pairs = enumerate(zip(found, values, strict=True))
     return Times(found, [index for index, (one, value) in pairs if text_of(one) != value])

@@ -8,14 +8,8 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import People, Person
-from ingest.corpora.mantis.shapes import Value, keep, literal
+from ingest.corpora.mantis.shapes import keep, literal
 from ingest.rows import Block, Participant, Row, Turn
-
-_CACHED = 4_096
-"""Pairs of votes and is_answer whose JSON is remembered."""
-
-NUMBERS = list(range(1, 1_001))
-"""utterance_pos as it should be, of dialogues that are not longer than any."""
 
 Columns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
@@ -34,7 +28,6 @@ class Turns:
 
     def __init__(self, people: People) -> None:
         self._people = people
-        self._plain: dict[tuple[str, int], str | None] = {}
 
     def add(self, dialogue_id: str, parsed: Parsed, rows: list[Row], columns: Columns) -> None:
         """Add the turns of a new dialogue to columns of many, and the rows of who takes part."""
@@ -45,59 +38,23 @@ class Turns:
         columns["speaker_id"] += [person.speaker_id for person in cast]
         columns["role"] += spoken.roles
         columns["text"] += spoken.texts
-        columns["native_id"] += spoken.ids if parsed.is_usual else map(_text, spoken.ids)
+        columns["native_id"] += [value if isinstance(value, str) else None for value in spoken.ids]
         columns["said_at"] += parsed.times.found
-        columns["extra"] += self._extras(parsed, cast)
+        columns["extra"] += [_extra(parsed, index, person) for index, person in enumerate(cast)]
 
     def _cast(self, dialogue_id: str, parsed: Parsed, rows: list[Row]) -> list[Person]:
         """Give who says each utterance; everybody takes part in the role of the first one."""
         spoken, domain = parsed.spoken, parsed.facts["category"]
-        keys: list[tuple[Any, ...]] = list(zip(spoken.roles, spoken.users, spoken.names, strict=True))
-        if not parsed.is_usual:  # true is 1 to Python
-            keys = [(*key, type(key[1]), type(key[2])) for key in keys]
-        people: dict[tuple[Any, ...], Person] = {}
-        parts: dict[str, str] = {}
-        for key in dict.fromkeys(keys):
-            role, user, name, *_ = key
-            person = people[key] = self._people.person(dialogue_id, role, (user, name, domain), rows)
+        cast, parts = [], dict[str, str]()
+        for role, user, name in zip(spoken.roles, spoken.users, spoken.names, strict=True):
+            person = self._people.person(dialogue_id, role, (user, name, domain), rows)
             parts.setdefault(person.speaker_id, role)
+            cast.append(person)
         rows += [Participant(dialogue_id, speaker_id, role) for speaker_id, role in parts.items()]
-        return [people[key] for key in keys]
-
-    def _extras(self, parsed: Parsed, cast: list[Person]) -> list[str | None]:
-        """Give ``extra`` of every turn: of usual ones from memory."""
-        spoken, size = parsed.spoken, len(cast)
-        if not parsed.is_usual:
-            return [_extra(parsed, index, cast[index]) for index in range(size)]
-        pairs = list(zip(spoken.votes, spoken.answers, strict=True))
-        extras = list(map(self._plain.get, pairs))
-        if None in extras:
-            extras = list(map(self._usual, pairs))
-        odd = {*parsed.others, *parsed.times.inexact}
-        if any(person.literals for person in cast):
-            odd.update(index for index, person in enumerate(cast) if person.literals)
-        if spoken.positions != NUMBERS[:size]:
-            odd.update(index for index, position in enumerate(spoken.positions) if position != index + 1)
-        if any(parsed.orders):
-            odd.update(index for index, order in enumerate(parsed.orders) if order)
-        for index in odd:
-            extras[index] = _extra(parsed, index, cast[index])
-        return extras
-
-    def _usual(self, pair: tuple[str, int]) -> str | None:
-        """Give ``extra`` of a turn that has nothing but its votes and is_answer."""
-        if pair not in self._plain:
-            if len(self._plain) >= _CACHED:
-                self._plain.clear()
-            self._plain[pair] = _dump({"votes": pair[0], "is_answer": pair[1]})
-        return self._plain[pair]
+        return cast
 
 
 _STATED = ("votes", "is_answer", "utterance_pos")
-
-
-def _text(value: Value) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _extra(parsed: Parsed, index: int, person: Person) -> str | None:

@@ -57,10 +57,38 @@ class Inventor:
                 utterance["utterance_pos"] = index + 1
         return made
 
+    def usual(self) -> Talk:
+        """Make a dialogue in which nothing is unusual, as most of the publisher's are."""
+        some = self.random
+        day, size = f"2012-{some.randint(1, 12):02}-{some.randint(1, 28):02}", some.randint(4, 9)
+        people = [(some.choice(self.texts), float(some.randrange(20))) for _ in range(2)]
+        utterances = [
+            {
+                "utterance": some.choice(self.texts),
+                "utterance_time": f"{day}T{index:02}:{some.randrange(60):02}:07.{some.randrange(1000):03}",
+                "utterance_pos": index + 1,
+                "actor_type": ("user", "agent")[index % 2],
+                "user_name": people[index % 2][0],
+                "user_id": people[index % 2][1],
+                "votes": str(some.randrange(99)),
+                "id": some.choice(IDS[:3]),
+                "is_answer": 0,
+            }
+            for index in range(size)
+        ]
+        return {
+            "category": some.choice(["apple", "gis"]),
+            "title": some.choice(self.texts),
+            "dialog_time": utterances[0]["utterance_time"],
+            "utterances": utterances,
+            "has_concatenated_utterances": some.randrange(2),
+        }
+
     def talks(self) -> Talks:
-        """Make the dialogues of a split."""
-        keys = [str(self.random.randrange(40_000)) for _ in range(3)] + ["10298"]
-        return {key: self.talk(is_plain=not index) for index, key in enumerate(dict.fromkeys(keys))}
+        """Make the dialogues of a split: one that surely gives a context, odd ones, and usual ones between them."""
+        keys = [str(self.random.randrange(40_000)) for _ in range(5)] + ["10298"]
+        makers = [lambda: self.talk(is_plain=True), self.usual, lambda: self.talk(is_plain=False)]
+        return {key: makers[index % len(makers)]() for index, key in enumerate(dict.fromkeys(keys))}
 
     def marked(self, talks: Talks) -> Talks:
         """Give the intent file of a split: some dialogues are labelled, one in ten has other words."""

@@ -1,0 +1,86 @@
+"""The rows of usual dialogues, laid out as columns; and, where they are needed, their words as ``parse`` gives them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from ingest.corpora.mantis.layout import CORPUS, SPLITS, Role
+from ingest.corpora.mantis.parse import Parsed, Spoken
+from ingest.corpora.mantis.record import fields, key_of
+from ingest.corpora.mantis.shapes import SPOKEN, TALK_FACTS
+from ingest.corpora.mantis.talk import FLAGGED
+from ingest.corpora.mantis.usual import FIELDS, Usual
+from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
+
+
+def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role, file_id: str) -> list[Block]:
+    """Give the rows of usual dialogues, of which the speakers' keys are known; and of their records.
+
+    ``places`` and ``keys`` are those of the file, for each dialogue of the batch.
+    """
+    split = role.split or ""
+    chosen = usual.talks["place"]
+    talks = usual.talks.lazy().with_columns(
+        key=pl.Series(keys, dtype=pl.String).gather(chosen), record_index=pl.Series(places).gather(chosen)
+    )
+    talks = talks.with_columns(dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "key"))
+    dialogues = talks.select(
+        "dialogue_id",
+        "title",
+        native_id="key",
+        domain="category",
+        started_at="dialog_time",
+        extra=pl.col("has_concatenated_utterances").replace_strict({0: FLAGGED[0], 1: FLAGGED[1]}),
+    )
+    records = talks.select(
+        "dialogue_id",
+        "record_index",
+        record_id=pl.format(key_of(role.subset, split, "{}"), "record_index"),
+        native_id="key",
+        source_pointer="/" + pl.col("key"),
+    )
+    file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
+    parts: list[tuple[type[Row], dict[str, Any], pl.LazyFrame]] = [
+        (Dialogue, {"corpus_id": CORPUS, "language": "en"}, dialogues),
+        (Participant, {}, _participants(talks)),
+        (Turn, {"kind": "message"}, _turns(talks, usual.said.lazy())),
+        (Record, {"corpus_id": CORPUS, "extra": fields(FIELDS), **file}, records),
+    ]
+    return [Block(kind, same, frame.collect(engine="in-memory").to_dict()) for kind, same, frame in parts]
+
+
+def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:
+    """Give user and agent; somebody who answers himself takes part once, as user."""
+    user = talks.select("dialogue_id", speaker_id="user_key", role=pl.lit("user"))
+    agent = talks.filter(pl.col("user_key") != pl.col("agent_key"))
+    return pl.concat([user, agent.select("dialogue_id", speaker_id="agent_key", role=pl.lit("agent"))])
+
+
+def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
+    """Lay the utterances out, user and agent in turns; times stay texts, which DuckDB reads."""
+    owners = talks.select("place", "dialogue_id", "user_key", "agent_key")
+    is_user = pl.col("turn_index") % 2 == 0
+    return said.join(owners, on="place", maintain_order="left").select(
+        "dialogue_id",
+        "turn_index",
+        speaker_id=pl.when(is_user).then("user_key").otherwise("agent_key"),
+        role="actor_type",
+        text="utterance",
+        native_id="id",
+        said_at="utterance_time",
+        # Votes are digits, which JSON does not escape.
+        extra=pl.lit('{"votes":"') + pl.col("votes") + '","is_answer":0}',
+    )
+
+
+def parsed(usual: Usual) -> dict[int, Parsed]:
+    """Give the dialogues as ``parse`` gives them, by place."""
+    columns = {name: usual.said[name].to_list() for name in SPOKEN}
+    columns["user_id"] = [b"%d.0" % user for user in columns["user_id"]]
+    found, start = {}, 0
+    for place, size, *facts in usual.talks.select("place", "size", *TALK_FACTS).iter_rows():
+        spoken = Spoken._make([column[start : start + size] for column in columns.values()])
+        found[place] = Parsed(dict(zip(TALK_FACTS, facts, strict=True)), spoken, [0] * size, {})
+        start += size
+    return found

@@ -1,0 +1,125 @@
+"""The dialogues of one file to rows, a batch at a time."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from ingest.corpora.mantis.columns import blocks, parsed
+from ingest.corpora.mantis.layout import Role
+from ingest.corpora.mantis.oddities import oddities
+from ingest.corpora.mantis.parse import Decoder, Parsed, Parser
+from ingest.corpora.mantis.proof import Proof
+from ingest.corpora.mantis.record import placed, record
+from ingest.corpora.mantis.stand_in import StandIn
+from ingest.corpora.mantis.talk import Known, Talks
+from ingest.corpora.mantis.turns import Columns, block
+from ingest.corpora.mantis.usual import Usual
+from ingest.corpus import LoadedMany, Note, Outcome, Place, reject
+from ingest.decode import BadRecord
+from ingest.rows import Row
+from ingest.sources import SourceFile
+
+
+class Member(NamedTuple):
+    """A dialogue of a file: its 0-based place among the others, its key and its JSON."""
+
+    place: int
+    key: str
+    raw: bytes
+    repeated: str | None
+    """Its pointer where the key stands more than once."""
+
+
+@dataclass
+class Build:
+    """What the files of one build have in common."""
+
+    proof: Proof
+    shared: Collection[str]
+    """The splits that have both a plain and an intent file: only there, words and facts are remembered."""
+    parser: Parser = field(default_factory=Parser)
+    talks: Talks = field(default_factory=Talks)
+
+
+@dataclass
+class _Gathered:
+    """What a batch becomes."""
+
+    rows: list[Row] = field(default_factory=list)
+    turns: Columns = field(default_factory=lambda: defaultdict(list))
+    notes: list[Note] = field(default_factory=list)
+    records: int = 0
+    size: int = 0
+    """Bytes of the records."""
+
+
+class Dialogues:
+    """Makes the rows of one file's dialogues."""
+
+    def __init__(self, file: SourceFile, role: Role, build: Build, stand_in: StandIn) -> None:
+        self._file, self._role, self._split = file, role, role.split or ""
+        self._build, self._stand_in = build, stand_in
+        self._is_shared = self._split in build.shared
+        self._is_needed = self._is_shared or build.proof.remembers(self._split)
+        self._decoder: Decoder = msgspec.json.Decoder(float_hook=stand_in.decoded if stand_in.number else str.encode)
+
+    def batch(self, members: list[Member], usual: Usual) -> Iterator[Outcome]:
+        """Give the rows of dialogues that follow one another, of which some are usual; and those that are refused."""
+        gathered = _Gathered()
+        usual = usual.without(place for place, member in enumerate(members) if member.repeated is not None)
+        known: dict[int, Known] = {}
+        if self._is_needed:
+            usual = usual.without(self._known_before(members, usual, known))
+        usual = usual.only(self._build.talks.people.cast(usual.talks, gathered.rows))
+        is_usual = set(usual.talks["place"])
+        for place, member in enumerate(members):
+            try:
+                if place not in is_usual:
+                    self._take(member, known.get(place), gathered)
+                gathered.records += 1
+                gathered.size += len(member.raw)
+            except BadRecord as bad:
+                yield reject(self._place(member), bad, self._stand_in.restored(member.raw))
+        if gathered.records:
+            places, keys = [member.place for member in members], [member.key for member in members]
+            laid_out = blocks(usual, places, keys, self._role, self._file.id) if is_usual else []
+            laid_out += [block(gathered.turns)] if gathered.turns else []
+            yield LoadedMany(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)
+
+    def _known_before(self, members: list[Member], usual: Usual, known: dict[int, Known]) -> list[int]:
+        """Remember the words of usual dialogues, and list those that an earlier file has; ``known`` gets all."""
+        for place, words in parsed(usual).items():
+            known[place] = self._known(members[place].key, words)
+        return [place for place, one in known.items() if not one.is_plain]
+
+    def _known(self, key: str, words: Parsed) -> Known:
+        """Tell whether an earlier file has a dialogue, and tell the response-ranking files what is said in it."""
+        known = self._build.talks.known(self._split, key, words if self._is_shared else None)
+        if known.is_first and self._is_needed:
+            spoken = words.spoken
+            numbers = [said if type(said) is int else index + 1 for index, said in enumerate(spoken.positions)]
+            self._build.proof.add(self._split, key, known.dialogue_id, spoken.texts, spoken.roles, numbers)
+        return known
+
+    def _take(self, member: Member, known: Known | None, gathered: _Gathered) -> None:
+        """Add one dialogue; one that is there already adds only what it states otherwise. BadRecord if it can't be."""
+        if member.repeated is not None:
+            raise BadRecord("TH-03", f"the key {member.key!r} stands more than once")
+        talk = self._build.parser.parse(member.raw, self._decoder)
+        self._add(member, known or self._known(member.key, talk), talk, gathered)
+
+    def _add(self, member: Member, known: Known, talk: Parsed, gathered: _Gathered) -> None:
+        """Add the rows of a dialogue of any kind, and what is to be said about it."""
+        place = self._place(member)
+        notes = record(place, known, talk, gathered.rows)
+        if known.is_new:
+            self._build.talks.add(known.dialogue_id, member.key, talk, gathered.rows, gathered.turns)
+            notes = oddities(talk) + notes
+        gathered.notes += [placed(note, place) for note in notes]
+
+    def _place(self, member: Member) -> Place:
+        pointer, split = member.repeated or f"/{member.key}", self._role.split
+        return Place(self._file, pointer, self._role.subset, None, split, member.place, member.key, len(member.raw))

@@ -1,0 +1,160 @@
+"""Tells quickly whether nothing about a dialogue is unusual, as is true of nearly all; then its rows need little work.
+
+Usual is: the publisher's keys in their order, once each, and the publisher's types; people who take turns, numbers from
+1 on, and every value written as the publisher's code writes it, so that the columns of the tables give it back.
+
+What is unusual about any other is found out the long way, by ``parse`` and ``oddities``. A dialogue that is usual
+would give the same rows there.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import NamedTuple, Self
+
+import polars as pl
+from msgspec import Struct
+
+from ingest import decode
+from ingest.corpora.mantis.oddities import DOMAINS, ID, PLACEHOLDER
+from ingest.corpora.mantis.shapes import SPOKEN
+
+FIELDS = ("category", "title", "dialog_time", "utterances", "has_concatenated_utterances")
+"""The keys of a dialogue, in the publisher's order."""
+
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = rf'\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{{2}}|{_PAIR}'
+_TEXT = rf'"(?:[^"\\\x00-\x1f]|{_ESCAPE})*"'
+_DAY = r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+_TIME = rf'"[12]\d{{3}}-{_DAY}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{{3}}"'
+"""29 February goes the long way."""
+
+
+def _object(values: dict[str, str]) -> str:
+    """Give the pattern of an object with these keys in this order."""
+    return r"\{\s*" + r"\s*,\s*".join(rf'"{key}"\s*:\s*{value}' for key, value in values.items()) + r"\s*\}"
+
+
+def _utterance(role: str) -> str:
+    whole = r"(?:0|[1-9]\d{0,14})\.0"
+    values = (_TEXT, _TIME, r"[1-9]\d{0,2}", f'"{role}"', _TEXT, whole, r'"\d+"', f'"{ID}"', "0")
+    return _object(dict(zip(SPOKEN, values, strict=True)))
+
+
+def _pattern() -> str:
+    """Give the pattern of a usual dialogue: the publisher's keys in their order, once each, people who take turns."""
+    user, agent = _utterance("user"), _utterance("agent")
+    turns = rf"{user}(?:\s*,\s*{agent}\s*,\s*{user})+(?:\s*,\s*{agent})?"
+    category = f'"(?:{"|".join(sorted(DOMAINS))})"'
+    values = dict(zip(FIELDS, (category, _TEXT, _TIME, rf"\[\s*{turns}\s*\]", "[01]"), strict=True))
+    return rf"(?s)^{_object(values)}$".replace(r"\d", "[0-9]").replace(r"\s", r"[ \t\r\n]")
+
+
+_PATTERN = _pattern()
+
+
+class _Said(Struct, gc=False):
+    utterance: str
+    utterance_time: str
+    utterance_pos: int
+    actor_type: str
+    user_name: str
+    user_id: float
+    votes: str
+    id: str
+    is_answer: int
+
+
+class _Talk(Struct, gc=False):
+    category: str
+    title: str
+    dialog_time: str
+    utterances: list[_Said]
+    has_concatenated_utterances: int
+
+
+_AGENTS = 2
+"""Utterances of the agent, at least; with fewer there is a finding."""
+
+
+class Usual(NamedTuple):
+    """The usual ones of a batch of dialogues."""
+
+    talks: pl.DataFrame
+    """A row each: ``place`` (its position in the batch), its fields, ``size``, and who its user and agent are: ``user``
+    and ``agent`` (their ids), ``user_shown`` and ``agent_shown`` (their names)."""
+    said: pl.DataFrame
+    """Their utterances, one dialogue after the other: ``place``, ``turn_index`` and the fields of the publisher."""
+
+    def only(self, talks: pl.DataFrame) -> Self:
+        """Give some of the dialogues, in the same order, with what may have been added to their rows."""
+        said = self.said if len(talks) == len(self.talks) else self.said.join(talks, on="place", how="semi")
+        return self._replace(talks=talks, said=said)
+
+    def without(self, places: Iterable[int]) -> Self:
+        """Leave some dialogues out."""
+        left_out = list(places)
+        return self.only(self.talks.filter(~pl.col("place").is_in(left_out))) if left_out else self
+
+
+def usual(raws: list[bytes]) -> Usual:
+    """Decode the usual ones of some dialogues."""
+    places = _texts(raws).str.contains(_PATTERN).arg_true().to_list()
+    talks = [decode.decoder(_Talk).decode(raws[place]) for place in places]
+    said = list(chain.from_iterable(map(attrgetter("utterances"), talks)))
+    sizes = pl.Series("size", [len(talk.utterances) for talk in talks], dtype=pl.Int64)
+    first = sizes.cum_sum() - sizes
+    spoken = _columns(_Said, said)
+    ids, names = spoken["user_id"], spoken["user_name"]
+    found = _columns(_Talk, talks).with_columns(
+        sizes,
+        place=pl.Series(places, dtype=pl.Int64),
+        begun=spoken["utterance_time"].gather(first),
+        user=ids.gather(first),
+        user_shown=names.gather(first),
+        agent=ids.gather(first + 1),
+        agent_shown=names.gather(first + 1),
+    )
+    owners = found.lazy().drop("title").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
+    beside = pl.concat([spoken.lazy(), owners], how="horizontal")
+    told = beside.select("place", "turn_index", *SPOKEN, is_plain=_is_plain()).collect(engine="in-memory")
+    return Usual(found, told).without(told.filter(~pl.col("is_plain"))["place"].unique())
+
+
+def _texts(raws: list[bytes]) -> pl.Series:
+    """Give dialogues as texts; null for one that is not UTF-8."""
+    try:
+        return pl.Series(raws, dtype=pl.Binary).cast(pl.String)
+    except pl.exceptions.ComputeError:
+        return pl.Series([_text(raw) for raw in raws], dtype=pl.String)
+
+
+def _text(raw: bytes) -> str | None:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _columns(kind: type[Struct], rows: Sequence[Struct]) -> pl.DataFrame:
+    """Lay structs out, but for lists in them; user ids are written as floats and are whole numbers."""
+    types = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
+    columns = {
+        name: pl.Series(name, list(map(attrgetter(name), rows)), types[of.__name__])
+        for name, of in kind.__annotations__.items()
+        if of.__name__ in types
+    }
+    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).cast(pl.Int64))
+
+
+def _is_plain() -> pl.Expr:
+    """Tell of an utterance whether its number, text and person, and the time of its dialogue, are usual."""
+    is_user = pl.col("turn_index") % 2 == 0
+    return (
+        (pl.col("size") // 2 >= _AGENTS)
+        & (pl.col("begun") == pl.col("dialog_time"))
+        & (pl.col("user_id") == pl.when(is_user).then("user").otherwise("agent"))
+        & (pl.col("user_name") == pl.when(is_user).then("user_shown").otherwise("agent_shown"))
+        & (pl.col("utterance_pos") == pl.col("turn_index") + 1)
+        & (pl.col("utterance") != PLACEHOLDER)
+    )
