@@ -39,7 +39,7 @@ def test_packages_import_only_what_lies_below(path: Path) -> None:
 def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> None:
     for path in folder.glob("*.py"):
         names = set(imported(path))
-        assert not {name for name in names if name.split(".")[0] in {"duckdb", "polars", "sqlalchemy", "schema"}}
+        assert not {name for name in names if name.split(".")[0] in {"duckdb", "sqlalchemy", "schema"}}
         inside = {".".join(name.split(".")[:3]) for name in names if name.startswith("ingest.corpora.")}
         assert inside <= {f"ingest.corpora.{folder.name}"}
         above = {name.split(".")[1] for name in names if name.startswith("ingest.")}

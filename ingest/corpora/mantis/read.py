@@ -7,7 +7,6 @@ import msgspec
 
 from ingest.corpora.mantis.annotation_csv import read_csv
 from ingest.corpora.mantis.companions import TALKS, missing
-from ingest.corpora.mantis.conversations import Conversations
 from ingest.corpora.mantis.layout import CORPUS, INTENTS_CSV, RANKING, SPLITS, Role, role
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.ranking import Ranking
@@ -39,6 +38,8 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 def _parts(given: dict[Role, SourceFile], tables: list[SourceFile]) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
+    from ingest.corpora.mantis.conversations import Conversations  # needs Polars, which commands that don't read spare
+
     ranked = {one.split for one in given if one.subset in RANKING and one.split}
     proof = Proof(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if all(Role(subset, split) in given for subset in TALKS)}
