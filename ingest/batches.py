@@ -81,14 +81,11 @@ def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
 
 
 class Stream:
-    """A stream of Arrow data by its capsule alone, which is all that Polars and DuckDB need to hand it over.
+    """A frame as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
 
-    DuckDB given a frame of Polars copies its texts, and Polars given a relation of DuckDB never lets go of it.
-    """
-
-    def __init__(self, source: Any) -> None:
-        """Take what can be read once."""
-        self._capsule = source.__arrow_c_stream__()
+    def __init__(self, frame: pl.DataFrame) -> None:
+        """Take a frame, to be read once."""
+        self._capsule = frame.__arrow_c_stream__()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Give the capsule (the Arrow PyCapsule interface)."""

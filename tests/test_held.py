@@ -3,6 +3,7 @@
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ingest import rows, split
@@ -74,6 +75,32 @@ def test_a_block_is_the_rows_that_it_stands_for() -> None:
     ]
     found = block_frame("persona_uses", blocks).select("record_id", "turn_index", "position", "persona_id").rows()
     assert found == [("r", 2, 0, "p"), ("r", 2, 1, "q"), ("s", None, 0, "p")]
+
+
+def test_columns_may_be_series_and_lists_in_blocks_of_one_table() -> None:
+    lists = rows.Block(rows.Participant, {"role": "user"}, {"dialogue_id": ["a", "b"], "speaker_id": ["c", "d"]})
+    series = rows.Block(
+        rows.Participant,
+        {"role": "agent"},
+        {"dialogue_id": pl.Series(["e", "é"]), "speaker_id": pl.Series(["f", None], dtype=pl.String)},
+    )
+    found: list[tuple[object, ...]] = []
+    with Batches(lambda _, batch: found.extend(batch.select("dialogue_id", "speaker_id", "role").rows())) as batches:
+        batches.add([], 1, [lists, series, lists, series])
+        batches.flush()
+        batches.wait()
+    expected = [("a", "c", "user"), ("b", "d", "user"), ("e", "f", "agent"), ("é", None, "agent")]
+    assert sorted(found, key=repr) == sorted(expected * 2, key=repr)
+
+
+def test_batches_are_inserted_in_order_and_none_is_lost() -> None:
+    found: list[str] = []
+    with Batches(lambda _, batch: found.extend(batch["dialogue_id"])) as batches:
+        for index in range(50):
+            batches.add([rows.Participant(f"{index:02}", "s", None)], 1)
+            batches.flush()
+        batches.wait()
+    assert found == [f"{index:02}" for index in range(50)]
 
 
 def test_what_goes_wrong_while_inserting_is_raised() -> None:

@@ -58,6 +58,16 @@ def test_long_texts_are_stored_with_zstd_in_the_oldest_version_that_has_it(migra
         assert tags["storage_version"].startswith("v1.2.0")
 
 
+def test_row_groups_are_small(migrated: Path) -> None:
+    with warehouse.create(migrated) as con:
+        con.execute("insert into main.participants select i, 's', null, null from range(50_000) as numbers(i)")
+        con.execute("checkpoint")
+        groups = (
+            "select distinct row_group_id, max(start + count) from pragma_storage_info('main.participants') group by 1"
+        )
+        assert len(con.execute(groups).fetchall()) == 1 + 50_000 // warehouse.ROW_GROUP
+
+
 def test_the_alembic_program_comes_to_the_same(tmp_path: Path) -> None:
     path = tmp_path / "by_alembic.duckdb"
     alembic = [str(Path(sys.executable).with_name("alembic")), "-x", f"db={path}"]
