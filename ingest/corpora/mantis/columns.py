@@ -65,7 +65,7 @@ def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
         "dialogue_id",
         "turn_index",
         speaker_id=pl.when(is_user).then("user_key").otherwise("agent_key"),
-        role="actor_type",
+        role=pl.when(is_user).then(pl.lit("user")).otherwise(pl.lit("agent")),
         text="utterance",
         native_id="id",
         said_at="utterance_time",
@@ -76,7 +76,10 @@ def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
 
 def parsed(usual: Usual) -> dict[int, Parsed]:
     """Give the dialogues as ``parse`` gives them, by place."""
-    columns = {name: usual.said[name].to_list() for name in SPOKEN}
+    said = usual.said.with_columns(
+        actor_type=pl.when(pl.col("turn_index") % 2 == 0).then(pl.lit("user")).otherwise(pl.lit("agent")), is_answer=0
+    )
+    columns = {name: said[name].to_list() for name in SPOKEN}
     columns["user_id"] = [b"%d.0" % user for user in columns["user_id"]]
     found, start = {}, 0
     for place, size, *facts in usual.talks.select("place", "size", *TALK_FACTS).iter_rows():

@@ -73,7 +73,8 @@ class Dialogues:
         known: dict[int, Known] = {}
         if self._is_needed:
             usual = usual.without(self._known_before(members, usual, known))
-        usual = usual.only(self._build.talks.people.cast(usual.talks, gathered.rows))
+        talks, speakers = self._build.talks.people.cast(usual.talks)
+        usual = usual.only(talks)
         is_usual = set(usual.talks["place"])
         for place, member in enumerate(members):
             try:
@@ -87,6 +88,7 @@ class Dialogues:
             places, keys = [member.place for member in members], [member.key for member in members]
             laid_out = blocks(usual, places, keys, self._role, self._file.id) if is_usual else []
             laid_out += [block(gathered.turns)] if gathered.turns else []
+            laid_out += [speakers] if len(speakers) else []
             yield LoadedMany(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)
 
     def _known_before(self, members: list[Member], usual: Usual, known: dict[int, Known]) -> list[int]:

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.layout import CORPUS
 from ingest.corpora.mantis.shapes import NAN, Value, literal
-from ingest.rows import Row, Speaker
+from ingest.rows import Block, Row, Speaker
 
 MISSING = (UNSET, None, NAN)
 
@@ -26,10 +26,10 @@ class People:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
-    def cast(self, talks: pl.DataFrame, rows: list[Row]) -> pl.DataFrame:
+    def cast(self, talks: pl.DataFrame) -> tuple[pl.DataFrame, Block]:
         """Add ``user_key`` and ``agent_key`` to usual dialogues, and drop those in which somebody has another name.
 
-        Their user ids are whole numbers, written 4376.0. Adds a row for everybody who is named for the first time.
+        Their user ids are whole numbers, written 4376.0. Gives also the rows of all who are named for the first time.
         """
         talks = talks.with_columns(
             user_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "user"),
@@ -39,12 +39,12 @@ class People:
             talks.lazy().select(key=f"{role}_key", number=role, name=f"{role}_shown") for role in ("user", "agent")
         ]
         people = pl.concat(roles).unique(maintain_order=True).collect(engine="in-memory")
-        renamed = []
+        fresh, renamed = [], []
         for key, number, name in people.iter_rows():
             given = (b"%d.0" % number, name)
             known = self._known.setdefault(key, given)
             if known is given:
-                rows.append(Speaker(key, CORPUS, f"{number}.0", name, "human", is_anonymous=False))
+                fresh.append((key, f"{number}.0", name))
             elif known != given:
                 renamed.append((key, name))
         if renamed:
@@ -54,7 +54,9 @@ class People:
                     others, left_on=[f"{role}_key", f"{role}_shown"], right_on=["key", "name"], how="anti"
                 )
             talks = talks.sort("place")
-        return talks
+        keys, ids, names = ([one[column] for one in fresh] for column in range(3))
+        shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
+        return talks, Block(Speaker, shared, {"speaker_id": keys, "native_id": ids, "name": names})
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
         """Give somebody by user id, user name and domain; adds the row where it is the first time."""

@@ -1,7 +1,6 @@
 """Bare NaN, which Python's json writes for a missing name or id and JSON does not have: a number stands in for it."""
 
 import re
-from collections.abc import Iterator
 from itertools import product
 
 import polars as pl
@@ -28,10 +27,14 @@ class StandIn:
         In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
         """
         self.number = b""
-        places = [place for place in _places(held.view, NAN) if _is_bare(held.view, place)]
+        nans, firsts = _places(held.view, NAN, _NUMBERS[0])
+        places = [place for place in nans if _is_bare(held.view, place)]
         if not places:
             return
-        self.number = next((number for number in _NUMBERS if not _may_be_number(held.view, number)), b"")
+        if not any(_may_be_number(held.view, place) for place in firsts):
+            self.number = _NUMBERS[0]
+        else:
+            self.number = next((number for number in _NUMBERS[1:] if _is_free(held.view, number)), b"")
         for place in places if self.number else ():
             held.view[place : place + len(NAN)] = self.number
 
@@ -49,16 +52,20 @@ class StandIn:
 _NUMBERS = [f"{first}{letter}{last}".encode() for letter, first, last in product("Ee", range(10), range(10))]
 
 
-def _places(view: memoryview, text: bytes) -> Iterator[int]:
-    """Find a text in the memory of a file: quickly the pieces that hold it, then where."""
+def _places(view: memoryview, *texts: bytes) -> list[list[int]]:
+    """Find texts in the memory of a file: quickly the pieces that hold one, then where."""
+    found: list[list[int]] = [[] for _ in texts]
     for first in range(0, len(view), _TOGETHER):
         starts = range(first, min(first + _TOGETHER, len(view)), _STEP)
-        pieces = [bytes(view[start : start + _STEP + len(text) - 1]) for start in starts]
-        for index in pl.Series(pieces).bin.contains(text).arg_true():
-            place = pieces[index].find(text)
-            while place >= 0:
-                yield starts[index] + place
-                place = pieces[index].find(text, place + 1)
+        pieces = [bytes(view[start : start + _STEP + len(NAN) - 1]) for start in starts]
+        column = pl.Series(pieces)
+        for text, places in zip(texts, found, strict=True):
+            for index in column.bin.contains(text).arg_true():
+                place = pieces[index].find(text)
+                while place >= 0:
+                    places.append(starts[index] + place)
+                    place = pieces[index].find(text, place + 1)
+    return found
 
 
 def _before(view: memoryview, place: int) -> bytes:
@@ -75,6 +82,12 @@ def _is_bare(view: memoryview, place: int) -> bool:
 _BLANKS = tuple(bytes([blank]) for blank in _BLANK)
 
 
-def _may_be_number(view: memoryview, number: bytes) -> bool:
-    """Whether this stands in the file where a value could begin."""
-    return any(_before(view, place)[-1:] in (b"", b":", b",", b"[") for place in _places(view, number))
+def _may_be_number(view: memoryview, place: int) -> bool:
+    """Whether a value could begin here."""
+    return _before(view, place)[-1:] in (b"", b":", b",", b"[")
+
+
+def _is_free(view: memoryview, number: bytes) -> bool:
+    """Whether a number stands nowhere in the file where a value could begin."""
+    (places,) = _places(view, number)
+    return not any(_may_be_number(view, place) for place in places)

@@ -54,15 +54,15 @@ _PATTERN = _pattern()
 
 
 class _Said(Struct, gc=False):
+    """What is not the same in all: the roles take turns, and is_answer is 0."""
+
     utterance: str
     utterance_time: str
     utterance_pos: int
-    actor_type: str
     user_name: str
     user_id: float
     votes: str
     id: str
-    is_answer: int
 
 
 class _Talk(Struct, gc=False):
@@ -84,7 +84,7 @@ class Usual(NamedTuple):
     """A row each: ``place`` (its position in the batch), its fields, ``size``, and who its user and agent are: ``user``
     and ``agent`` (their ids), ``user_shown`` and ``agent_shown`` (their names)."""
     said: pl.DataFrame
-    """Their utterances, one dialogue after the other: ``place``, ``turn_index`` and the fields of the publisher."""
+    """Their utterances, one dialogue after the other: ``place``, ``turn_index`` and the fields that are told."""
 
     def only(self, talks: pl.DataFrame) -> Self:
         """Give some of the dialogues, in the same order, with what may have been added to their rows."""
@@ -117,7 +117,7 @@ def usual(raws: list[bytes]) -> Usual:
     )
     owners = found.lazy().drop("title").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
-    told = beside.select("place", "turn_index", *SPOKEN, is_plain=_is_plain()).collect(engine="in-memory")
+    told = beside.select("place", "turn_index", *spoken.columns, is_plain=_is_plain()).collect(engine="in-memory")
     return Usual(found, told).without(told.filter(~pl.col("is_plain"))["place"].unique())
 
 
