@@ -22,7 +22,7 @@ BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"
 OUTSIDE = "not read: its name points outside of the archive"
 
-_PIECE = 4_000_000
+_PIECE = 2_000_000
 """Bytes that are read at a time of a file that is larger than memory."""
 
 # Names that are never data. The first reason that fits is the note; patterns are matched without case.

@@ -133,7 +133,8 @@ def blocks(lines: Lines) -> Iterator[RawBlock]:
             position = 0
             continue
         block.is_last = end == len(buffer.text)
-        lines.count += buffer.text.count(b"\n", position, end)
+        # Rows that begin alike are a line each; of others, a cell may go over several.
+        lines.count += len(block) if block.begin else buffer.text.count(b"\n", position, end)
         position, first = end, first + len(block)
         yield block
 
