@@ -1,6 +1,7 @@
 """The utterances of a dialogue to turns: one block, and in ``extra`` of each what no column gives back."""
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -8,7 +9,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import People, Person
-from ingest.corpora.mantis.shapes import keep, literal
+from ingest.corpora.mantis.shapes import Value, keep, literal
 from ingest.rows import Block, Participant, Row, Turn
 
 Columns: TypeAlias = defaultdict[str, list[Any]]
@@ -54,16 +55,17 @@ class Turns:
         return cast
 
 
+_CACHED = 4_096
+"""Pairs of votes and is_answer whose JSON is remembered."""
+
 _STATED = ("votes", "is_answer", "utterance_pos")
 
 
 def _extra(parsed: Parsed, index: int, person: Person) -> str | None:
     """Give ``extra`` of any turn."""
     spoken = parsed.spoken
-    extra: dict[str, Any] = {}
-    literals = dict(person.literals)
-    keep("votes", spoken.votes[index], extra, literals)
-    keep("is_answer", spoken.answers[index], extra, literals)
+    stated, odd = _stated(spoken.votes[index], spoken.answers[index])
+    extra, literals = dict(stated), person.literals | odd
     position, time, native_id = spoken.positions[index], spoken.times[index], spoken.ids[index]
     if type(position) is not int or position not in _INTEGERS:
         literals["utterance_pos"] = literal(position)
@@ -79,6 +81,16 @@ def _extra(parsed: Parsed, index: int, person: Person) -> str | None:
             keep(name, value, unknown, literals)
     extra |= {"literals": literals, "fields": parsed.orders[index], "unknown": unknown}
     return _dump({name: value for name, value in extra.items() if value or name in _STATED})
+
+
+@lru_cache(maxsize=_CACHED, typed=True)
+def _stated(votes: Value, answer: Value) -> tuple[dict[str, Any], dict[str, str]]:
+    """Give what ``extra`` says of votes and is_answer, and their literals; few of them differ."""
+    extra: dict[str, Any] = {}
+    literals: dict[str, str] = {}
+    keep("votes", votes, extra, literals)
+    keep("is_answer", answer, extra, literals)
+    return extra, literals
 
 
 def _dump(extra: dict[str, Any]) -> str | None:
