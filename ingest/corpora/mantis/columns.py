@@ -13,6 +13,9 @@ from ingest.corpora.mantis.talk import FLAGGED
 from ingest.corpora.mantis.usual import FIELDS, Usual
 from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
 
+_IS_USER = pl.col("turn_index") % 2 == 0
+_ROLE = pl.when(_IS_USER).then(pl.lit("user")).otherwise(pl.lit("agent"))
+
 
 def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role, file_id: str) -> list[Block]:
     """Give the rows of usual dialogues, of which the speakers' keys are known; and of their records.
@@ -31,7 +34,7 @@ def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role,
         native_id="key",
         domain="category",
         started_at="dialog_time",
-        extra=pl.col("has_concatenated_utterances").replace_strict({0: FLAGGED[0], 1: FLAGGED[1]}),
+        extra=pl.col("has_concatenated_utterances").replace_strict(dict(enumerate(FLAGGED))),
     )
     records = talks.select(
         "dialogue_id",
@@ -60,12 +63,11 @@ def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:
 def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
     """Lay the utterances out, user and agent in turns; times stay texts, which DuckDB reads."""
     owners = talks.select("place", "dialogue_id", "user_key", "agent_key")
-    is_user = pl.col("turn_index") % 2 == 0
     return said.join(owners, on="place", maintain_order="left").select(
         "dialogue_id",
         "turn_index",
-        speaker_id=pl.when(is_user).then("user_key").otherwise("agent_key"),
-        role=pl.when(is_user).then(pl.lit("user")).otherwise(pl.lit("agent")),
+        speaker_id=pl.when(_IS_USER).then("user_key").otherwise("agent_key"),
+        role=_ROLE,
         text="utterance",
         native_id="id",
         said_at="utterance_time",
@@ -75,10 +77,8 @@ def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def parsed(usual: Usual) -> dict[int, Parsed]:
-    """Give the dialogues as ``parse`` gives them, by place."""
-    said = usual.said.with_columns(
-        actor_type=pl.when(pl.col("turn_index") % 2 == 0).then(pl.lit("user")).otherwise(pl.lit("agent")), is_answer=0
-    )
+    """Give words and facts of the dialogues as ``parse`` gives them, by place; all but ``facts["utterances"]``."""
+    said = usual.said.with_columns(actor_type=_ROLE, is_answer=0)
     columns = {name: said[name].to_list() for name in SPOKEN}
     columns["user_id"] = [b"%d.0" % user for user in columns["user_id"]]
     found, start = {}, 0

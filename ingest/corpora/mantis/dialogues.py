@@ -70,9 +70,9 @@ class Dialogues:
         """Give the rows of dialogues that follow one another, of which some are usual; and those that are refused."""
         gathered = _Gathered()
         usual = usual.without(place for place, member in enumerate(members) if member.repeated is not None)
-        known: dict[int, Known] = {}
-        if self._is_needed:
-            usual = usual.without(self._known_before(members, usual, known))
+        words = parsed(usual) if self._is_needed else {}
+        known = {place: self._known(members[place].key, said) for place, said in words.items()}
+        usual = usual.without(place for place, one in known.items() if not one.is_plain)
         talks, speakers = self._build.talks.people.cast(usual.talks)
         usual = usual.only(talks)
         is_usual = set(usual.talks["place"])
@@ -90,12 +90,6 @@ class Dialogues:
             laid_out += [block(gathered.turns)] if gathered.turns else []
             laid_out += [speakers] if len(speakers) else []
             yield LoadedMany(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)
-
-    def _known_before(self, members: list[Member], usual: Usual, known: dict[int, Known]) -> list[int]:
-        """Remember the words of usual dialogues, and list those that an earlier file has; ``known`` gets all."""
-        for place, words in parsed(usual).items():
-            known[place] = self._known(members[place].key, words)
-        return [place for place, one in known.items() if not one.is_plain]
 
     def _known(self, key: str, words: Parsed) -> Known:
         """Tell whether an earlier file has a dialogue, and tell the response-ranking files what is said in it."""
