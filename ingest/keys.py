@@ -12,7 +12,7 @@ def digest(*parts: str | bytes) -> bytes:
     return blake2b(b"".join([len(raw).to_bytes(8, "big") + raw for raw in raws]), digest_size=16).digest()
 
 
-def digest_of(raw: bytes) -> bytes:
+def digest_of(raw: bytes | bytearray) -> bytes:
     """Hash one text in UTF-8, as ``digest`` does; for texts by the million."""
     return blake2b(len(raw).to_bytes(8, "big") + raw, digest_size=16).digest()
 

@@ -3,6 +3,7 @@
 import tarfile
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from fnmatch import fnmatchcase
 from hashlib import file_digest, sha256
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import IO
 
 from ingest.held import Held
@@ -22,8 +24,14 @@ BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"
 OUTSIDE = "not read: its name points outside of the archive"
 
+_AHEAD = 3
+"""Pieces that are read while one is worked on."""
+
 _PIECE = 2_000_000
 """Bytes that are read at a time of a file that is larger than memory."""
+
+_READING = Lock()
+"""Two files of one .tar.gz share the place in it that is read."""
 
 # Names that are never data. The first reason that fits is the note; patterns are matched without case.
 _SKIPPED = (
@@ -138,20 +146,24 @@ class SourceFile:
         The SHA-256 is noted when the last piece is given. Raises SourceError as ``read`` does.
         """
         state = sha256()
-        # Hashed in a thread of its own, which works without Python's lock.
+
+        def more() -> bytes:
+            with _READING:
+                piece = stream.read(_PIECE)
+            state.update(piece)
+            return piece
+
+        # Read and hashed in a thread of its own, which works without Python's lock.
         with _readable(self.disk), self._open() as stream, ThreadPoolExecutor(max_workers=1) as thread:
             start = stream.read(len(BOM))
+            state.update(start)
             self.has_bom = start == BOM
-            piece = b"" if self.has_bom else start
-            hashed = thread.submit(state.update, start)
-            while more := stream.read(_PIECE):
-                hashed.result()
-                hashed = thread.submit(state.update, more)
-                yield piece + more if piece else more
-                piece = b""
-            if piece:
+            if start and not self.has_bom:
+                yield start
+            ahead = deque(thread.submit(more) for _ in range(_AHEAD))
+            while piece := ahead.popleft().result():
+                ahead.append(thread.submit(more))
                 yield piece
-            hashed.result()
         self.sha256 = state.hexdigest()
 
     def _open(self) -> IO[bytes]:

@@ -24,7 +24,7 @@ class Texts:
         """Give the keys of texts; a text that is new adds its row."""
         return [self._remembered.get(text) or self.id(text, rows) for text in texts]
 
-    def id_of_bytes(self, raw: bytes, rows: list[Row]) -> str:
+    def id_of_bytes(self, raw: bytes | bytearray, rows: list[Row]) -> str:
         """Give the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
         content = digest_of(raw)
         text_id, is_new = self._keys.assign(f"{self._corpus_id}:{content.hex()[:_DIGITS]}", content)

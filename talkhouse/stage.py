@@ -14,6 +14,7 @@ from ingest.load import Load
 from queries.catalogue import Catalogue
 from queries.views import create_split_views, create_views, fill_examples
 from schema import warehouse
+from schema.quote import literal
 from talkhouse.bookkeeping import carry, keep_facts, note_findings, note_load, note_rules
 from talkhouse.findings import Inventory, files, findings
 from talkhouse.gate import limit_quarantine, pass_checks
@@ -45,6 +46,7 @@ class Stage:
         with warehouse.create(self.bench.stage) as con:
             # Row groups are compressed and written while the next ones are read, not all at the commit.
             con.execute("set write_buffer_row_group_count = 1")
+            con.execute(f"set temp_directory = {literal(str(self.bench.folder / 'spilled'))}")
             # Views are made while files are read, which leaves DuckDB little to do at first.
             with con.cursor() as other, ThreadPoolExecutor(max_workers=1) as thread:
                 views = thread.submit(self._make_views, other)

@@ -1,6 +1,6 @@
 """A block of a response-ranking TSV to its record and candidates; its context is proven to be the dialogue's turns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 import msgspec
@@ -17,6 +17,9 @@ from ingest.texts import Texts
 
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""
+
+_MOST_KNOWN = 500_000
+"""Cells that are known by their hash; beyond, all are forgotten."""
 
 _PEEKED = 3
 """Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
@@ -45,11 +48,15 @@ class _Pair:
         self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
         self._examples = self._run = self._number = 0
         self._key: bytes | None = None
+        self._known: dict[bytes, str] = {}
+        """The keys of the texts in last cells, by the cells' hash: a wrong response comes about fifty times."""
+        self._bare: dict[str, str] = {}
+        """Wrong responses that are bare numbers, by their keys."""
         self._clear()
 
     def read(self) -> Iterator[Outcome]:
         """Give all outcomes of the two files, their frames last."""
-        stream = blocks(self._lines)
+        stream = blocks(self._lines, self._known)
         first = list(islice(stream, _PEEKED))
         yield from self._sized(first)
         keys = iter(self._keys or ())
@@ -78,12 +85,13 @@ class _Pair:
         """Give a block as its record, or what is refused of both files."""
         self._follow(block, keys)
         try:
-            parsed = parse(block, self._size, self._lines.carriage)
+            known = [self._known.get(mark) for mark in block.marks]
+            parsed = parse(block, known, self._size, self._lines.carriage)
             key = self._checked_key(block, keys)
         except (BadRecord, UnicodeDecodeError) as bad:
             yield from self._rejected(block, keys, index, bad)
         else:
-            self._take(block, key, index, parsed)
+            self._take(block, key, index, parsed, known)
             self._examples += len(block)
 
     def _follow(self, block: RawBlock, keys: list[bytes]) -> None:
@@ -121,13 +129,13 @@ class _Pair:
         self._blocks: list[Block] = []
         self._notes: list[Note] = []
 
-    def _take(self, block: RawBlock, key: str | None, index: int, parsed: Parsed) -> None:
+    def _take(self, block: RawBlock, key: str | None, index: int, parsed: Parsed, known: Sequence[str | None]) -> None:
         """Lay a block out in rows."""
         found = None
         if key is not None:
             found = self._proof.context(self._split, key, parsed.context, parsed.response, self._number)
         rows = self._rows
-        text_ids = [self._texts.id_of_bytes(candidate, rows) for candidate in parsed.candidates]
+        text_ids = [self._texts.id_of_bytes(parsed.response.encode(), rows), *self._wrong(block, parsed, known)]
         extra: dict[str, object] = {"line": block.line, "example": self._examples, "size": len(block)}
         if key is not None:
             extra["run"] = self._run
@@ -140,10 +148,32 @@ class _Pair:
         rows.append(record)
         self._blocks.append(self._candidates(record, found, text_ids))
         self._bytes += place.size
-        if doubts := [*self._doubts(found, key), *_odd_candidates(parsed.candidates, text_ids)]:
+        if doubts := [*self._doubts(found, key), *self._odd(text_ids)]:
             turn = found.turn_index if found else None
             note = Note("MA-07", "; ".join(doubts), None, place.pointer, record.record_id, turn_index=turn)
             self._notes.append(note)
+
+    def _wrong(self, block: RawBlock, parsed: Parsed, known: Sequence[str | None]) -> list[str]:
+        """Give the keys of the wrong responses; those that are new are known from now on."""
+        new = {position: self._texts.id_of_bytes(text, self._rows) for position, text in parsed.new.items()}
+        self._bare |= {new[position]: text.decode() for position, text in parsed.new.items() if text.isdigit()}
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        if block.marks and not parsed.written:  # all of them are written as the csv module would
+            self._known |= {block.marks[position - 1]: text_id for position, text_id in new.items()}
+        text_ids = {position: text_id for position, text_id in enumerate(known, 1) if text_id} | new
+        return [text_ids[position] for position in range(1, len(block))]
+
+    def _odd(self, text_ids: list[str]) -> Iterator[str]:
+        """Tell what a ranking should not have among its wrong responses."""
+        right, *wrong = text_ids
+        if right in wrong:
+            yield f"wrong response {wrong.index(right) + 1} is the right one"
+        if len(set(wrong)) < len(wrong):
+            yield f"{len(wrong) - len(set(wrong))} wrong responses are repeated"
+        bare = [self._bare[text_id] for text_id in wrong if text_id in self._bare] if self._bare else []
+        if bare:
+            yield f"{len(bare)} wrong responses are bare numbers, such as {bare[0]}"
 
     def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
         """Tell in what a block is not what the dialogues would give."""
@@ -208,15 +238,3 @@ class _Pair:
         raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
         place = Place(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
         return Rejected(place, "MA-06", "the keys of rows that are refused or not there", raw)
-
-
-def _odd_candidates(candidates: list[bytes], text_ids: list[str]) -> Iterator[str]:
-    """Tell what a ranking should not have among its wrong responses."""
-    right, *wrong = text_ids
-    if right in wrong:
-        yield f"wrong response {wrong.index(right) + 1} is the right one"
-    if len(set(wrong)) < len(wrong):
-        yield f"{len(wrong) - len(set(wrong))} wrong responses are repeated"
-    bare = [candidate.decode() for candidate in candidates[1:] if candidate.isdigit()]
-    if bare:
-        yield f"{len(bare)} wrong responses are bare numbers, such as {bare[0]}"

@@ -1,8 +1,9 @@
 """The lines of a response-ranking TSV, gathered to blocks: a right response and the wrong ones for the same context."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import chain
 
 from ingest.sources import SourceFile
@@ -10,9 +11,8 @@ from ingest.sources import SourceFile
 _LARGEST = 1_000
 """Rows after which a block ends in any case; a published one has 51 at most."""
 
-_CELL = re.compile(r'"([^"]*(?:""[^"]*)*)"(?=\t|\Z)|([^\t]*)')
 _OPEN = re.compile(rb'(?:\A|\t)"[^"]*(?:""[^"]*)*\Z')
-_QUOTE = b'"'
+_QUOTE, _NEWLINE = b'"\n'
 _WRONG = b"0\t"
 _RIGHT = (b"1\t", b'"1"\t')
 _LABELS = (_WRONG, b'"0"\t', *_RIGHT)
@@ -76,8 +76,12 @@ class RawBlock:
     """The first row."""
     begin: bytes
     """What all other rows begin with, where they do."""
-    tails: list[bytes]
+    tails: list[bytes | bytearray]
     """What follows in each of the other rows."""
+    marks: list[bytes]
+    """The hashes of these tails, where all rows begin alike."""
+    size: int
+    """Bytes of the rows, line ends included."""
     is_last: bool = False
 
     @property
@@ -89,84 +93,84 @@ class RawBlock:
         """How many rows it is."""
         return 1 + len(self.tails)
 
-    @property
-    def size(self) -> int:
-        """Bytes of its rows, line ends included."""
-        return len(self.head) + sum(map(len, self.tails)) + len(self.begin) * len(self.tails) + len(self)
-
 
 class _Buffer:
-    """Whole lines of a file, as many as are looked at together."""
+    """As many bytes of a file as are looked at together; its memory is used again and again."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines, self._pieces = lines, lines.file.chunks()
-        self._rest = self.text = b""
-        self.is_whole = False
+        self.text = bytearray()
+        self.whole = 0
+        """Bytes up to the end of the last whole line."""
+        self.is_all = False
         """Whether the file has nothing more."""
 
     def grow(self, position: int) -> None:
         """Drop what is before a position, and take in more."""
-        lines, piece = self._lines, next(self._pieces, None)
+        lines, text, piece = self._lines, self.text, next(self._pieces, None)
         if piece is None:
-            self.is_whole = True
-            lines.lacks_final_newline = self._rest != b""
-            whole, self._rest = self._rest + lines.carriage + b"\n" if self._rest else b"", b""
-        else:
-            cut = piece.rfind(b"\n") + 1
-            whole = self._rest + piece[:cut] if cut else b""
-            self._rest = piece[cut:] if cut else self._rest + piece
-        if not lines.count and not self.text and b"\r\n" in whole[: whole.find(b"\n") + 1]:
+            self.is_all = True
+            lines.lacks_final_newline = len(text) > self.whole
+            piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
+        is_first = not self.whole and not lines.count
+        del text[:position]
+        text += piece
+        self.whole = text.rfind(_NEWLINE) + 1
+        if is_first and self.whole and text[: text.find(_NEWLINE)].endswith(b"\r"):
             lines.carriage = b"\r"
-        self.text = self.text[position:] + whole
 
 
-def blocks(lines: Lines) -> Iterator[RawBlock]:
+def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
     """Gather rows to blocks, each of which begins with a right response.
 
-    The other rows of a block begin as its first one but for the label, so that only the rest of them is looked at.
+    The other rows of a block begin as its first one but for the label, so that only the rest of them is looked at,
+    and of those rests only the ones whose hash is not known.
     """
     buffer, position, first = _Buffer(lines), 0, 0
-    while position < len(buffer.text) or not buffer.is_whole:
-        block, end = _like_rows(buffer.text, position, first) or _any_rows(buffer.text, position, first)
-        if end == len(buffer.text) and not buffer.is_whole:
+    while position < buffer.whole or not buffer.is_all:
+        block = _like_rows(buffer, position, first, known) or _any_rows(buffer, position, first)
+        end = position + block.size
+        if end == buffer.whole and not buffer.is_all:
             buffer.grow(position)  # the block may go on
             position = 0
             continue
-        block.is_last = end == len(buffer.text)
+        block.is_last = end == buffer.whole
         # Rows that begin alike are a line each; of others, a cell may go over several.
-        lines.count += len(block) if block.begin else buffer.text.count(b"\n", position, end)
+        lines.count += len(block) if block.begin else buffer.text.count(_NEWLINE, position, end)
         position, first = end, first + len(block)
         yield block
 
 
-def _like_rows(text: bytes, position: int, first: int) -> tuple[RawBlock, int] | None:
+def _like_rows(buffer: _Buffer, begun: int, first: int, known: Container[bytes]) -> RawBlock | None:
     """Gather rows that begin alike, up to the next right response; None where something else comes before it."""
-    end = text.find(b"\n", position)
-    head = text[position:end]
-    if not head.startswith(_RIGHT[0]) or head.count(_QUOTE) % 2:
+    text, whole = buffer.text, buffer.whole
+    end = text.find(_NEWLINE, begun)
+    head = bytes(text[begun:end])
+    if end < 0 or not head.startswith(_RIGHT[0]) or head.count(_QUOTE) % 2:
         return None
-    begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes]()
+    begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes | bytearray]()
     size, position = len(begin), end + 1
-    while text.startswith(begin, position):
-        end = text.find(b"\n", position + size)
-        tail = text[position + size : end]
-        if tail.count(_QUOTE) % 2:
-            return None
-        tails.append(tail)
+    while text.startswith(begin, position, whole):
+        end = text.find(_NEWLINE, position + size)
+        tails.append(text[position + size : end])
         position = end + 1
-    if position < len(text) and not text.startswith(_RIGHT[0], position):
+    if position < whole and not text.startswith(_RIGHT[0], position):
         return None
-    return RawBlock(first, head, begin, tails), position
+    marks = [sha256(tail).digest() for tail in tails]
+    if any(tail.count(_QUOTE) % 2 for tail, mark in zip(tails, marks, strict=True) if mark not in known):
+        return None
+    return RawBlock(first, head, begin, tails, marks, position - begun)
 
 
-def _any_rows(text: bytes, position: int, first: int) -> tuple[RawBlock, int]:
+def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:
     """Gather whatever rows come before the next right response.
 
     A line that begins with no label is the rest of a cell in quotes where such a cell is open, else a row of its own.
     """
     rows: list[bytes] = []
-    while (end := text.find(b"\n", position)) >= 0:
-        line = text[position:end]
+    text, position = buffer.text, begun
+    while (end := text.find(_NEWLINE, position)) >= 0:
+        line = bytes(text[position:end])
         if rows and not line.startswith(_LABELS) and _OPEN.search(rows[-1]):
             rows[-1] += b"\n" + line
         elif rows and (line.startswith(_RIGHT) or len(rows) >= _LARGEST):
@@ -174,29 +178,4 @@ def _any_rows(text: bytes, position: int, first: int) -> tuple[RawBlock, int]:
         else:
             rows.append(line)
         position = end + 1
-    return RawBlock(first, rows[0] if rows else b"", b"", rows[1:]), position
-
-
-def cells(row: str) -> list[str]:
-    """Split a row at its tabs; a cell in quotes may hold tabs, and has its own quotes doubled (CSV's rule)."""
-    if '"' not in row:
-        return row.split("\t")
-    found, position = [], 0
-    while position <= len(row):
-        match = _CELL.match(row, position)
-        assert match is not None  # noqa: S101 - the second way takes anything up to a tab
-        found.append(match[2] if match[1] is None else match[1].replace('""', '"'))
-        position = match.end() + 1
-    return found
-
-
-def cell(text: str) -> str:
-    """Write a cell as Python's csv writer does by default: in quotes where it holds a quote, a tab or a newline."""
-    if '"' in text or "\t" in text or "\n" in text:
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-def row(texts: Iterable[str]) -> str:
-    """Write a row, without its line end."""
-    return "\t".join(map(cell, texts))
+    return RawBlock(first, rows[0] if rows else b"", b"", [*rows[1:]], [], position - begun)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from ingest.corpora.mantis.cells import row
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import WINDOW
-from ingest.corpora.mantis.tsv import row
 from ingest.corpus import Published
 from ingest.rows import Record
 from ingest.sources import BOM, BOM_NOTE

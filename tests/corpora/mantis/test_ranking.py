@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from ingest import sources
 from ingest.registry import corpora
 from schema.errors import SourceError
 from talkhouse.restore import restore
@@ -131,6 +133,32 @@ def test_cells_over_several_lines_are_one_cell(built: Built) -> None:
     assert counts(con) == (BLOCKS, BLOCKS, 0)
     texts = "select count(*) from main.texts where text = 'n' || chr(10) || chr(10) || chr(9) || '1'"
     assert con.execute(texts).fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("size", [1, 50, 5_000])
+def test_it_is_the_same_in_pieces_of_any_size(size: int, built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_PIECE", size)
+    rows, keys = ranking(end="\r\n")
+    con = built({TALKS: FILES[TALKS], TSV: rows.replace("\tn1\r\n", '\t"n\n\t1"\r\n')[:-2], LOOKUP: keys})
+    assert counts(con) == (BLOCKS, BLOCKS, 0)
+    assert con.execute("select count(distinct text_id) from main.candidates where not is_gold").fetchall() == [(30,)]
+
+
+def test_both_files_may_be_in_one_archive(build_data: Build, tmp_path: Path) -> None:
+    (tmp_path / "data" / "mantis").mkdir(parents=True)
+    with tarfile.open(tmp_path / "data" / "mantis" / "mantis.tar.gz", "w:gz") as archive:
+        for name, text in FILES.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    con = build_data(tmp_path / "data")
+    assert con.execute("select count(*) from main.records where subset = 'mantis_10'").fetchall() == [(BLOCKS,)]
+    assert con.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
+
+
+def test_every_block_with_a_bare_number_is_told(built: Built) -> None:
+    con = built(FILES | {TSV: ROWS.replace("\tn1\n", "\t12345\n")})
+    assert [detail for _, detail in told(con, "MA-07")] == [ODD["a bare number"][2]] * BLOCKS
 
 
 def test_contexts_are_not_stored_again(built: Built) -> None:
