@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, repeat
 from operator import attrgetter
 from typing import Any, Self, TypeAlias
 
@@ -60,23 +60,25 @@ def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
     """Lay blocks of one table out as columns; all of them have lists for the same columns."""
     columns = metadata.tables[table].columns
     schema = {column.name: _TYPES[type(column.type)] for column in columns}
-    owner = pl.DataFrame({"block": range(len(blocks)), "size": [len(block) for block in blocks]})
-    of_block = owner.select(pl.col("block").repeat_by("size").explode(empty_as_null=False)).to_series()
-    laid_out = []
-    for name, kind in schema.items():
-        if name in blocks[0].columns:
-            laid_out.append(_joined(name, [block.columns[name] for block in blocks], kind))
-        else:
-            shared = pl.Series(name, [block.shared.get(name) for block in blocks], kind)
-            laid_out.append(shared.gather(of_block))
-    return pl.DataFrame(laid_out)
+    own = [_joined(name, [block.columns[name] for block in blocks], schema[name]) for name in blocks[0].columns]
+    shared = pl.DataFrame(
+        [
+            pl.Series(name, [block.shared.get(name) for block in blocks], kind)
+            for name, kind in schema.items()
+            if name not in blocks[0].columns
+        ]
+    )
+    owners = list(chain.from_iterable(repeat(number, len(block)) for number, block in enumerate(blocks)))
+    laid_out = shared.select(pl.all().gather(pl.Series(owners, dtype=pl.UInt32))).to_dict()
+    laid_out |= {series.name: series for series in own}
+    return pl.DataFrame([laid_out[name] for name in schema])
 
 
 def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
     """Join a column of several blocks: lists, or series of the right type already."""
     if isinstance(parts[0], pl.Series):
-        series: pl.Series = pl.concat(parts, rechunk=True)
-        return series.rename(name)
+        series: pl.Series = pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
+        return series.alias(name)
     return pl.Series(name, list(chain.from_iterable(parts)), kind)
 
 

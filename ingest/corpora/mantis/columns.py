@@ -24,33 +24,24 @@ def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role,
     """
     split = role.split or ""
     chosen = usual.talks["place"]
-    talks = usual.talks.lazy().with_columns(
-        key=pl.Series(keys, dtype=pl.String).gather(chosen), record_index=pl.Series(places).gather(chosen)
-    )
-    talks = talks.with_columns(dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "key"))
-    dialogues = talks.select(
-        "dialogue_id",
-        "title",
-        native_id="key",
-        domain="category",
-        started_at="dialog_time",
+    talks = usual.talks.with_columns(
+        native_id=pl.Series(keys, dtype=pl.String).gather(chosen), record_index=pl.Series(places).gather(chosen)
+    ).with_columns(
+        dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
         extra=pl.col("has_concatenated_utterances").replace_strict(dict(enumerate(FLAGGED))),
-    )
-    records = talks.select(
-        "dialogue_id",
-        "record_index",
         record_id=pl.format(key_of(role.subset, split, "{}"), "record_index"),
-        native_id="key",
-        source_pointer="/" + pl.col("key"),
+        source_pointer="/" + pl.col("native_id"),
     )
     file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
-    parts: list[tuple[type[Row], dict[str, Any], pl.LazyFrame]] = [
+    dialogues = talks.select("dialogue_id", "title", "native_id", "extra", domain="category", started_at="dialog_time")
+    records = talks.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
+    parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
         (Dialogue, {"corpus_id": CORPUS, "language": "en"}, dialogues),
-        (Participant, {}, _participants(talks)),
-        (Turn, {"kind": "message"}, _turns(talks, usual.said.lazy())),
+        (Participant, {}, _participants(talks.lazy()).collect(engine="in-memory")),
+        (Turn, {"kind": "message"}, _turns(talks.lazy(), usual.said.lazy()).collect(engine="in-memory")),
         (Record, {"corpus_id": CORPUS, "extra": fields(FIELDS), **file}, records),
     ]
-    return [Block(kind, same, frame.collect(engine="in-memory").to_dict()) for kind, same, frame in parts]
+    return [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
 
 
 def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:

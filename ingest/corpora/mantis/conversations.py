@@ -18,10 +18,10 @@ from ingest.decode import BadRecord, pointer
 from ingest.held import Held
 from ingest.sources import BOM, SourceFile
 
-_TOGETHER = 4_000_000
+_TOGETHER = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
 
-_LEAST, _GROWTH = 500_000, 32
+_LEAST, _GROWTH = 500_000, 24
 """Fewer at first, while the whole file is in memory: so many, and a part of what is done."""
 
 _AHEAD = 2

@@ -75,7 +75,7 @@ class Dialogues:
         usual = usual.without(place for place, one in known.items() if not one.is_plain)
         talks, speakers = self._build.talks.people.cast(usual.talks)
         usual = usual.only(talks)
-        is_usual = set(usual.talks["place"])
+        is_usual = set(usual.talks["place"].to_list())
         for place, member in enumerate(members):
             try:
                 if place not in is_usual:

@@ -8,7 +8,7 @@ would give the same rows there.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import NamedTuple, Self
 
@@ -93,7 +93,7 @@ class Usual(NamedTuple):
 
     def without(self, places: Iterable[int]) -> Self:
         """Leave some dialogues out."""
-        left_out = list(places)
+        left_out = set(places)
         return self.only(self.talks.filter(~pl.col("place").is_in(left_out))) if left_out else self
 
 
@@ -102,23 +102,23 @@ def usual(raws: list[bytes]) -> Usual:
     places = _texts(raws).str.contains(_PATTERN).arg_true().to_list()
     talks = [decode.decoder(_Talk).decode(raws[place]) for place in places]
     said = list(chain.from_iterable(map(attrgetter("utterances"), talks)))
-    sizes = pl.Series("size", [len(talk.utterances) for talk in talks], dtype=pl.Int64)
-    first = sizes.cum_sum() - sizes
-    spoken = _columns(_Said, said)
-    ids, names = spoken["user_id"], spoken["user_name"]
-    found = _columns(_Talk, talks).with_columns(
-        sizes,
-        place=pl.Series(places, dtype=pl.Int64),
-        begun=spoken["utterance_time"].gather(first),
-        user=ids.gather(first),
-        user_shown=names.gather(first),
-        agent=ids.gather(first + 1),
-        agent_shown=names.gather(first + 1),
+    spoken = pl.DataFrame(_columns(_Said, said))
+    sizes = [len(talk.utterances) for talk in talks]
+    second = pl.Series(list(accumulate(sizes, initial=1))[:-1], dtype=pl.Int64)
+    begun = spoken.select(
+        begun=pl.col("utterance_time").gather(second - 1),
+        user=pl.col("user_id").gather(second - 1),
+        user_shown=pl.col("user_name").gather(second - 1),
+        agent=pl.col("user_id").gather(second),
+        agent_shown=pl.col("user_name").gather(second),
     )
+    own = [pl.Series("place", places, pl.Int64), pl.Series("size", sizes, pl.Int64), *_columns(_Talk, talks)]
+    found = begun.hstack(own)
     owners = found.lazy().drop("title").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
     told = beside.select("place", "turn_index", *spoken.columns, is_plain=_is_plain()).collect(engine="in-memory")
-    return Usual(found, told).without(told.filter(~pl.col("is_plain"))["place"].unique())
+    everything = Usual(found, told)
+    return everything if told["is_plain"].all() else everything.without(told.filter(~pl.col("is_plain"))["place"])
 
 
 def _texts(raws: list[bytes]) -> pl.Series:
@@ -136,15 +136,15 @@ def _text(raw: bytes) -> str | None:
         return None
 
 
-def _columns(kind: type[Struct], rows: Sequence[Struct]) -> pl.DataFrame:
+def _columns(kind: type[Struct], rows: Sequence[Struct]) -> list[pl.Series]:
     """Lay structs out, but for lists in them; user ids are written as floats and are whole numbers."""
     types = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-    columns = {
-        name: pl.Series(name, list(map(attrgetter(name), rows)), types[of.__name__])
+    columns = [
+        pl.Series(name, list(map(attrgetter(name), rows)), types[of.__name__])
         for name, of in kind.__annotations__.items()
         if of.__name__ in types
-    }
-    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).cast(pl.Int64))
+    ]
+    return [column.cast(pl.Int64) if column.dtype == pl.Float64 else column for column in columns]
 
 
 def _is_plain() -> pl.Expr:
