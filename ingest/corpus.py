@@ -108,6 +108,8 @@ class LoadedMany:
     rows: list[rows.Row]
     blocks: list[Block]
     notes: list[Note]
+    held: int | None = None
+    """Bytes that the rows take, about; None: as many as the records."""
 
 
 @dataclass(frozen=True)

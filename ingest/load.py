@@ -91,10 +91,10 @@ class Load:
                 for note in notes:
                     self._find(note, place.file, record_id)
                 self.advance(place.size, 1)
-            case LoadedMany(file, records, size, rows, blocks, notes):
+            case LoadedMany(file, records, size, rows, blocks, notes, held):
                 self.validator.many(outcome)
                 self.accounts.of(file).loaded += records
-                self.batches.add(rows, size, blocks)
+                self.batches.add(rows, size if held is None else held, blocks)
                 for note in notes:
                     self._find(note, file, note.record_id)
                 self.advance(size, records)

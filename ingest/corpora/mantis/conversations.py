@@ -21,7 +21,7 @@ from ingest.sources import BOM, SourceFile
 _TOGETHER = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
 
-_LEAST, _GROWTH = 500_000, 24
+_LEAST, _GROWTH = 400_000, 28
 """Fewer at first, while the whole file is in memory: so many, and a part of what is done."""
 
 _AHEAD = 2

@@ -18,6 +18,9 @@ from ingest.texts import Texts
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""
 
+_REFERRED = 20
+"""How many times less than its lines the rows of a block take, at least: references to turns and texts."""
+
 _MOST_KNOWN = 500_000
 """Cells that are known by their hash; beyond, all are forgotten."""
 
@@ -120,7 +123,8 @@ class _Pair:
         """Give the blocks that were taken since the last time, if there are any."""
         if self._blocks:
             count = len(self._blocks)
-            yield LoadedMany(self._tsv, count, self._bytes, self._rows, self._blocks, self._notes)
+            held = self._bytes // _REFERRED
+            yield LoadedMany(self._tsv, count, self._bytes, self._rows, self._blocks, self._notes, held)
         self._clear()
 
     def _clear(self) -> None:
