@@ -18,8 +18,8 @@ from ingest.texts import Texts
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""
 
-_REFERRED = 20
-"""How many times less than its lines the rows of a block take, at least: references to turns and texts."""
+_REFERRED = 8
+"""How many times less than its lines the rows of a block are taken to hold: they refer to turns and texts."""
 
 _MOST_KNOWN = 500_000
 """Cells that are known by their hash; beyond, all are forgotten."""
