@@ -56,9 +56,9 @@ def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: l
 
 
 def _outcomes(con: duckdb.DuckDBPyConnection, wanted: list[Check]) -> list[Outcome]:
-    """Run checks in little memory, which grains of millions of rows would fill; one that needs more gets it."""
-    con.execute(f"set memory_limit = '{_MEMORY}B'")
+    """Run checks in little memory, which grains of millions of rows would fill; where that is not enough, in more."""
     try:
+        con.execute(f"set memory_limit = '{_MEMORY}B'")
         return list(run(con, wanted))
     except duckdb.OutOfMemoryException:
         con.execute("reset memory_limit")
