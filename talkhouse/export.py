@@ -1,28 +1,23 @@
 """Writes a view or table to a file, with a manifest beside it: the same rows in the same order, to the byte."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from schema.errors import TalkhouseError, UsageError
+from schema.errors import UsageError
 from schema.quote import literal
 from talkhouse import cage, manifest, replaced, writers
 from talkhouse.choices import FileFormat
+from talkhouse.memory import in_little_memory
 from talkhouse.replaced import swap, workspace, workspace_of
 from talkhouse.results import Rows
 from talkhouse.selection import Selection, select
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
-
-
-_NO_MEMORY = "Out of Memory"
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-
 
 _WRITERS = {
     FileFormat.PARQUET: writers.to_parquet,
@@ -77,7 +72,7 @@ def export(
         with workspace(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(con, selection)
-            rows = _write_sparingly(con, selection, form, part, told)
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, form, part, told))
             text.write_text(manifest.manifest(con, selection, sources, form, part, rows), encoding="utf-8")
             size = part.stat().st_size
             whole()
@@ -128,19 +123,6 @@ def _check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force:
             )
 
 
-def _write_sparingly(
-    con: duckdb.DuckDBPyConnection, selection: Selection, form: FileFormat, path: Path, told: writers.Told
-) -> int:
-    """Write the rows in little memory; where the view itself needs more, again with all that DuckDB may have."""
-    with _little_memory(con):
-        try:
-            return _write(con, selection, form, path, told)
-        except (duckdb.Error, TalkhouseError) as error:
-            if _NO_MEMORY not in str(error):
-                raise
-    return _write(con, selection, form, path, told)
-
-
 def _write(
     con: duckdb.DuckDBPyConnection, selection: Selection, form: FileFormat, path: Path, told: writers.Told
 ) -> int:
@@ -153,27 +135,3 @@ def _write(
 
     _WRITERS[form](Rows(con, con.sql(selection.sql())), path, count)
     return written
-
-
-@contextmanager
-def _little_memory(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Lower DuckDB's memory for a while, unless it is low already."""
-    # A connection of its own to the same database: one with an open result takes no settings.
-    with con.cursor() as settings:
-        before = _limit(settings)
-        number, unit = before.split()
-        if float(number) * 1024 ** _UNITS.index(unit) <= _MEMORY:
-            yield
-            return
-        settings.execute(f"set memory_limit = '{_MEMORY}B'")
-        try:
-            yield
-        finally:
-            settings.execute("reset memory_limit")
-            # Not in any case: DuckDB tells its limit rounded.
-            if _limit(settings) != before:
-                settings.execute(f"set memory_limit = {literal(before)}")
-
-
-def _limit(con: duckdb.DuckDBPyConnection) -> str:
-    return str(con.execute("select current_setting('memory_limit')").fetchall()[0][0])

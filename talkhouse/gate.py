@@ -10,10 +10,11 @@ from ingest.batches import Stream, frame
 from ingest.corpus import Corpus
 from ingest.rows import Finding
 from queries.catalogue import Catalogue
-from queries.checks import Check, Outcome, checks, run
+from queries.checks import Outcome, checks, run
 from schema.errors import CheckFailed, TooMuchQuarantined
 from schema.tables import metadata, qualified
 from talkhouse.limit import Limit
+from talkhouse.memory import in_little_memory
 
 _MEMORY = 128_000_000
 """Bytes that DuckDB may hold while it checks; more goes to the disk, so that memory does not grow with rows."""
@@ -37,7 +38,7 @@ def limit_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], l
 
 def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[str]) -> None:
     """Run the checks on a staged warehouse, write down what they found and cost; errors raise CheckFailed."""
-    outcomes = _outcomes(con, checks(catalogue, present))
+    outcomes = in_little_memory(con, _MEMORY, lambda: list(run(con, checks(catalogue, present))))
     failed = [outcome for outcome in outcomes if outcome.is_failure]
     if failed:
         raise CheckFailed(
@@ -53,18 +54,6 @@ def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: l
             [check.name, check.severity, check.condition, outcome.offending, outcome.milliseconds],
         )
     _note_warnings(con, outcomes)
-
-
-def _outcomes(con: duckdb.DuckDBPyConnection, wanted: list[Check]) -> list[Outcome]:
-    """Run checks in little memory, which grains of millions of rows would fill; where that is not enough, in more."""
-    try:
-        con.execute(f"set memory_limit = '{_MEMORY}B'")
-        return list(run(con, wanted))
-    except duckdb.OutOfMemoryException:
-        con.execute("reset memory_limit")
-        return list(run(con, wanted))
-    finally:
-        con.execute("reset memory_limit")
 
 
 def _note_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> None:

@@ -1,12 +1,16 @@
 """Great files: bytes that are held and given back, views without copies, and rows that are kept as columns."""
 
+import io
+import sys
+import tarfile
 import zipfile
+from itertools import zip_longest
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest import rows, split
+from ingest import rows, sources, split
 from ingest.batches import Batches, block_frame
 from ingest.decode import BadRecord
 from ingest.sources import disk_files, opened
@@ -45,6 +49,24 @@ def test_pieces_are_the_bytes_of_the_file(size: int, mark: bytes, tmp_path: Path
     assert b"".join(pieces) == read
     assert (file.sha256, file.has_bom) == seen
     assert all(pieces)
+
+
+def test_two_files_of_one_archive_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {name: b"".join(b"%d of %s\n" % (number, name) for number in range(150_000)) for name in (b"one", b"two")}
+    with tarfile.open(tmp_path / "both.tar.gz", "w:gz") as archive:
+        for name, text in texts.items():
+            member = tarfile.TarInfo(name.decode())
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    monkeypatch.setattr(sources, "_PIECE", 200)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with opened(disk_files(tmp_path, "x")) as (files, _):
+            pieces = list(zip_longest(*(file.chunks() for file in files), fillvalue=b""))
+    finally:
+        sys.setswitchinterval(interval)
+    assert [b"".join(column) for column in zip(*pieces, strict=True)] == list(texts.values())
 
 
 def test_views_are_the_members_also_where_one_is_malformed_or_stands_twice() -> None:

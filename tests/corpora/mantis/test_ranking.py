@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,18 +141,6 @@ def test_it_is_the_same_in_pieces_of_any_size(size: int, built: Built, monkeypat
     con = built({TALKS: FILES[TALKS], TSV: rows.replace("\tn1\r\n", '\t"n\n\t1"\r\n')[:-2], LOOKUP: keys})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
     assert con.execute("select count(distinct text_id) from main.candidates where not is_gold").fetchall() == [(30,)]
-
-
-def test_both_files_may_be_in_one_archive(build_data: Build, tmp_path: Path) -> None:
-    (tmp_path / "data" / "mantis").mkdir(parents=True)
-    with tarfile.open(tmp_path / "data" / "mantis" / "mantis.tar.gz", "w:gz") as archive:
-        for name, text in FILES.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
-    con = build_data(tmp_path / "data")
-    assert con.execute("select count(*) from main.records where subset = 'mantis_10'").fetchall() == [(BLOCKS,)]
-    assert con.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
 
 
 def test_every_block_with_a_bare_number_is_told(built: Built) -> None:
