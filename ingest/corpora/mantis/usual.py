@@ -117,8 +117,7 @@ def usual(raws: list[bytes]) -> Usual:
     owners = found.lazy().drop("title").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
     told = beside.select("place", "turn_index", *spoken.columns, is_plain=_is_plain()).collect(engine="in-memory")
-    everything = Usual(found, told)
-    return everything if told["is_plain"].all() else everything.without(told.filter(~pl.col("is_plain"))["place"])
+    return Usual(found, told).without(told.filter(~pl.col("is_plain"))["place"])
 
 
 def _texts(raws: list[bytes]) -> pl.Series:
