@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -52,35 +52,36 @@ class Query:
         """The macros that the SQL calls, and whatever else looks like a call of one."""
         return set(_CALL.findall(self.sql))
 
-    @cached_property
-    def relations(self) -> set[str]:
-        """The tables and views that a SELECT reads, as it names them."""
-        row = duckdb.execute("select json_serialize_sql(?)", [self.sql]).fetchone()
-        tree = json.loads(row[0] if row else "{}")
-        if tree.get("error"):
-            raise _broken(self.path, str(tree.get("error_message")))
-        return {f"{schema}.{name}" for schema, name in _base_tables(tree) if schema}
-
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything under the roots: macros, views in an order in which they can be created, examples."""
+    """Everything under the roots."""
 
-    macros: tuple[Query, ...]
-    views: tuple[Query, ...]
+    written_macros: tuple[Query, ...]
+    written_views: tuple[Query, ...]
     examples: tuple[Query, ...]
     checks: tuple[Query, ...] = ()
+
+    @cached_property
+    def macros(self) -> tuple[Query, ...]:
+        """The macros in an order in which they can be created; CatalogueError if there is none."""
+        return _in_order(self.written_macros, {macro.full_name: macro.calls for macro in self.written_macros})
+
+    @cached_property
+    def views(self) -> tuple[Query, ...]:
+        """The views in an order in which they can be created; CatalogueError if there is none, or broken SQL."""
+        return _in_order(self.written_views, _relations(self.written_views))
 
     @property
     def schemas(self) -> list[str]:
         """Every schema that a macro or view lives in."""
-        return sorted({query.schema for query in (*self.macros, *self.views)})
+        return sorted({query.schema for query in (*self.written_macros, *self.written_views)})
 
     @property
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would."""
         state = sha256()
-        for query in (*self.macros, *self.views, *self.examples, *self.checks):
+        for query in (*self.written_macros, *self.written_views, *self.examples, *self.checks):
             head = [query.full_name, query.comment, str(query.columns), str(query.facts)]
             state.update("\0".join([*head, query.sql, ""]).encode())
         return state.hexdigest()
@@ -98,7 +99,6 @@ def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
     ]
     shared = [folder for folder in folders if folder.name == CHECKS]
     checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
-    macros, views = _in_order(macros, lambda one: one.calls), _in_order(views, lambda one: one.relations)
     return Catalogue(tuple(macros), tuple(views), tuple(examples), tuple(checks))
 
 
@@ -128,19 +128,32 @@ def _read(path: Path, schema: str, needs: tuple[str, ...] = ()) -> Query:
     return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, sql, path, columns, facts)
 
 
-def _in_order(made: list[Query], needs: Callable[[Query], set[str]]) -> list[Query]:
+def _in_order(made: Iterable[Query], needs: Mapping[str, set[str]]) -> tuple[Query, ...]:
     """Sort views, or macros, so that each comes after those that it reads."""
     by_name: dict[str, Query] = {}
     for query in made:
         if by_name.setdefault(query.full_name, query) is not query:
             raise _broken(query.path, f"{query.full_name} is also made by {by_name[query.full_name].path}")
     # Sorted, since a set is in another order in each process.
-    graph = {name: sorted(needs(query) & by_name.keys()) for name, query in by_name.items()}
+    graph = {name: sorted(needs[name] & by_name.keys()) for name in by_name}
     try:
-        return [by_name[name] for name in TopologicalSorter(graph).static_order()]
+        return tuple(by_name[name] for name in TopologicalSorter(graph).static_order())
     except CycleError as error:
         circle = error.args[1]
         raise _broken(by_name[circle[0]].path, f"they read each other in a circle: {' -> '.join(circle)}") from error
+
+
+def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
+    """Give the tables and views that SELECTs read, as they name them."""
+    found = {}
+    texts = [query.sql for query in selects]
+    rows = duckdb.execute("select json_serialize_sql(sql) from (select unnest(?::varchar[]) as sql)", [texts])
+    for query, (serialized,) in zip(selects, rows.fetchall(), strict=True):
+        tree = json.loads(serialized)
+        if tree["error"]:
+            raise _broken(query.path, str(tree.get("error_message")))
+        found[query.full_name] = {f"{schema}.{name}" for schema, name in _base_tables(tree) if schema}
+    return found
 
 
 def _base_tables(node: Any) -> Iterator[tuple[str, str]]:

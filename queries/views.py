@@ -1,6 +1,8 @@
 """Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 import duckdb
 
@@ -12,15 +14,21 @@ _INHERITED_FROM = ("examples", "records", "dialogues", "turns", "annotations")
 """Tables whose columns mean in a view what they mean in the table, the first that has the name."""
 
 
+_COLUMNS = """
+select schema_name, table_name, column_name
+from duckdb_columns()
+where database_name = current_database() and not internal
+"""
+
+
 def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
     """Create schemas, macros and views; examples may then read them."""
-    for schema in catalogue.schemas:
-        con.execute(f"create schema if not exists {schema}")
+    statements = [f"create schema if not exists {schema}" for schema in catalogue.schemas]
     for macro in catalogue.macros:
-        con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
-        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
-    for view in catalogue.views:
-        _create(con, view.full_name, view.sql, view.comment, view.columns, [])
+        statements.append(f"create or replace macro {macro.full_name}{macro.sql}")
+        statements.append(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
+    con.execute(";\n".join(statements))
+    _create(con, [_View(view.schema, view.name, view.sql, view.comment, view.columns) for view in catalogue.views])
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -44,31 +52,48 @@ def create_split_views(
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
     ``made``: views that were created before, which are left alone.
     """
-    tasks, names = {query.full_name for query in catalogue.examples}, set(made)
+    tasks, wanted = {query.full_name for query in catalogue.examples}, []
     for view in (view for view in catalogue.views if view.full_name in tasks):
-        columns: list[str] = []
         for split in _splits(con, view, splits.get(view.schema, ())):
-            name = f"{view.schema}.{identifier(f'{view.name}_{split}')}"
-            if name not in names:
-                sql = f"select * from {view.full_name} where split = {literal(split)}"
-                comment = f"The split {split} of {view.full_name}. {view.comment}"
-                columns = _create(con, name, sql, comment, view.columns, columns)
-                names.add(name)
-    return names
+            sql = f"select * from {view.full_name} where split = {literal(split)}"
+            comment = f"The split {split} of {view.full_name}. {view.comment}"
+            wanted.append(_View(view.schema, f"{view.name}_{split}", sql, comment, view.columns))
+    fresh = [view for view in wanted if view.full_name not in made]
+    _create(con, fresh)
+    return {*made, *(view.full_name for view in fresh)}
 
 
-def _create(
-    con: duckdb.DuckDBPyConnection, name: str, sql: str, comment: str, meanings: Mapping[str, str], columns: list[str]
-) -> list[str]:
-    """Create one view; gives its columns. Replacing a view drops its comments, so they are set each time."""
-    con.execute(f"create or replace view {name} as {sql}")
-    columns = columns or [column for column, *_ in con.execute(f"describe {name}").fetchall()]
-    comments = [f"comment on view {name} is {literal(comment)}"]
-    for column in columns:
-        if meaning := meanings.get(column) or _inherited(column):
-            comments.append(f"comment on column {name}.{identifier(column)} is {literal(meaning)}")
-    con.execute("; ".join(comments))
-    return columns
+class _View(NamedTuple):
+    """A view that is to be made."""
+
+    schema: str
+    name: str
+    sql: str
+    comment: str
+    meanings: Mapping[str, str]
+    """Meanings of columns, of those that no table has under the same name."""
+
+    @property
+    def full_name(self) -> str:
+        """The name as one writes it in SQL."""
+        return f"{self.schema}.{identifier(self.name)}"
+
+
+def _create(con: duckdb.DuckDBPyConnection, views: list[_View]) -> None:
+    """Create views all at once, which is twice as fast; replacing one drops its comments, so they are set each time."""
+    if not views:
+        return
+    con.execute(";\n".join(f"create or replace view {view.full_name} as {view.sql}" for view in views))
+    columns = defaultdict(list)
+    for schema, name, column in con.execute(_COLUMNS).fetchall():
+        columns[schema, name].append(column)
+    comments = []
+    for view in views:
+        comments.append(f"comment on view {view.full_name} is {literal(view.comment)}")
+        for column in columns[view.schema, view.name]:
+            if meaning := view.meanings.get(column) or _inherited(column):
+                comments.append(f"comment on column {view.full_name}.{identifier(column)} is {literal(meaning)}")
+    con.execute(";\n".join(comments))
 
 
 def _inherited(column: str) -> str | None:

@@ -65,7 +65,7 @@ def test_views_for_bi_tools_live_in_one_schema(tmp_path: Path) -> None:
 def test_two_views_of_one_name_are_refused(tmp_path: Path, one: str, other: str) -> None:
     write(tmp_path, {one: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
     with pytest.raises(CatalogueError, match=r"is also made by .*\.sql"):
-        catalogue(sorted(tmp_path.iterdir()))
+        assert catalogue(sorted(tmp_path.iterdir())).views
 
 
 def test_macros_come_after_those_that_they_call(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_macros_come_after_those_that_they_call(tmp_path: Path) -> None:
 def test_a_circle_is_named(tmp_path: Path) -> None:
     files = {"toy/a.sql": HEAD + "select * from toy.b", "toy/b.sql": HEAD + "select * from toy.a"}
     with pytest.raises(CatalogueError, match=r"circle: toy\.\w -> toy\.\w -> toy\.\w"):
-        catalogue([write(tmp_path, files)])
+        assert catalogue([write(tmp_path, files)]).views
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_circle_is_named(tmp_path: Path) -> None:
 )
 def test_a_broken_file_is_named(tmp_path: Path, name: str, sql: str, reason: str) -> None:
     with pytest.raises(CatalogueError) as caught:
-        catalogue([write(tmp_path, {name: sql})])
+        assert catalogue([write(tmp_path, {name: sql})]).views
     assert str(tmp_path / name) in str(caught.value)
     assert reason in str(caught.value)
 
