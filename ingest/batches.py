@@ -1,17 +1,17 @@
 """Rows to columns: gathers rows per table and hands them on as Polars frames of several row groups."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, repeat
 from operator import attrgetter
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from ingest.rows import Block, Row
+from ingest.rows import AS_THEY_ARE, Block, Row
 from schema.tables import metadata
 from schema.tables.base import LongText
 from schema.warehouse import ROW_GROUP
@@ -32,7 +32,7 @@ _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
 
 _Shape: TypeAlias = tuple[Any, ...]
-"""What blocks have in common that are joined: the table's name, then the names and kinds of the columns."""
+"""What blocks have in common that are joined: the table's name, the SELECT, the names and kinds of the columns."""
 
 _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
     Text: pl.String(),
@@ -58,6 +58,8 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
 
 def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
     """Lay blocks of one table out as columns; all of them have lists for the same columns."""
+    if blocks[0].select != AS_THEY_ARE:
+        return pl.DataFrame([_joined(name, [block.columns[name] for block in blocks]) for name in blocks[0].columns])
     columns = metadata.tables[table].columns
     schema = {column.name: _TYPES[type(column.type)] for column in columns}
     own = [_joined(name, [block.columns[name] for block in blocks], schema[name]) for name in blocks[0].columns]
@@ -74,7 +76,7 @@ def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
     return pl.DataFrame([laid_out[name] for name in schema])
 
 
-def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
+def _joined(name: str, parts: list[Any], kind: pl.DataType | None = None) -> pl.Series:
     """Join a column of several blocks: lists, or series of the right type already."""
     if isinstance(parts[0], pl.Series):
         series: pl.Series = pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
@@ -94,16 +96,34 @@ class Stream:
         return self._capsule
 
 
-class Batches:
-    """Collects rows until a batch is worth an insert; ``write`` takes the table's name and the frame.
+class Batch(NamedTuple):
+    """Rows of one table that are inserted together."""
 
-    Use it in a ``with``; ``write`` runs in a thread of its own, one batch at a time.
+    table: str
+    frame: pl.DataFrame
+    select: str = AS_THEY_ARE
+    """How DuckDB makes the rows of the frame, which it has as ``stream``."""
+
+
+class Lane(Protocol):
+    """Where batches go: each lane has its own transaction and its own thread."""
+
+    def write(self, batch: Batch) -> None:
+        """Insert a batch."""
+
+    def finish(self) -> None:
+        """Make everything last that was inserted."""
+
+
+class Batches:
+    """Collects rows until a batch is worth an insert; then they go to one lane after the other, in turns.
+
+    Use it in a ``with``. What goes where depends on the rows alone, so that a table has the same order each time.
     """
 
-    def __init__(self, write: Callable[[str, pl.DataFrame], None]) -> None:
-        self._write = write
-        # One thread: DuckDB works without Python's lock, so that reading and inserting use a core each.
-        self._thread = ThreadPoolExecutor(max_workers=1)
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        # DuckDB works without Python's lock, so that reading and inserting use a core each.
+        self._lanes = deque((lane, ThreadPoolExecutor(max_workers=1)) for lane in lanes)
         self._busy: deque[Future[None]] = deque()
         self._rows: defaultdict[str, list[Row]] = defaultdict(list)
         self._blocks: defaultdict[_Shape, list[Block]] = defaultdict(list)
@@ -114,7 +134,7 @@ class Batches:
         """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
         largest = 0
         for block in blocks:
-            shape = (block.kind.TABLE, *block.columns, *map(type, block.columns.values()))
+            shape = (block.kind.TABLE, block.select, *block.columns, *map(type, block.columns.values()))
             self._blocks[shape].append(block)
             self._in_blocks[shape] += len(block)
             largest = max(largest, self._in_blocks[shape])
@@ -136,14 +156,22 @@ class Batches:
 
     def _hand_over(self, fewest: int) -> None:
         """Hand over the tables with so many rows; they are inserted while the next rows gather."""
-        frames = list(self._drain(fewest))
+        batches = list(self._drain(fewest))
         self._bytes = 0
         self._wait_until(_UNDER_WAY - 1)
-        self._busy.append(self._thread.submit(self._insert, frames))
+        lane, thread = self._lanes[0]
+        self._lanes.rotate(-1)
+        self._busy.append(thread.submit(_write, lane, batches))
 
-    def wait(self) -> None:
-        """Wait until everything that was handed over is inserted; what went wrong there is raised here."""
+    def finish(self) -> None:
+        """Make everything last, once it is inserted; raises what went wrong there."""
+        # The lane whose turn it is has the least to do still, and its rows come first.
+        (first, its_thread), *others = self._lanes
+        committed = its_thread.submit(first.finish)
         self._wait_until(0)
+        committed.result()
+        for lane, thread in others:
+            thread.submit(lane.finish).result()
 
     def _wait_until(self, most: int) -> None:
         """Wait until no more batches than these are under way."""
@@ -151,20 +179,23 @@ class Batches:
             self._busy.popleft().result()
 
     def __enter__(self) -> Self:
-        """Give itself; the thread starts with the first batch."""
+        """Give itself; the threads start with the first batch."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the thread when it has done what it is at."""
-        self._thread.shutdown()
+        """End the threads when they have done what they are at."""
+        for _lane, thread in self._lanes:
+            thread.shutdown()
 
-    def _insert(self, frames: list[tuple[str, pl.DataFrame]]) -> None:
-        for table, batch in frames:
-            self._write(table, batch)
-
-    def _drain(self, fewest: int) -> Iterator[tuple[str, pl.DataFrame]]:
+    def _drain(self, fewest: int) -> Iterator[Batch]:
         for table in [table for table, rows in self._rows.items() if len(rows) >= fewest]:
-            yield table, frame(table, self._rows.pop(table))
+            yield Batch(table, frame(table, self._rows.pop(table)))
         for shape in [shape for shape in self._blocks if self._in_blocks[shape] >= fewest]:
             del self._in_blocks[shape]
-            yield shape[0], block_frame(shape[0], self._blocks.pop(shape))
+            table, select, *_ = shape
+            yield Batch(table, block_frame(table, self._blocks.pop(shape)), select)
+
+
+def _write(lane: Lane, batches: list[Batch]) -> None:
+    for batch in batches:
+        lane.write(batch)

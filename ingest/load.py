@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import duckdb
-import polars as pl
 
 from ingest.accounts import Accounts
-from ingest.batches import Batches, Stream
+from ingest.batches import Batch, Batches, Stream
 from ingest.corpus import Corpus, Frame, Loaded, LoadedMany, Note, Outcome, Rejected, Unrecognised
 from ingest.decode import dump
 from ingest.registry import rules_of
@@ -21,9 +21,15 @@ from ingest.vocabulary import complete_vocabulary, declare
 from schema.errors import NothingLoaded
 from schema.tables import metadata, qualified
 
+Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
+"""Gives another connection to the warehouse that is loaded into; waits until that is prepared, as reading does not."""
+
 Advance = Callable[[int, int], None]
 """Told as a load goes on: bytes read since the last call, and records."""
 
+
+_LANES = 2
+"""Transactions that are filled side by side: the rows of one are compressed in no more than one thread's time."""
 
 _SWITCH = 0.0005
 """Seconds after which a thread that waits for Python's lock gets it."""
@@ -47,11 +53,34 @@ def _at_full_speed() -> Iterator[None]:
             gc.enable()
 
 
+class _Lane:
+    """A transaction of its own, in which one batch after the other is inserted."""
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._con: duckdb.DuckDBPyConnection | None = None
+
+    def write(self, batch: Batch) -> None:
+        """Insert a batch; not by ``register``, whose views keep their data until the transaction ends."""
+        if self._con is None:
+            self._con = self._connect()
+            self._con.execute("begin")
+        stream = Stream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
+        self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name {batch.select}")
+
+    def finish(self) -> None:
+        """Commit what was inserted."""
+        if self._con is not None:
+            self._con.execute("commit")
+            self._con.close()
+            self._con = None
+
+
 @dataclass
 class Load:
     """One corpus on its way in."""
 
-    con: duckdb.DuckDBPyConnection
+    connect: Connect
     corpus: Corpus
     advance: Advance
     findings: int = 0
@@ -59,13 +88,12 @@ class Load:
     def __post_init__(self) -> None:
         """Prepare the batches, the accounts and the contract."""
         self.rules = rules_of(self.corpus)
-        self.batches = Batches(self._insert)
+        self.batches = Batches([_Lane(self.connect) for _ in range(_LANES)])
         self.accounts = Accounts(self.corpus.id)
         self.validator = Validator(self.corpus, self.rules)
 
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
-        """Read the files and fill the tables; the caller's transaction makes it whole or nothing."""
-        declare(self.con, self.corpus, is_sample=is_sample)
+        """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
         with opened(disk) as (files, skipped), self.batches, _at_full_speed():
             for item in skipped:
                 self.accounts.skip(item)
@@ -76,9 +104,13 @@ class Load:
             everything = [*files, *(item.file for item in skipped)]
             self.batches.add(self.accounts.rows(disk, everything), 0)
             self.batches.flush()
-            self.batches.wait()
+            self.batches.finish()
             self._check_loaded(disk, files)
-        complete_vocabulary(self.con, self.corpus)
+        with self.connect() as con:
+            con.execute("begin")
+            declare(con, self.corpus, is_sample=is_sample)
+            complete_vocabulary(con, self.corpus)
+            con.execute("commit")
 
     def _take(self, outcome: Outcome) -> None:
         """Sort one outcome into batches, findings and accounts."""
@@ -151,11 +183,6 @@ class Load:
             raw=BOM + rejected.raw if place.file.has_bom and not place.pointer else rejected.raw,
         )
         self.batches.add([row], len(row.raw))
-
-    def _insert(self, table: str, batch: pl.DataFrame) -> None:
-        """Insert a batch; not by ``register``, whose views keep their data until the transaction ends."""
-        stream = Stream(batch)  # noqa: F841 - DuckDB finds it by its name
-        self.con.execute(f"insert into {qualified(metadata.tables[table])} by name select * from stream")
 
     def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
         """Refuse a load of which nothing came in: most likely these are files of something else."""

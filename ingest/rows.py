@@ -202,6 +202,10 @@ class Quarantined(Row):
     raw: bytes
 
 
+AS_THEY_ARE = "select * from stream"
+"""The SELECT of rows that are in a frame's columns already; DuckDB has the frame as ``stream``."""
+
+
 class Block(Struct, gc=False):
     """Many rows of one table, kept as columns: the values that all of them share, and a list for each that differs.
 
@@ -212,10 +216,14 @@ class Block(Struct, gc=False):
     kind: type[Row]
     shared: dict[str, Any]
     columns: dict[str, Any]
+    select: str = AS_THEY_ARE
+    """How DuckDB makes the rows of the columns."""
+    count: int | None = None
+    """How many rows that gives."""
 
     def __len__(self) -> int:
         """How many rows it is."""
-        return len(next(iter(self.columns.values())))
+        return len(next(iter(self.columns.values()))) if self.count is None else self.count
 
 
 class FileRow(Row):

@@ -53,8 +53,15 @@ def create(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
+def beside(con: duckdb.DuckDBPyConnection, path: Path) -> duckdb.DuckDBPyConnection:
+    """Give another connection to a file that is open for writing: for a transaction or a thread of its own."""
+    other = con.cursor()
+    other.execute(f"use {name(path)}")
+    return other
+
+
 def name(path: Path) -> str:
-    """Give the name of a file's database in SQL; a cursor has to be told to ``use`` it."""
+    """Give the name of a file's database in SQL."""
     return quoted(path.stem)
 
 

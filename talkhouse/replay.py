@@ -187,9 +187,9 @@ class _Copy(SourceFile):
         self._note()
         return held
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self, *, is_again: bool = False) -> Iterator[bytes]:
         """Give the bytes in pieces."""
-        for piece in self._file.chunks():
+        for piece in self._file.chunks(is_again=is_again):
             self._note()
             yield piece
         self._note()

@@ -1,16 +1,19 @@
 """Builds the new warehouse in the workshop: keep, load, examples, views, checks, and the notes about itself."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 
 import migrations
 from ingest.corpus import Corpus
-from ingest.load import Load
+from ingest.load import Connect, Load
 from queries.catalogue import Catalogue
 from queries.views import create_split_views, create_views, fill_examples
 from schema import warehouse
@@ -24,6 +27,8 @@ from talkhouse.plan import Plan
 from talkhouse.progress import Progress
 from talkhouse.publish import Workshop
 from talkhouse.status import status
+
+Opened: TypeAlias = Future[duckdb.DuckDBPyConnection]
 
 
 @dataclass(frozen=True)
@@ -42,19 +47,15 @@ class Stage:
         """Make the staged file ready to be published; gives what there is to say about it."""
         started = datetime.now(UTC)
         present = [self.known[name] for name in self.plan.present if name in self.known]
-        migrations.upgrade(self.bench.stage)
-        with warehouse.create(self.bench.stage) as con:
-            # Row groups are compressed and written while the next ones are read, not all at the commit.
-            con.execute("set write_buffer_row_group_count = 1")
-            con.execute(f"set temp_directory = {literal(str(self.bench.folder / 'spilled'))}")
-            # Views are made while files are read, which leaves DuckDB little to do at first.
-            with con.cursor() as other, ThreadPoolExecutor(max_workers=1) as thread:
-                views = thread.submit(self._make_views, other)
-                if self.bench.old.exists():
-                    carry(con, self.bench.old, self.plan, self.catalogue, present)
-                for item in self.plan.load:
-                    self._load(con, item)
-                made = views.result()
+        with ExitStack() as stack, ThreadPoolExecutor(max_workers=2) as threads:
+            # Tables and views are made while the first files are read.
+            opened = threads.submit(self._open, stack)
+            views = threads.submit(self._make_views, opened)
+            if self.bench.old.exists():
+                carry(opened.result(), self.bench.old, self.plan, self.catalogue, present)
+            for item in self.plan.load:
+                self._load(partial(self._beside, opened), item)
+            con, made = opened.result(), views.result()
             if self.request.is_replay:
                 keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
@@ -66,26 +67,40 @@ class Stage:
             con.execute("checkpoint")
         return notes
 
+    def _open(self, stack: ExitStack) -> duckdb.DuckDBPyConnection:
+        """Make the file and its tables; the connection is closed with the stack."""
+        con = stack.enter_context(warehouse.create(self.bench.stage))
+        # Row groups are compressed and written while the next ones are read, not all at the commit.
+        con.execute("set write_buffer_row_group_count = 1")
+        con.execute(f"set temp_directory = {literal(str(self.bench.folder / 'spilled'))}")
+        # Hundreds of small statements, of which views follow, are done sooner by a thread that wakes no other.
+        con.execute("set threads = 1")
+        migrations.make(con)
+        return con
+
     def inventory(self) -> Inventory:
         """Say what the staged file holds."""
         with warehouse.connect(self.bench.stage) as con:
             return Inventory(status(con, self.bench.stage), files(con), findings(con))
 
-    def _load(self, con: duckdb.DuckDBPyConnection, item: Input) -> None:
-        """Load one corpus in one transaction."""
+    def _beside(self, opened: Opened) -> duckdb.DuckDBPyConnection:
+        """Give another connection to the staged file, once it is prepared."""
+        return warehouse.beside(opened.result(), self.bench.stage)
+
+    def _load(self, connect: Connect, item: Input) -> None:
+        """Load one corpus."""
         self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
-        con.execute("begin")
-        Load(con, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
-        con.execute("commit")
+        Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
         self.progress.finish(item.corpus)
 
-    def _make_views(self, con: duckdb.DuckDBPyConnection) -> set[str]:
+    def _make_views(self, opened: Opened) -> set[str]:
         """Create macros and views, and those of the splits that are declared; gives the names of the latter."""
-        con.execute(f"use {warehouse.name(self.bench.stage)}")
-        con.execute("begin")
-        create_views(con, self.catalogue)
-        made = create_split_views(con, self.catalogue, self._splits)
-        con.execute("commit")
+        with self._beside(opened) as con:
+            con.execute("begin")
+            create_views(con, self.catalogue)
+            made = create_split_views(con, self.catalogue, self._splits)
+            con.execute("commit")
+            con.execute("reset threads")
         return made
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection, made: set[str]) -> None:

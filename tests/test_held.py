@@ -3,6 +3,7 @@
 import io
 import sys
 import tarfile
+import time
 import zipfile
 from itertools import zip_longest
 from pathlib import Path
@@ -11,9 +12,25 @@ import polars as pl
 import pytest
 
 from ingest import rows, sources, split
-from ingest.batches import Batches, block_frame
+from ingest.batches import Batch, Batches, block_frame
 from ingest.decode import BadRecord
 from ingest.sources import disk_files, opened
+
+
+class Kept:
+    """A lane that keeps what comes."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+        self.finished = 0.0
+
+    def write(self, batch: Batch) -> None:
+        """Keep a batch."""
+        self.batches.append(batch)
+
+    def finish(self) -> None:
+        """Note when that was."""
+        self.finished = time.monotonic()
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
@@ -106,31 +123,39 @@ def test_columns_may_be_series_and_lists_in_blocks_of_one_table() -> None:
         {"role": "agent"},
         {"dialogue_id": pl.Series(["e", "é"]), "speaker_id": pl.Series(["f", None], dtype=pl.String)},
     )
-    found: list[tuple[object, ...]] = []
-    with Batches(lambda _, batch: found.extend(batch.select("dialogue_id", "speaker_id", "role").rows())) as batches:
+    kept = Kept()
+    with Batches([kept]) as batches:
         batches.add([], 1, [lists, series, lists, series])
         batches.flush()
-        batches.wait()
+        batches.finish()
+    found = [row for batch in kept.batches for row in batch.frame.select("dialogue_id", "speaker_id", "role").rows()]
     expected = [("a", "c", "user"), ("b", "d", "user"), ("e", "f", "agent"), ("é", None, "agent")]
     assert sorted(found, key=repr) == sorted(expected * 2, key=repr)
 
 
-def test_batches_are_inserted_in_order_and_none_is_lost() -> None:
-    found: list[str] = []
-    with Batches(lambda _, batch: found.extend(batch["dialogue_id"])) as batches:
-        for index in range(50):
+def test_batches_go_to_one_lane_after_the_other_and_none_is_lost() -> None:
+    lanes = [Kept(), Kept()]
+    with Batches(lanes) as batches:
+        for index in range(51):
             batches.add([rows.Participant(f"{index:02}", "s", None)], 1)
             batches.flush()
-        batches.wait()
-    assert found == [f"{index:02}" for index in range(50)]
+        batches.finish()
+    found = [[key for batch in lane.batches for key in batch.frame["dialogue_id"]] for lane in lanes]
+    assert found == [[f"{index:02}" for index in range(first, 51, 2)] for first in range(2)]
+    # The second one had its turn next: it may be done while the first one writes what came last.
+    assert lanes[1].finished < lanes[0].finished
 
 
 def test_what_goes_wrong_while_inserting_is_raised() -> None:
-    def fail(table: str, _: object) -> None:
-        raise OSError(table)
+    class Failing(Kept):
+        def write(self, batch: Batch) -> None:
+            raise OSError(batch.table)
 
-    with Batches(fail) as batches:
+        def finish(self) -> None:
+            raise AssertionError("nothing may last")
+
+    with Batches([Failing()]) as batches:
         batches.add([rows.Participant("d", "s", None)], 1)
         batches.flush()
         with pytest.raises(OSError, match="participants"):
-            batches.wait()
+            batches.finish()

@@ -350,15 +350,14 @@ def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuil
     older.chmod(0o644)
     published = older.read_bytes()
     script = f"import duckdb; con = duckdb.connect({str(older)!r})"
-    upgrade = migrations.upgrade
+    make = migrations.make
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
 
-        def upgrade_and_write(path: Path) -> None:
-            upgrade(path)
-            if path.name == "stage.duckdb":
-                stack.enter_context(another_process(script))
+        def make_and_write(con: duckdb.DuckDBPyConnection) -> None:
+            make(con)
+            stack.enter_context(another_process(script))
 
-        patch.setattr(migrations, "upgrade", upgrade_and_write)
+        patch.setattr(migrations, "make", make_and_write)
         with pytest.raises(WarehouseLocked):
             rebuild(data)
     assert older.read_bytes() == published

@@ -1,30 +1,49 @@
 """The rows of usual dialogues, laid out as columns; and, where they are needed, their words as ``parse`` gives them."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import astuple
 
+from ingest import decode
 from ingest.corpora.mantis.layout import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.parse import Parsed, Spoken
 from ingest.corpora.mantis.record import fields, key_of
-from ingest.corpora.mantis.shapes import SPOKEN, TALK_FACTS
+from ingest.corpora.mantis.shapes import TALK_FACTS
 from ingest.corpora.mantis.talk import FLAGGED
-from ingest.corpora.mantis.usual import FIELDS, Usual
+from ingest.corpora.mantis.usual import FIELDS
 from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
 
-_IS_USER = pl.col("turn_index") % 2 == 0
-_ROLE = pl.when(_IS_USER).then(pl.lit("user")).otherwise(pl.lit("agent"))
+_SAID = dict.fromkeys(("utterance", "utterance_time", "votes", "id"), "varchar") | {"utterance_pos": "integer"}
+_TURNS = f"""
+    select
+        dialogue_id,
+        said.utterance_pos - 1 as turn_index,
+        if(said.utterance_pos % 2 = 1, user_key, agent_key) as speaker_id,
+        if(said.utterance_pos % 2 = 1, 'user', 'agent') as role,
+        'message' as kind,
+        said.utterance as text,
+        said.id as native_id,
+        said.utterance_time as said_at,
+        '{{"votes":"' || said.votes || '","is_answer":0}}' as extra  -- votes are digits, which JSON does not escape
+    from (
+        select * exclude raw, unnest(from_json(raw, '{json.dumps({"utterances": [_SAID]})}').utterances) as said
+        from stream
+    )
+"""
 
 
-def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role, file_id: str) -> list[Block]:
+def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], role: Role, file_id: str) -> list[Block]:
     """Give the rows of usual dialogues, of which the speakers' keys are known; and of their records.
 
     ``places`` and ``keys`` are those of the file, for each dialogue of the batch.
     """
     split = role.split or ""
-    chosen = usual.talks["place"]
-    talks = usual.talks.with_columns(
+    chosen = usual["place"]
+    talks = usual.with_columns(
         native_id=pl.Series(keys, dtype=pl.String).gather(chosen), record_index=pl.Series(places).gather(chosen)
     ).with_columns(
         dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
@@ -38,10 +57,11 @@ def blocks(usual: Usual, places: Sequence[int], keys: Sequence[str], role: Role,
     parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
         (Dialogue, {"corpus_id": CORPUS, "language": "en"}, dialogues),
         (Participant, {}, _participants(talks.lazy()).collect(engine="in-memory")),
-        (Turn, {"kind": "message"}, _turns(talks.lazy(), usual.said.lazy()).collect(engine="in-memory")),
         (Record, {"corpus_id": CORPUS, "extra": fields(FIELDS), **file}, records),
     ]
-    return [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
+    turns = talks.select("dialogue_id", "user_key", "agent_key", "raw").to_dict()
+    found = [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
+    return [*found, Block(Turn, {}, turns, _TURNS, int(talks["size"].sum()))]
 
 
 def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:
@@ -51,30 +71,30 @@ def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat([user, agent.select("dialogue_id", speaker_id="agent_key", role=pl.lit("agent"))])
 
 
-def _turns(talks: pl.LazyFrame, said: pl.LazyFrame) -> pl.LazyFrame:
-    """Lay the utterances out, user and agent in turns; times stay texts, which DuckDB reads."""
-    owners = talks.select("place", "dialogue_id", "user_key", "agent_key")
-    return said.join(owners, on="place", maintain_order="left").select(
-        "dialogue_id",
-        "turn_index",
-        speaker_id=pl.when(_IS_USER).then("user_key").otherwise("agent_key"),
-        role=_ROLE,
-        text="utterance",
-        native_id="id",
-        said_at="utterance_time",
-        # Votes are digits, which JSON does not escape.
-        extra=pl.lit('{"votes":"') + pl.col("votes") + '","is_answer":0}',
-    )
+class _Said(Struct, gc=False):
+    """An utterance of a usual dialogue."""
+
+    utterance: str
+    utterance_time: str
+    utterance_pos: int
+    actor_type: str
+    user_name: str
+    user_id: float
+    votes: str
+    id: str
+    is_answer: int
 
 
-def parsed(usual: Usual) -> dict[int, Parsed]:
+class _Talk(Struct, gc=False):
+    utterances: list[_Said]
+
+
+def parsed(usual: pl.DataFrame) -> dict[int, Parsed]:
     """Give words and facts of the dialogues as ``parse`` gives them, by place; all but ``facts["utterances"]``."""
-    said = usual.said.with_columns(actor_type=_ROLE, is_answer=0)
-    columns = {name: said[name].to_list() for name in SPOKEN}
-    columns["user_id"] = [b"%d.0" % user for user in columns["user_id"]]
-    found, start = {}, 0
-    for place, size, *facts in usual.talks.select("place", "size", *TALK_FACTS).iter_rows():
-        spoken = Spoken._make([column[start : start + size] for column in columns.values()])
-        found[place] = Parsed(dict(zip(TALK_FACTS, facts, strict=True)), spoken, [0] * size, {})
-        start += size
+    found = {}
+    for place, raw, *facts in usual.select("place", "raw", *TALK_FACTS).iter_rows():
+        said = decode.decoder(_Talk).decode(raw).utterances
+        spoken = Spoken._make(map(list, zip(*map(astuple, said), strict=True)))
+        spoken = spoken._replace(users=[b"%d.0" % user for user in spoken.users])
+        found[place] = Parsed(dict(zip(TALK_FACTS, facts, strict=True)), spoken, [0] * len(said), {})
     return found

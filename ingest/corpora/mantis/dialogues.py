@@ -5,18 +5,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import msgspec
+import polars as pl
 
 from ingest.corpora.mantis.columns import blocks, parsed
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.oddities import oddities
-from ingest.corpora.mantis.parse import Decoder, Parsed, Parser
+from ingest.corpora.mantis.parse import Parsed, Parser
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.record import placed, record
-from ingest.corpora.mantis.stand_in import StandIn
 from ingest.corpora.mantis.talk import Known, Talks
 from ingest.corpora.mantis.turns import Columns, block
-from ingest.corpora.mantis.usual import Usual
+from ingest.corpora.mantis.usual import without
 from ingest.corpus import LoadedMany, Note, Outcome, Place, reject
 from ingest.decode import BadRecord
 from ingest.rows import Row
@@ -59,23 +58,21 @@ class _Gathered:
 class Dialogues:
     """Makes the rows of one file's dialogues."""
 
-    def __init__(self, file: SourceFile, role: Role, build: Build, stand_in: StandIn) -> None:
+    def __init__(self, file: SourceFile, role: Role, build: Build) -> None:
         self._file, self._role, self._split = file, role, role.split or ""
-        self._build, self._stand_in = build, stand_in
+        self._build = build
         self._is_shared = self._split in build.shared
         self._is_needed = self._is_shared or build.proof.remembers(self._split)
-        self._decoder: Decoder = msgspec.json.Decoder(float_hook=stand_in.decoded if stand_in.number else str.encode)
 
-    def batch(self, members: list[Member], usual: Usual) -> Iterator[Outcome]:
+    def batch(self, members: list[Member], usual: pl.DataFrame) -> Iterator[Outcome]:
         """Give the rows of dialogues that follow one another, of which some are usual; and those that are refused."""
         gathered = _Gathered()
-        usual = usual.without(place for place, member in enumerate(members) if member.repeated is not None)
+        usual = without(usual, (place for place, member in enumerate(members) if member.repeated is not None))
         words = parsed(usual) if self._is_needed else {}
         known = {place: self._known(members[place].key, said) for place, said in words.items()}
-        usual = usual.without(place for place, one in known.items() if not one.is_plain)
-        talks, speakers = self._build.talks.people.cast(usual.talks)
-        usual = usual.only(talks)
-        is_usual = set(usual.talks["place"].to_list())
+        usual = without(usual, (place for place, one in known.items() if not one.is_plain))
+        usual, speakers = self._build.talks.people.cast(usual)
+        is_usual = set(usual["place"].to_list())
         for place, member in enumerate(members):
             try:
                 if place not in is_usual:
@@ -83,7 +80,7 @@ class Dialogues:
                 gathered.records += 1
                 gathered.size += len(member.raw)
             except BadRecord as bad:
-                yield reject(self._place(member), bad, self._stand_in.restored(member.raw))
+                yield reject(self._place(member), bad, member.raw)
         if gathered.records:
             places, keys = [member.place for member in members], [member.key for member in members]
             laid_out = blocks(usual, places, keys, self._role, self._file.id) if is_usual else []
@@ -104,7 +101,7 @@ class Dialogues:
         """Add one dialogue; one that is there already adds only what it states otherwise. BadRecord if it can't be."""
         if member.repeated is not None:
             raise BadRecord("TH-03", f"the key {member.key!r} stands more than once")
-        talk = self._build.parser.parse(member.raw, self._decoder)
+        talk = self._build.parser.parse(member.raw)
         self._add(member, known or self._known(member.key, talk), talk, gathered)
 
     def _add(self, member: Member, known: Known, talk: Parsed, gathered: _Gathered) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,7 +11,8 @@ from msgspec import UNSET, UnsetType
 
 from ingest import decode
 from ingest.corpora.mantis.duplicates import check_duplicates, text_count
-from ingest.corpora.mantis.shapes import SPOKEN, Talk, Value
+from ingest.corpora.mantis.shapes import NAN, SPOKEN, Talk, Value
+from ingest.corpora.mantis.stand_in import replaced
 from ingest.corpora.mantis.times import Times, moment, moments
 from ingest.decode import BadRecord, pointer
 
@@ -62,8 +63,10 @@ class Parser:
     def __init__(self) -> None:
         self.orders: dict[tuple[str, ...], int] = {SPOKEN: 0}
 
-    def parse(self, raw: bytes, decoder: Decoder) -> Parsed:
+    def parse(self, published: bytes) -> Parsed:
         """Decode one dialogue; raises BadRecord MA-02 where its shape is wrong, TH-01 to TH-04 where its JSON is."""
+        raw, number = replaced(published)
+        decoder = _decoder(number)
         facts, utterances = _decoded(raw, decoder)
         others = _others(utterances)
         spoken = Spoken._make([[said.get(name, UNSET) for said in utterances] for name in SPOKEN])
@@ -75,6 +78,16 @@ class Parser:
 
     def _number(self, order: tuple[str, ...]) -> int:
         return self.orders.setdefault(order, len(self.orders))
+
+
+@cache
+def _decoder(stand_in: bytes) -> Decoder:
+    """Give a decoder that keeps the literal of a float, and NaN for a number that stands for it."""
+
+    def literal(text: str) -> bytes:
+        return NAN if (raw := text.encode()) == stand_in else raw
+
+    return msgspec.json.Decoder(float_hook=literal if stand_in else str.encode)
 
 
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}

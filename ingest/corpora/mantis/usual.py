@@ -10,7 +10,6 @@ would give the same rows there.
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import NamedTuple, Self
 
 import polars as pl
 from msgspec import Struct
@@ -22,8 +21,12 @@ from ingest.corpora.mantis.shapes import SPOKEN
 FIELDS = ("category", "title", "dialog_time", "utterances", "has_concatenated_utterances")
 """The keys of a dialogue, in the publisher's order."""
 
-_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_ESCAPE = rf'\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{{2}}|{_PAIR}'
+_HEX = "[0-9a-fA-F]"
+_PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
+_FIRST = rf"00(?:[01]{_HEX}|7[fF]|[89a-fA-F]{_HEX})|0[1-9a-fA-F]{_HEX}{{2}}"
+_OTHER = rf"[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
+_ESCAPE = rf'\\["\\/bfnrt]|\\u(?:{_FIRST}|{_OTHER})|{_PAIR}'
+"""Of letters that JSON writes as they are, none is given as its number."""
 _TEXT = rf'"(?:[^"\\\x00-\x1f]|{_ESCAPE})*"'
 _DAY = r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
 _TIME = rf'"[12]\d{{3}}-{_DAY}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{{3}}"'
@@ -54,15 +57,12 @@ _PATTERN = _pattern()
 
 
 class _Said(Struct, gc=False):
-    """What is not the same in all: the roles take turns, and is_answer is 0."""
+    """What tells who speaks; DuckDB reads the words."""
 
-    utterance: str
     utterance_time: str
     utterance_pos: int
     user_name: str
     user_id: float
-    votes: str
-    id: str
 
 
 class _Talk(Struct, gc=False):
@@ -77,34 +77,19 @@ _AGENTS = 2
 """Utterances of the agent, at least; with fewer there is a finding."""
 
 
-class Usual(NamedTuple):
-    """The usual ones of a batch of dialogues."""
+def usual(raws: list[bytes]) -> pl.DataFrame:
+    """Find the usual ones of some dialogues, a row each.
 
-    talks: pl.DataFrame
-    """A row each: ``place`` (its position in the batch), its fields, ``size``, and who its user and agent are: ``user``
-    and ``agent`` (their ids), ``user_shown`` and ``agent_shown`` (their names)."""
-    said: pl.DataFrame
-    """Their utterances, one dialogue after the other: ``place``, ``turn_index`` and the fields that are told."""
-
-    def only(self, talks: pl.DataFrame) -> Self:
-        """Give some of the dialogues, in the same order, with what may have been added to their rows."""
-        said = self.said if len(talks) == len(self.talks) else self.said.join(talks, on="place", how="semi")
-        return self._replace(talks=talks, said=said)
-
-    def without(self, places: Iterable[int]) -> Self:
-        """Leave some dialogues out."""
-        left_out = set(places)
-        return self.only(self.talks.filter(~pl.col("place").is_in(left_out))) if left_out else self
-
-
-def usual(raws: list[bytes]) -> Usual:
-    """Decode the usual ones of some dialogues."""
-    places = _texts(raws).str.contains(_PATTERN).arg_true().to_list()
-    talks = [decode.decoder(_Talk).decode(raws[place]) for place in places]
+    ``place`` is its position among them, ``raw`` its JSON, ``size`` the number of its utterances; ``user`` and
+    ``agent`` are the ids of who speaks, ``user_shown`` and ``agent_shown`` their names; then its fields.
+    """
+    texts = _texts(raws)
+    places = (texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)).arg_true()
+    talks = [decode.decoder(_Talk).decode(raws[place]) for place in places.to_list()]
     said = list(chain.from_iterable(map(attrgetter("utterances"), talks)))
-    spoken = pl.DataFrame(_columns(_Said, said))
     sizes = [len(talk.utterances) for talk in talks]
     second = pl.Series(list(accumulate(sizes, initial=1))[:-1], dtype=pl.Int64)
+    spoken = pl.DataFrame(_columns(_Said, said))
     begun = spoken.select(
         begun=pl.col("utterance_time").gather(second - 1),
         user=pl.col("user_id").gather(second - 1),
@@ -112,12 +97,18 @@ def usual(raws: list[bytes]) -> Usual:
         agent=pl.col("user_id").gather(second),
         agent_shown=pl.col("user_name").gather(second),
     )
-    own = [pl.Series("place", places, pl.Int64), pl.Series("size", sizes, pl.Int64), *_columns(_Talk, talks)]
-    found = begun.hstack(own)
-    owners = found.lazy().drop("title").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
+    own = [places.cast(pl.Int64).alias("place"), texts.gather(places).alias("raw"), pl.Series("size", sizes, pl.Int64)]
+    found = begun.hstack([*own, *_columns(_Talk, talks)])
+    owners = found.lazy().drop("title", "raw").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
-    told = beside.select("place", "turn_index", *spoken.columns, is_plain=_is_plain()).collect(engine="in-memory")
-    return Usual(found, told).without(told.filter(~pl.col("is_plain"))["place"])
+    odd = beside.filter(~_is_plain()).select("place").collect(engine="in-memory")["place"]
+    return without(found, odd.to_list())
+
+
+def without(talks: pl.DataFrame, places: Iterable[int]) -> pl.DataFrame:
+    """Leave some dialogues out."""
+    left_out = set(places)
+    return talks.filter(~pl.col("place").is_in(left_out)) if left_out else talks
 
 
 def _texts(raws: list[bytes]) -> pl.Series:
@@ -147,7 +138,7 @@ def _columns(kind: type[Struct], rows: Sequence[Struct]) -> list[pl.Series]:
 
 
 def _is_plain() -> pl.Expr:
-    """Tell of an utterance whether its number, text and person, and the time of its dialogue, are usual."""
+    """Tell of an utterance whether its number and person, and the time of its dialogue, are usual."""
     is_user = pl.col("turn_index") % 2 == 0
     return (
         (pl.col("size") // 2 >= _AGENTS)
@@ -155,5 +146,4 @@ def _is_plain() -> pl.Expr:
         & (pl.col("user_id") == pl.when(is_user).then("user").otherwise("agent"))
         & (pl.col("user_name") == pl.when(is_user).then("user_shown").otherwise("agent_shown"))
         & (pl.col("utterance_pos") == pl.col("turn_index") + 1)
-        & (pl.col("utterance") != PLACEHOLDER)
     )
