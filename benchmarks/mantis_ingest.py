@@ -2,8 +2,8 @@
 
     uv run python -m benchmarks.mantis_ingest [--dialogues 80000] [--repeat 5]
 
-Each run is a process of its own, the two kinds in turn; times are whole processes, interpreter and imports included
-for the ingest, ``json.load`` alone for the other. The peak is the process's largest resident set.
+Each run is a process of its own, the two kinds in turn; of the ingest the whole command is measured, of the
+other ``json.load`` alone. The peak is the process's largest resident set.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.command import ingest
 from benchmarks.mantis_shape import DIALOGUES, write_file
 from benchmarks.memory import peak
 
@@ -23,39 +24,26 @@ MEMORY = 300
 """Megabytes above the file's size that an ingest may take."""
 
 
-def ingest(source: Path, folder: Path) -> float:
-    """Do what ``talkhouse ingest mantis FILE`` does; gives the size of the warehouse in megabytes."""
-    from talkhouse.build import ingest as run
-    from talkhouse.progress import Silent
-
-    warehouse = folder / "talks.duckdb"
-    warehouse.unlink(missing_ok=True)
-    run(warehouse, Silent(), "mantis", [source])
-    return warehouse.stat().st_size / 1e6
-
-
-def load(source: Path, _: Path) -> float:
+def load(source: Path) -> float:
     """Parse the file with the standard library; gives the number of dialogues."""
     with source.open("rb") as stream:
         return float(len(json.load(stream)))
 
 
-KINDS = {"ingest": ingest, "load": load}
-
-
 def measure(kind: str, source: Path, folder: Path) -> dict[str, float]:
-    """Run one kind in a process of its own: seconds, of which work, processor seconds, peak megabytes, result."""
-    begun = time.perf_counter()
-    command = [sys.executable, "-m", "benchmarks.mantis_ingest", "--run", kind, str(source), str(folder)]
+    """Run one kind in a process of its own: seconds of it, processor seconds, peak megabytes, result."""
+    if kind == "ingest":
+        return ingest("mantis", source, folder / "talks.duckdb")
+    command = [sys.executable, "-m", "benchmarks.mantis_ingest", "--load", str(source)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout)
-    return result | {"process": time.perf_counter() - begun}
+    return result
 
 
-def run(kind: str, source: Path, folder: Path) -> None:
-    """Be the process that is measured."""
+def run(source: Path) -> None:
+    """Be the process in which the standard library parses the file."""
     begun = time.perf_counter()
-    result = KINDS[kind](source, folder)
+    result = load(source)
     seconds = time.perf_counter() - begun
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": peak(), "result": result}))
@@ -69,11 +57,12 @@ def compare(dialogues: int, repeat: int) -> None:
         write_file(source, dialogues)
         tiny.parent.mkdir()
         write_file(tiny, 3)
-        rounds = [{kind: measure(kind, source, folder) for kind in KINDS} for _ in range(repeat)]
+        rounds = [{kind: measure(kind, source, folder) for kind in ("ingest", "load")} for _ in range(repeat)]
         fixed = statistics.median(measure("ingest", tiny, folder)["process"] for _ in range(repeat))
         size = source.stat().st_size / 1e6
     middle = {
-        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]} for kind in KINDS
+        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]}
+        for kind in rounds[0]
     }
     ratio = statistics.median(one["ingest"]["process"] / one["load"]["seconds"] for one in rounds)
     processor = statistics.median(one["ingest"]["cpu"] / one["load"]["cpu"] for one in rounds)
@@ -92,11 +81,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dialogues", type=int, default=DIALOGUES, help="80000: about 420 MB")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--run", nargs=3, metavar=("KIND", "FILE", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--load", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.run:
-        kind, source, folder = arguments.run
-        run(kind, Path(source), Path(folder))
+    if arguments.load:
+        run(arguments.load)
     else:
         compare(arguments.dialogues, arguments.repeat)
 

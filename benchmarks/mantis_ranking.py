@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import ingest
 from benchmarks.mantis_shape import dialogues
 from benchmarks.memory import peak
 
@@ -61,17 +62,6 @@ def _cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if '"' in text else text
 
 
-def ingest(folder: Path, place: Path) -> float:
-    """Do what ``talkhouse ingest mantis FOLDER`` does; gives the megabytes of the warehouse."""
-    from talkhouse.build import ingest as run
-    from talkhouse.progress import Silent
-
-    warehouse = place / "talks.duckdb"
-    warehouse.unlink(missing_ok=True)
-    run(warehouse, Silent(), "mantis", [folder])
-    return warehouse.stat().st_size / 1e6
-
-
 def in_memory(folder: Path, _: Path) -> float:
     """Let DuckDB read the lines of the TSV into a table of one text column in memory; gives its rows in thousands."""
     return _lines(":memory:", folder)
@@ -99,22 +89,23 @@ def _lines(target: str, folder: Path) -> float:
         return con.execute("select count(*) / 1000 from lines").fetchall()[0][0]  # type: ignore[no-any-return]
 
 
-KINDS = {"ingest": ingest, "in_memory": in_memory, "in_file": in_file}
+PEERS = {"in_memory": in_memory, "in_file": in_file}
 
 
 def measure(kind: str, folder: Path, place: Path) -> dict[str, float]:
-    """Run one kind in a process of its own: seconds of the whole process and of the work, peak megabytes, result."""
-    begun = time.perf_counter()
+    """Run one kind in a process of its own: seconds (of the ingest, ``process``), peak megabytes, result."""
+    if kind == "ingest":
+        return ingest("mantis", folder, place / "talks.duckdb")
     command = [sys.executable, "-m", "benchmarks.mantis_ranking", "--run", kind, str(folder), str(place)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout)
-    return result | {"process": time.perf_counter() - begun}
+    return result
 
 
 def run(kind: str, folder: Path, place: Path) -> None:
     """Be the process that is measured."""
     begun = time.perf_counter()
-    result = KINDS[kind](folder, place)
+    result = PEERS[kind](folder, place)
     print(json.dumps({"seconds": time.perf_counter() - begun, "peak": peak(), "result": result}))
 
 
@@ -124,10 +115,11 @@ def compare(count: int, repeat: int, parent: Path | None) -> None:
         place = Path(name)
         size = invent(place / "whole", count)
         half = invent(place / "half", count // 2)
-        rounds = [{kind: measure(kind, place / "whole", place) for kind in KINDS} for _ in range(repeat)]
+        rounds = [{kind: measure(kind, place / "whole", place) for kind in ("ingest", *PEERS)} for _ in range(repeat)]
         small = measure("ingest", place / "half", place)
     middle = {
-        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]} for kind in KINDS
+        kind: {name: statistics.median(one[kind][name] for one in rounds) for name in rounds[0][kind]}
+        for kind in rounds[0]
     }
     print(json.dumps({"megabytes": size, **middle, "half": {"megabytes": half, **small}}, indent=2))
     for kind in ("in_memory", "in_file"):

@@ -114,6 +114,9 @@ class Lane(Protocol):
     def finish(self) -> None:
         """Make everything last that was inserted."""
 
+    def close(self) -> None:
+        """Forget what does not last."""
+
 
 class Batches:
     """Collects rows until a batch is worth an insert; then they go to one lane after the other, in turns.
@@ -183,9 +186,10 @@ class Batches:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the threads when they have done what they are at."""
-        for _lane, thread in self._lanes:
+        """End the threads when they have done what they are at, and the lanes."""
+        for lane, thread in self._lanes:
             thread.shutdown()
+            lane.close()
 
     def _drain(self, fewest: int) -> Iterator[Batch]:
         for table in [table for table, rows in self._rows.items() if len(rows) >= fewest]:

@@ -72,8 +72,11 @@ class _Lane:
         """Commit what was inserted."""
         if self._con is not None:
             self._con.execute("commit")
+
+    def close(self) -> None:
+        """Roll back what was not committed."""
+        if self._con is not None:
             self._con.close()
-            self._con = None
 
 
 @dataclass
@@ -83,6 +86,8 @@ class Load:
     connect: Connect
     corpus: Corpus
     advance: Advance
+    is_again: bool = False
+    """Whether a reader asked for it: all files are in doubt."""
     findings: int = 0
 
     def __post_init__(self) -> None:
@@ -93,8 +98,13 @@ class Load:
         self.validator = Validator(self.corpus, self.rules)
 
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
-        """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
+        """Read the files and fill the tables of a warehouse that is thrown away if that fails.
+
+        Raises ReadAgain, with nothing loaded, where a reader does.
+        """
         with opened(disk) as (files, skipped), self.batches, _at_full_speed():
+            for file in files:
+                file.is_doubtful = self.is_again
             for item in skipped:
                 self.accounts.skip(item)
                 if item.reason == OUTSIDE:

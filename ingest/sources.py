@@ -97,6 +97,8 @@ class SourceFile:
     _archive: "zipfile.ZipFile | tarfile.TarFile | None" = None
     sha256: str = ""
     has_bom: bool = False
+    is_doubtful: bool = False
+    """Whether a file of the corpus turned out not to be what it was taken for; all of them are read again."""
 
     @property
     def id(self) -> str:
@@ -140,19 +142,17 @@ class SourceFile:
         self.sha256 = state.hexdigest()
         return held
 
-    def chunks(self, *, is_again: bool = False) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes]:
         """Give the bytes in pieces, without a byte order mark; for files that are larger than memory.
 
-        The SHA-256 is noted when the last piece is given. ``is_again``: the file was read before, and it is enough
-        that nothing tells of a change since it was found. Raises SourceError as ``read`` does, and where it changed.
+        The SHA-256 is noted when the last piece is given. Raises SourceError as ``read`` does.
         """
         state = sha256()
 
         def more() -> bytes:
             with _READING:
                 piece = stream.read(_PIECE)
-            if not is_again:
-                state.update(piece)
+            state.update(piece)
             return piece
 
         # Read and hashed in a thread of its own, which works without Python's lock.
@@ -166,10 +166,7 @@ class SourceFile:
             while piece := ahead.popleft().result():
                 ahead.append(thread.submit(more))
                 yield piece
-            if is_again:
-                _check_unchanged(self.disk)
-        if not is_again:
-            self.sha256 = state.hexdigest()
+        self.sha256 = state.hexdigest()
 
     def _open(self) -> IO[bytes]:
         if self.member is None:
@@ -355,17 +352,6 @@ def _readable(disk: DiskFile) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise SourceError("the file can't be read", where=disk.location, found=str(error)) from error
-
-
-def _check_unchanged(disk: DiskFile) -> None:
-    """Refuse a file that somebody wrote to since it was found: what was proven of it may not be true any more."""
-    info = disk.location.stat()
-    if (info.st_size, info.st_mtime_ns, info.st_ino) != (disk.stat.size, disk.stat.mtime_ns, disk.stat.inode):
-        raise SourceError(
-            "the file changed while it was read",
-            where=disk.location,
-            next_step="build again when nobody writes to it; nothing was changed",
-        )
 
 
 def _forbidden(path: Path) -> SourceError:

@@ -172,7 +172,7 @@ class _Copy(SourceFile):
     """A file that was written back: JSON is spelled in another way, and the hash is that of the publisher's file."""
 
     def __init__(self, file: SourceFile, published_sha256: str) -> None:
-        super().__init__(file.disk, file.member, file.size)
+        super().__init__(file.disk, file.member, file.size, is_doubtful=file.is_doubtful)
         self._file, self._published_sha256 = file, published_sha256
 
     def read(self) -> bytes:
@@ -187,9 +187,9 @@ class _Copy(SourceFile):
         self._note()
         return held
 
-    def chunks(self, *, is_again: bool = False) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes]:
         """Give the bytes in pieces."""
-        for piece in self._file.chunks(is_again=is_again):
+        for piece in self._file.chunks():
             self._note()
             yield piece
         self._note()

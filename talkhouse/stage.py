@@ -12,7 +12,7 @@ from typing import TypeAlias
 import duckdb
 
 import migrations
-from ingest.corpus import Corpus
+from ingest.corpus import Corpus, ReadAgain
 from ingest.load import Connect, Load
 from queries.catalogue import Catalogue
 from queries.views import create_split_views, create_views, fill_examples
@@ -56,6 +56,7 @@ class Stage:
             for item in self.plan.load:
                 self._load(partial(self._beside, opened), item)
             con, made = opened.result(), views.result()
+            con.execute("reset threads")  # from here on, few statements have much to do
             if self.request.is_replay:
                 keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
@@ -73,7 +74,8 @@ class Stage:
         # Row groups are compressed and written while the next ones are read, not all at the commit.
         con.execute("set write_buffer_row_group_count = 1")
         con.execute(f"set temp_directory = {literal(str(self.bench.folder / 'spilled'))}")
-        # Hundreds of small statements, of which views follow, are done sooner by a thread that wakes no other.
+        # While files are read, each connection works in the thread that uses it: hundreds of small statements wake no
+        # other, and none that is idle gives back memory that the inserts need again.
         con.execute("set threads = 1")
         migrations.make(con)
         return con
@@ -87,11 +89,18 @@ class Stage:
         """Give another connection to the staged file, once it is prepared."""
         return warehouse.beside(opened.result(), self.bench.stage)
 
-    def _load(self, connect: Connect, item: Input) -> None:
+    def _load(self, connect: Connect, item: Input, *, is_again: bool = False) -> None:
         """Load one corpus."""
         self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
-        Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
-        self.progress.finish(item.corpus)
+        try:
+            load = Load(connect, item.corpus, self.progress.advance, is_again=is_again)
+            load.run(item.files, is_sample=item.is_sample)
+        except ReadAgain:
+            if is_again:
+                raise
+            self._load(connect, item, is_again=True)
+        else:
+            self.progress.finish(item.corpus)
 
     def _make_views(self, opened: Opened) -> set[str]:
         """Create macros and views, and those of the splits that are declared; gives the names of the latter."""
@@ -100,7 +109,6 @@ class Stage:
             create_views(con, self.catalogue)
             made = create_split_views(con, self.catalogue, self._splits)
             con.execute("commit")
-            con.execute("reset threads")
         return made
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection, made: set[str]) -> None:

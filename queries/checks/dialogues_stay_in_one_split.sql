@@ -2,21 +2,32 @@
 -- severity: warn
 -- remedy: Leave one of the two out when you train; a leak that is meant belongs into the corpus's declaration.
 with
-places as (
-    select distinct corpus_id, dialogue_id, release, split
+placed as (
+    select corpus_id, dialogue_id, release, split
     from main.records
     where dialogue_id is not null and split is not null
 ),
 
-leaks as (
-    select
-        corpus_id,
-        dialogue_id,
-        release,
-        string_agg(split, '/' order by split) as splits,
-    from places
+leaking as (
+    select corpus_id, dialogue_id, release
+    from placed
     group by corpus_id, dialogue_id, release
-    having count(*) > 1
+    having min(split) < max(split)
+),
+
+leaks as (
+    -- Their splits are put together only here: for all dialogues it would take five times as long.
+    select
+        placed.corpus_id,
+        placed.dialogue_id,
+        placed.release,
+        string_agg(distinct placed.split, '/' order by placed.split) as splits,
+    from placed
+    inner join leaking
+        on leaking.corpus_id = placed.corpus_id
+        and leaking.dialogue_id = placed.dialogue_id
+        and leaking.release is not distinct from placed.release
+    group by placed.corpus_id, placed.dialogue_id, placed.release
 )
 
 select

@@ -90,6 +90,8 @@ class Bar:
 
     def start(self, corpus: "Corpus", size: int) -> None:
         """Show a corpus with the bytes that lie ahead."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)  # it is read again
         self._records, self._begun = 0, time.monotonic()
         self._task = self._bar.add_task(f"reading {corpus.id}", total=size, records=0)
         if not errors.is_terminal:
@@ -105,6 +107,7 @@ class Bar:
         """Say how many records the corpus had."""
         if self._task is not None:
             self._bar.remove_task(self._task)
+            self._task = None
         if not errors.is_terminal:
             seconds = time.monotonic() - self._begun
             errors.print(f"read {corpus.id}: {self._records:,} records in {seconds:,.1f} s")

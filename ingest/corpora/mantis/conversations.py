@@ -1,22 +1,27 @@
 """The plain and the intent file of a split: one object each, with a dialogue under every key."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 
 import polars as pl
 
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
 from ingest.corpora.mantis.layout import Role
-from ingest.corpora.mantis.parts import dialogues
+from ingest.corpora.mantis.parts import parts, whole
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual
-from ingest.corpus import Frame, Outcome, Place, reject
+from ingest.corpus import Frame, Outcome, Place, ReadAgain, reject
 from ingest.decode import BadRecord, pointer
 from ingest.sources import SourceFile
 
 _AHEAD = 2
 """Batches that are decoded while one is worked through."""
+
+
+_TOGETHER = 2_000
+"""Dialogues of a doubtful file that are worked through at once."""
 
 
 class Conversations:
@@ -29,20 +34,20 @@ class Conversations:
     def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
         """Give every dialogue of a file, then what the file is beside them."""
         try:
-            keys, texts = dialogues(file)
-            _check(keys)
+            batches = _in_memory(file) if file.is_doubtful else _in_parts(file)
         except BadRecord as bad:
             place = Place(file, subset=role.subset, split=role.split, size=file.size)
             yield reject(place, bad, file.read())
             return
         self._build.proof.begin(role.split or "")
-        reader = Dialogues(file, role, self._build)
-        for batch, decoded in _decoded(_batches(keys, texts)):
-            yield from reader.batch(batch, decoded)
-        yield Frame(file, {"orders": list(self._build.parser.orders)}, len(keys))
+        reader, records = Dialogues(file, role, self._build), 0
+        for members, found in _decoded(batches):
+            yield from reader.batch(members, found)
+            records += len(members)
+        yield Frame(file, {"orders": list(self._build.parser.orders)}, records)
 
 
-def _decoded(batches: Iterator[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:
+def _decoded(batches: Iterable[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:
     """Find the usual dialogues of each batch, in a thread of its own while those before are worked through."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
@@ -55,21 +60,33 @@ def _decoded(batches: Iterator[list[Member]]) -> Iterator[tuple[list[Member], pl
             yield members, future.result()
 
 
-def _batches(keys: list[str], texts: Iterator[list[bytes]]) -> Iterator[list[Member]]:
-    """Name the dialogues by their keys."""
-    repeated, done = _repeated(keys), 0
-    for raws in texts:
-        yield [Member(place, keys[place], raw, repeated.get(place)) for place, raw in enumerate(raws, done)]
-        done += len(raws)
+def _in_parts(file: SourceFile) -> Iterator[list[Member]]:
+    """Give the dialogues of a file as long as nothing about it is in doubt: then ReadAgain."""
+    done = 0
+    for texts in parts(file):
+        if not all(map(_is_number, (key for key, _ in texts))):
+            raise ReadAgain
+        yield [Member(place, key, raw, None) for place, (key, raw) in enumerate(texts, done)]
+        done += len(texts)
 
 
-def _check(keys: list[str]) -> None:
-    """Refuse a file with a key that is no whole number: BadRecord."""
-    for key in keys:
-        try:
-            int(key)
-        except ValueError as error:
-            raise BadRecord("MA-01", f"the key {key!r} is no whole number", pointer(key)) from error
+def _in_memory(file: SourceFile) -> Iterator[list[Member]]:
+    """Give the dialogues of any file; BadRecord if it is no object with whole numbers as keys."""
+    pieces = whole(file)
+    wrong = next((key for key, _ in pieces if not _is_number(key)), None)
+    if wrong is not None:
+        raise BadRecord("MA-01", f"the key {wrong!r} is no whole number", pointer(wrong))
+    repeated = _repeated([key for key, _ in pieces])
+    members = (Member(place, key, bytes(raw), repeated.get(place)) for place, (key, raw) in enumerate(pieces))
+    return iter(lambda: list(islice(members, _TOGETHER)), [])
+
+
+def _is_number(key: str) -> bool:
+    try:
+        int(key)
+    except ValueError:
+        return False
+    return True
 
 
 def _repeated(keys: list[str]) -> dict[int, str]:

@@ -1,21 +1,24 @@
 """The dialogues of a file, some megabytes at a time, so that no file is in memory as a whole.
 
-It is read twice: first its JSON is proven and the places of its dialogues are noted, then they are given out. A file
-of which not enough can be proven like this goes the long way: it is split in memory, which tells what is wrong.
+Each part is proven to be JSON by itself, and so are all of them together. A file of which that can't be said is read
+again in memory, where it is split member by member, so that those that are malformed don't hide the others.
 """
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Raw
 
 from ingest import decode, split
+from ingest.corpora.mantis.shapes import NAN
 from ingest.corpora.mantis.stand_in import NUMBERS, put
+from ingest.corpus import ReadAgain
 from ingest.decode import BadRecord
 from ingest.sources import SourceFile
+
+Texts = list[tuple[str, bytes]]
+"""Dialogues that follow one another: their keys and their JSON."""
 
 _SIZE = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
@@ -28,28 +31,10 @@ _CUT = re.compile(rb'\}[ \t\r\n]*(,)[ \t\r\n]*"[0-9]+"[ \t\r\n]*:[ \t\r\n]*\{')
 in two, of which neither is JSON."""
 
 
-class _Part(NamedTuple):
-    """Where some dialogues are: counted from the comma before them, or from the beginning of the file."""
-
-    size: int
-    keys: list[str]
-    starts: "array[int]"
-    ends: "array[int]"
-
-
-def dialogues(file: SourceFile) -> tuple[list[str], Iterator[list[bytes]]]:
-    """Give the keys of a file's dialogues, and then their texts, some at a time; BadRecord if it is no object."""
-    parts = _parts(file)
-    if parts is None:
-        return _whole(file)
-    return [key for part in parts for key in part.keys], _again(file, parts)
-
-
-def _parts(file: SourceFile) -> list[_Part] | None:
-    """Cut a file between dialogues; None where that can't be, or where a part is no JSON by itself."""
-    buffer, pieces = bytearray(), file.chunks()
-    found: list[_Part] = []
-    is_all, wanted = False, _SIZE
+def parts(file: SourceFile) -> Iterator[Texts]:
+    """Give the dialogues of a file that is one JSON object without a key twice; ReadAgain as soon as it is not."""
+    buffer, pieces, seen = bytearray(), file.chunks(), set[str]()
+    is_first, is_all, wanted = True, False, _SIZE
     while not is_all:
         while len(buffer) < wanted and not is_all:
             piece = next(pieces, b"")
@@ -60,18 +45,31 @@ def _parts(file: SourceFile) -> list[_Part] | None:
             wanted = 2 * len(buffer)
             continue
         # Brackets in the place of the commas around it make a part an object of its own.
-        if found:
+        if not is_first:
             buffer[:1] = b"{"
         if not is_all:
             buffer[end : end + 1] = b"}"
         with memoryview(buffer) as view:
-            part = _part(view[: end if is_all else end + 1], end)
-        if part is None:
-            return None
-        found.append(part)
+            found = _dialogues(view[: end if is_all else end + 1])
+        keys = {key for key, _ in found}
+        if len(keys) < len(found) or not seen.isdisjoint(keys):
+            raise ReadAgain
+        seen |= keys
+        yield found
         del buffer[:end]
-        wanted = _SIZE
-    return found
+        is_first, wanted = False, _SIZE
+
+
+def whole(file: SourceFile) -> list[tuple[str, Raw]]:
+    """Split a file in memory, also where members are malformed or keys stand twice; BadRecord if it is no object."""
+    text = file.read()
+    if text.lstrip()[:1] != b"{":
+        try:
+            decode.decoder(Raw).decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise decode.json_problem(text, error) from error
+        raise BadRecord("MA-01", "not an object of dialogues")
+    return list(split.views(text))
 
 
 def _cut(text: bytearray) -> int:
@@ -83,61 +81,26 @@ def _cut(text: bytearray) -> int:
     return 0
 
 
-def _part(text: memoryview, size: int) -> _Part | None:
-    """Find the dialogues of an object; None if it is none, or has a key twice."""
-    pieces = _pieces(text)
+def _dialogues(text: memoryview) -> Texts:
+    """Split an object; ReadAgain if it is none."""
+    pieces, nans = _members(text), list[int]()
     if pieces is None:
-        put(text, NUMBERS[0])
-        pieces = _pieces(text)
-    starts = split.starts(text, pieces) if pieces else None
+        nans = put(text, NUMBERS[0])
+        pieces = _members(text)
+    starts = None if pieces is None else split.starts(text, pieces)
     if pieces is None or starts is None:
-        return None
-    ends = [start + len(memoryview(piece)) for start, piece in zip(starts, pieces.values(), strict=True)]
-    return _Part(size, list(pieces), array("Q", starts), array("Q", ends))
+        raise ReadAgain
+    for place in nans:
+        text[place : place + len(NAN)] = NAN
+    return [
+        (key, bytes(text[start : start + len(memoryview(piece))]))
+        for start, (key, piece) in zip(starts, pieces.items(), strict=True)
+    ]
 
 
-def _pieces(text: memoryview) -> dict[str, Raw] | None:
+def _members(text: memoryview) -> dict[str, Raw] | None:
     try:
         pieces: dict[str, Raw] = decode.decoder(dict[str, Raw]).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return pieces
-
-
-def _again(file: SourceFile, parts: list[_Part]) -> Iterator[list[bytes]]:
-    """Read a file again and give the dialogues of its parts; SourceError if it changed meanwhile."""
-    buffer, pieces = bytearray(), file.chunks(is_again=True)
-    for part in parts:
-        while len(buffer) < part.size and (piece := next(pieces, b"")):
-            buffer += piece
-        with memoryview(buffer) as view:
-            raws = [bytes(view[start:end]) for start, end in zip(part.starts, part.ends, strict=True)]
-        yield raws
-        del buffer[: part.size]
-    for _ in pieces:  # to the end, where a change is found out
-        pass
-
-
-def _whole(file: SourceFile) -> tuple[list[str], Iterator[list[bytes]]]:
-    """Split a file in memory, also where members are malformed or keys stand twice."""
-    text = file.read()
-    if text.lstrip()[:1] != b"{":
-        try:
-            decode.decoder(Raw).decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise decode.json_problem(text, error) from error
-        raise BadRecord("MA-01", "not an object of dialogues")
-    pieces = list(split.views(text))
-    return [key for key, _ in pieces], _in_turn(piece for _, piece in pieces)
-
-
-def _in_turn(pieces: Iterable[Raw]) -> Iterator[list[bytes]]:
-    raws: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        raws.append(bytes(piece))
-        size += len(raws[-1])
-        if size >= _SIZE:
-            yield raws
-            raws, size = [], 0
-    yield raws

@@ -39,14 +39,11 @@ class People:
             talks.lazy().select(key=f"{role}_key", number=role, name=f"{role}_shown") for role in ("user", "agent")
         ]
         people = pl.concat(roles).unique(maintain_order=True).collect(engine="in-memory")
-        fresh, renamed = [], []
-        for key, number, name in people.iter_rows():
-            given = (b"%d.0" % number, name)
-            known = self._known.setdefault(key, given)
-            if known is given:
-                fresh.append((key, f"{number}.0", name))
-            elif known != given:
-                renamed.append((key, name))
+        keys, names = people["key"].to_list(), people["name"].to_list()
+        given = list(zip([b"%d.0" % number for number in people["number"].to_list()], names, strict=True))
+        known = list(map(self._known.setdefault, keys, given))
+        is_fresh = pl.Series([one is other for one, other in zip(known, given, strict=True)], dtype=pl.Boolean)
+        renamed = [(keys[place], names[place]) for place, one in enumerate(known) if one != given[place]]
         if renamed:
             others = pl.DataFrame(renamed, schema=["key", "name"], orient="row")
             for role in ("user", "agent"):
@@ -54,9 +51,11 @@ class People:
                     others, left_on=[f"{role}_key", f"{role}_shown"], right_on=["key", "name"], how="anti"
                 )
             talks = talks.sort("place")
-        keys, ids, names = ([one[column] for one in fresh] for column in range(3))
         shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
-        return talks, Block(Speaker, shared, {"speaker_id": keys, "native_id": ids, "name": names})
+        fresh = people.filter(is_fresh).select(
+            speaker_id="key", native_id=pl.col("number").cast(pl.String) + ".0", name="name"
+        )
+        return talks, Block(Speaker, shared, fresh.to_dict())
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
         """Give somebody by user id, user name and domain; adds the row where it is the first time."""

@@ -16,14 +16,15 @@ _LOOK_BEHIND = 256
 _WORD = re.compile(rb'"\w+"$')
 
 
-def put(text: bytearray | memoryview, number: bytes) -> None:
-    """Overwrite every bare NaN behind a key of word characters; a NaN in a text stays.
+def put(text: bytearray | memoryview, number: bytes) -> list[int]:
+    """Overwrite every bare NaN behind a key of word characters, and tell where; a NaN in a text stays.
 
     In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
     """
-    for place in [match.start() for match in re.finditer(NAN, text)]:
-        if _is_bare(text, place):
-            text[place : place + len(NAN)] = number
+    places = [place for place in [match.start() for match in re.finditer(NAN, text)] if _is_bare(text, place)]
+    for place in places:
+        text[place : place + len(NAN)] = number
+    return places
 
 
 def replaced(raw: bytes) -> tuple[bytes, bytes]:

@@ -1,7 +1,7 @@
 """Files in parts: wherever they are cut, their dialogues are those of the file as a whole."""
 
 import json
-import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest import sources, split
+from ingest import batches, sources, split
 from ingest.corpora.mantis import parts
-from ingest.corpora.mantis.parts import dialogues
-from ingest.decode import BadRecord
-from ingest.sources import SourceFile, disk_files, opened
-from schema.errors import SourceError
-from tests.conftest import how_many
+from ingest.corpus import ReadAgain
+from ingest.sources import disk_files, opened
+from tests.conftest import Build, how_many
+from tests.corpora.mantis.inventor import Inventor
 
 Talks = list[tuple[str, bytes]]
 
@@ -33,8 +32,7 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 1}, {"separators": (",", ":")}, 
 def read(path: Path) -> Talks:
     """Give keys and texts of a file's dialogues."""
     with opened(disk_files(path, path.name)) as ([file], _):
-        keys, texts = dialogues(file)
-        return list(zip(keys, [raw for raws in texts for raw in raws], strict=True))
+        return [one for texts in parts.parts(file) for one in texts]
 
 
 @settings(max_examples=how_many(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -55,61 +53,80 @@ def test_dialogues_are_the_same_wherever_a_file_is_cut(
         patch.setattr(parts, "_SIZE", size)
         patch.setattr(parts, "_END", 40)
         patch.setattr(sources, "_PIECE", piece)
-        found = read(path)
+        try:
+            found = read(path)
+        except ReadAgain:
+            # Only an object or list inside, or a key that is no word, may hide where a dialogue ends or what NaN is.
+            assert not all(is_plain(talk) for talk in talks.values())
+            return
     assert found == [(one.token, one.raw) for one in split._scan(text)]
+
+
+def is_plain(talk: dict[str, Any]) -> bool:
+    """Whether a dialogue has nothing but words, numbers and null."""
+    return all(re.fullmatch(r"\w+", key, re.ASCII) for key in talk) and not any(
+        isinstance(value, dict | list) for value in talk.values()
+    )
+
+
+DOUBTFUL = {
+    "a key twice": b'{"0": {"a": 1}, "1": {"a": 2}, "0": {"a": 3}, "2": {}}',
+    "a key twice in a row": b'{"0": {"a": 1}, "0": {"a": 2}, "1": {"a": 3}, "2": {}}',
+    "malformed": b'{"0": {"a": 1}, "1": {"a" 2}, "2": {"a": 3}, "3": {}}',
+    "cut where there is none": b'{"0": {"x": {"a": 1}, "1": {"b": 2}, "2": {"c": 3}}, "9": {}}',
+    "NaN in a list": b'{"0": {"u": NaN}, "1": {"u": [NaN]}, "2": {"u": "NaN"}}',
+    "no end": b'{"0": {"a": 1}, "1": {"a": [}',
+    "no text": b"",
+    "no object": b"[{}]",
+    "something behind the end": b'{"0": {"a": 1}, "1": {}} 2',
+}
+
+
+@pytest.mark.parametrize("text", DOUBTFUL.values(), ids=DOUBTFUL.keys())
+@pytest.mark.parametrize("size", [1, 16, 1_000])
+def test_a_file_in_doubt_is_told(text: bytes, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.json").write_bytes(text)
+    monkeypatch.setattr(parts, "_SIZE", size)
+    monkeypatch.setattr(sources, "_PIECE", 7)
+    if size == 1_000 and b'"x"' in text:
+        assert len(read(tmp_path / "x.json")) == 2  # it is not cut at all
+        return
+    with pytest.raises(ReadAgain):
+        read(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        b'{"0": {"a": 1}, "1": {"a": 2}, "0": {"a": 3}, "2": {}}',
-        b'{"0": {"a": 1}, "1": {"a" 2}, "2": {"a": 3}, "3": {}}',
-        b'{"0": {"x": {"a": 1}, "1": {"b": 2}, "2": {"c": 3}}, "9": {}}',
         b'{"0": {"a": 1}, "x": 2, "1": [], "2": {"c": 3}, "9": {}}',
         b'{"0": {"a": "}, \\"1\\": {"}, "\\u0039": {}}',
         b" \n{ }\t",
         b'{"0": {"u": NaN}, "1": {"u": NaN, "v": 0E0}, "2": {"u": "NaN"}}',
-        b'{"0": {"u": NaN}, "1": {"u": [NaN]}, "2": {"u": "NaN"}}',
     ],
 )
 @pytest.mark.parametrize("size", [1, 16, 1_000])
-def test_the_long_way_is_taken_where_a_part_proves_nothing(
-    text: bytes, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_odd_is_not_doubtful(text: bytes, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.json").write_bytes(text)
     monkeypatch.setattr(parts, "_SIZE", size)
     monkeypatch.setattr(sources, "_PIECE", 7)
-    assert read(tmp_path / "x.json") == [(one.token, one.raw) for one in split.members(text)]
+    assert read(tmp_path / "x.json") == [(json.loads(f'"{one.token}"'), one.raw) for one in split.members(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [(b'{"0": {"a": 1}, "1": {"a": [}', "TH-01"), (b"[{}]", "MA-01"), (b"", "TH-01"), (b"{", "TH-01"), (b"3", "MA-01")],
-)
-@pytest.mark.parametrize("size", [1, 1_000])
-def test_what_is_no_object_is_refused(
-    text: bytes, rule: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_in_doubt_is_read_again_whole(
+    build_data: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "x.json").write_bytes(text)
-    monkeypatch.setattr(parts, "_SIZE", size)
-    with pytest.raises(BadRecord) as caught:
-        read(tmp_path / "x.json")
-    assert caught.value.rule == rule
-
-
-@pytest.mark.parametrize("is_longer", [False, True], ids=["another text", "a longer text"])
-def test_a_file_that_changes_between_two_readings_is_an_error(is_longer: bool, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_bytes(b'{"0": {"a": 1}}')
-
-    def changed(file: SourceFile) -> Talks:
-        keys, texts = dialogues(file)
-        path.write_bytes(b'{"0": {"a": 1}, "1": {}}' if is_longer else b'{"0": {"a": 2}}')
-        os.utime(path, ns=(0, 1))
-        return list(zip(keys, [raw for raws in texts for raw in raws], strict=True))
-
-    with (
-        opened(disk_files(path, "x.json")) as ([file], _),
-        pytest.raises(SourceError, match="changed while it was read"),
-    ):
-        changed(file)
+    folder = tmp_path / "data" / "mantis"
+    folder.mkdir(parents=True)
+    talks = [json.dumps(Inventor(["a", "b", "c"], seed).usual()) for seed in range(40)]
+    members = [f'"{index}": {talk}' for index, talk in enumerate(talks)]
+    members[30] = '"30": {"malformed"}'
+    (folder / "merged_train.json").write_text("{" + ", ".join(members) + "}", encoding="utf-8")
+    (folder / "merged_dev.json").write_text(json.dumps({"7": json.loads(talks[0])}), encoding="utf-8")
+    monkeypatch.setattr(parts, "_SIZE", 3_000)
+    monkeypatch.setattr(batches, "_BATCH_BYTES", 3_000)
+    monkeypatch.setattr(batches, "_FEW", 1)
+    with build_data(tmp_path / "data") as con:
+        assert con.execute("select count(*), count(distinct dialogue_id) from main.dialogues").fetchall() == [(40, 40)]
+        assert con.execute("select pointer, rule from meta.quarantine").fetchall() == [("/30", "TH-01")]
+        counts = "select records_in, records_loaded, records_quarantined from meta.source_files order by path"
+        assert con.execute(counts).fetchall() == [(1, 1, 0), (40, 39, 1)]
