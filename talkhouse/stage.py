@@ -52,7 +52,7 @@ class Stage:
             opened = threads.submit(self._open, stack)
             views = threads.submit(self._make_views, opened)
             if self.bench.old.exists():
-                carry(opened.result(), self.bench.old, self.plan, self.catalogue, present)
+                self._carry(opened.result(), present)
             for item in self.plan.load:
                 self._load(partial(self._beside, opened), item)
             con, made = opened.result(), views.result()
@@ -79,6 +79,12 @@ class Stage:
         con.execute("set threads = 1")
         migrations.make(con)
         return con
+
+    def _carry(self, con: duckdb.DuckDBPyConnection, present: list[Corpus]) -> None:
+        """Copy what is kept: few statements with much to do, so with all threads."""
+        con.execute("reset threads")
+        carry(con, self.bench.old, self.plan, self.catalogue, present)
+        con.execute("set threads = 1")
 
     def inventory(self) -> Inventory:
         """Say what the staged file holds."""

@@ -32,6 +32,9 @@ class Kept:
         """Note when that was."""
         self.finished = time.monotonic()
 
+    def close(self) -> None:
+        """Forget nothing."""
+
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 @pytest.mark.parametrize("is_packed", [False, True], ids=["file", "archive"])
