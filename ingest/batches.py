@@ -17,7 +17,7 @@ from schema.tables.base import LongText
 from schema.warehouse import ROW_GROUP
 
 _BATCH_ROWS = 12 * ROW_GROUP
-"""Rows of one table in a batch: an insert of several row groups compresses on all cores."""
+"""Rows of one table in a batch."""
 
 _BATCH_BYTES = 8_000_000
 """Bytes of source records in a batch; what they become takes several times that while two batches are under way."""
@@ -26,7 +26,7 @@ _FEW = 4_096
 """A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
 
 _UNDER_WAY = 2
-"""Batches that are inserted or wait for it: an insert that fills a row group takes longer than the others."""
+"""Batches that are inserted or wait for it, so that a lane each is busy."""
 
 _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""

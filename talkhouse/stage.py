@@ -104,9 +104,10 @@ class Stage:
         except ReadAgain:
             if is_again:
                 raise
-            self._load(connect, item, is_again=True)
         else:
             self.progress.finish(item.corpus)
+            return
+        self._load(connect, item, is_again=True)
 
     def _make_views(self, opened: Opened) -> set[str]:
         """Create macros and views, and those of the splits that are declared; gives the names of the latter."""

@@ -19,7 +19,6 @@ from ingest.sources import SourceFile
 _AHEAD = 2
 """Batches that are decoded while one is worked through."""
 
-
 _TOGETHER = 2_000
 """Dialogues of a doubtful file that are worked through at once."""
 
