@@ -367,12 +367,15 @@ def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["started"]
 
 
-@pytest.mark.parametrize("query", ["select 1 as x", ENDLESS])
-def test_a_reader_that_has_left_is_no_error(sample: Path, query: str) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["sql", "select 1 as x", "--format", "csv"], ["sql", ENDLESS, "--format", "csv"], ["status"], ["views"]],
+)
+def test_a_reader_that_has_left_is_no_error(sample: Path, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     shown = subprocess.run(
-        [*COMMAND, "sql", query, "--db", str(sample), "--format", "csv"],
+        [*COMMAND, *arguments, "--db", str(sample)],
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,9 +24,21 @@ from rich.progress import (
 if TYPE_CHECKING:
     from ingest.corpus import Corpus
 
-# No emoji: the key mantis:train:0 is not a picture of a train.
-output = Console(highlight=False, emoji=False)
-errors = Console(stderr=True, highlight=False, emoji=False)
+
+class _Console(Console):
+    """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is no error."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, emoji=False, **options)
+
+    def on_broken_pipe(self) -> None:
+        """End with 0, as for ``| head``; Rich would end with 1."""
+        _discard()
+        raise typer.Exit(0)
+
+
+output = _Console()
+errors = _Console(stderr=True)
 
 Database = Annotated[
     Path | None,
@@ -125,6 +137,10 @@ def quiet_end() -> Iterator[None]:
         # EIO is what a terminal gives that is gone.
         if error.errno not in (errno.EPIPE, errno.EIO):
             raise
-        # Python flushes what is left at its end, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard()
         raise typer.Exit(0) from None
+
+
+def _discard() -> None:
+    """Send what is still to be written nowhere: it is flushed at the end, which would fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
