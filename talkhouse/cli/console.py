@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ingest.corpus import Corpus
 
 
-class _Console(Console):
+class Printer(Console):
     """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is no error."""
 
     def __init__(self, **options: Any) -> None:
@@ -37,8 +37,8 @@ class _Console(Console):
         raise typer.Exit(0)
 
 
-output = _Console()
-errors = _Console(stderr=True)
+output = Printer()
+errors = Printer(stderr=True)
 
 Database = Annotated[
     Path | None,

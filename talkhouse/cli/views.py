@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from talkhouse.cli.completion import relations
-from talkhouse.cli.console import Database, Json, output
+from talkhouse.cli.console import Database, Json, Printer, output
 from talkhouse.settings import database
 
 
@@ -58,4 +57,4 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    (output if output.is_terminal else Console(width=10_000, emoji=False)).print(table)
+    (output if output.is_terminal else Printer(width=10_000)).print(table)
