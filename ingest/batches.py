@@ -25,8 +25,8 @@ _BATCH_BYTES = 8_000_000
 _FEW = 4_096
 """A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
 
-_UNDER_WAY = 2
-"""Batches that are inserted or wait for it, so that a lane each is busy."""
+_UNDER_WAY = 3
+"""Batches that are inserted or wait for it, one for each lane and one for the next."""
 
 _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
