@@ -20,7 +20,7 @@ _BATCH_ROWS = 12 * ROW_GROUP
 """Rows of one table in a batch."""
 
 _BATCH_BYTES = 8_000_000
-"""Bytes of source records in a batch; what they become takes several times that while two batches are under way."""
+"""Bytes of source records in a batch; what they become takes several times that for each batch under way."""
 
 _FEW = 4_096
 """A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
