@@ -2,23 +2,29 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from ingest import decode
+from ingest.corpora.mantis.form import Form
 from ingest.corpora.mantis.layout import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.parse import Parsed, Spoken
 from ingest.corpora.mantis.record import fields, key_of
 from ingest.corpora.mantis.shapes import TALK_FACTS
 from ingest.corpora.mantis.talk import FLAGGED
-from ingest.corpora.mantis.usual import FIELDS
 from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
 
 _SAID = dict.fromkeys(("utterance", "utterance_time", "votes", "id"), "varchar") | {"utterance_pos": "integer"}
-_TURNS = f"""
+
+
+def _turns(form: Form, order: int) -> str:
+    """Give the SELECT of the turns; ``order`` is the number of the file's order of keys."""
+    last = f',"fields":{order}' if order else ""
+    votes, rest = form.votes.split("{}")
+    return f"""
     select
         dialogue_id,
         said.utterance_pos - 1 as turn_index,
@@ -28,19 +34,31 @@ _TURNS = f"""
         said.utterance as text,
         said.id as native_id,
         said.utterance_time as said_at,
-        '{{"votes":"' || said.votes || '","is_answer":0}}' as extra  -- votes are digits, which JSON does not escape
+        -- Votes are digits, which JSON does not escape.
+        '{{"votes":{votes}' || said.votes || '{rest},"is_answer":0{last}}}' as extra
     from (
         select * exclude raw, unnest(from_json(raw, '{json.dumps({"utterances": [_SAID]})}').utterances) as said
         from stream
     )
-"""
+    """
 
 
-def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], role: Role, file_id: str) -> list[Block]:
+class Setting(NamedTuple):
+    """What the dialogues of a file have in common."""
+
+    file_id: str
+    role: Role
+    form: Form
+    order: int
+    """The number of the order of an utterance's keys."""
+
+
+def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], setting: Setting) -> list[Block]:
     """Give the rows of usual dialogues, of which the speakers' keys are known; and of their records.
 
     ``places`` and ``keys`` are those of the file, for each dialogue of the batch.
     """
+    file_id, role, form, order = setting
     split = role.split or ""
     chosen = usual["place"]
     talks = usual.with_columns(
@@ -57,11 +75,11 @@ def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], role
     parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
         (Dialogue, {"corpus_id": CORPUS, "language": "en"}, dialogues),
         (Participant, {}, _participants(talks.lazy()).collect(engine="in-memory")),
-        (Record, {"corpus_id": CORPUS, "extra": fields(FIELDS), **file}, records),
+        (Record, {"corpus_id": CORPUS, "extra": fields(form.fields), **file}, records),
     ]
     turns = talks.select("dialogue_id", "user_key", "agent_key", "raw").to_dict()
     found = [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
-    return [*found, Block(Turn, {}, turns, _TURNS, int(talks["size"].sum()))]
+    return [*found, Block(Turn, {}, turns, _turns(form, order), int(talks["size"].sum()))]
 
 
 def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:
@@ -80,7 +98,7 @@ class _Said(Struct, gc=False):
     actor_type: str
     user_name: str
     user_id: float
-    votes: str
+    votes: str | int
     id: str
     is_answer: int
 
@@ -89,12 +107,12 @@ class _Talk(Struct, gc=False):
     utterances: list[_Said]
 
 
-def parsed(usual: pl.DataFrame) -> dict[int, Parsed]:
-    """Give words and facts of the dialogues as ``parse`` gives them, by place; all but ``facts["utterances"]``."""
+def parsed(usual: pl.DataFrame, form: Form) -> dict[int, Parsed]:
+    """Give words and facts of the dialogues as ``parse`` does, by place; not ``facts["utterances"]`` and the orders."""
     found = {}
     for place, raw, *facts in usual.select("place", "raw", *TALK_FACTS).iter_rows():
         said = decode.decoder(_Talk).decode(raw).utterances
         spoken = Spoken._make(map(list, zip(*map(astuple, said), strict=True)))
-        spoken = spoken._replace(users=[b"%d.0" % user for user in spoken.users])
+        spoken = spoken._replace(users=list(map(form.user_id, spoken.users)))
         found[place] = Parsed(dict(zip(TALK_FACTS, facts, strict=True)), spoken, [0] * len(said), {})
     return found

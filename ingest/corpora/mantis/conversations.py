@@ -3,11 +3,12 @@
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 
 import polars as pl
 
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
+from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.parts import parts, whole
 from ingest.corpora.mantis.proof import Proof
@@ -39,19 +40,21 @@ class Conversations:
             yield reject(place, bad, file.read())
             return
         self._build.proof.begin(role.split or "")
-        reader, records = Dialogues(file, role, self._build), 0
-        for members, found in _decoded(batches):
+        first = next(batches, [])
+        form = form_of(first[0].raw) if first else PUBLISHED
+        reader, records = Dialogues(file, role, form, self._build), 0
+        for members, found in _decoded(chain([first], batches), form):
             yield from reader.batch(members, found)
             records += len(members)
         yield Frame(file, {"orders": list(self._build.parser.orders)}, records)
 
 
-def _decoded(batches: Iterable[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:
+def _decoded(batches: Iterable[list[Member]], form: Form) -> Iterator[tuple[list[Member], pl.DataFrame]]:
     """Find the usual dialogues of each batch, in a thread of its own while those before are worked through."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
         for batch in batches:
-            ahead.append((batch, thread.submit(usual, [member.raw for member in batch])))
+            ahead.append((batch, thread.submit(usual, [member.raw for member in batch], form)))
             if len(ahead) > _AHEAD:
                 members, future = ahead.popleft()
                 yield members, future.result()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.corpora.mantis.columns import blocks, parsed
+from ingest.corpora.mantis.columns import Setting, blocks, parsed
+from ingest.corpora.mantis.form import Form
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.oddities import oddities
 from ingest.corpora.mantis.parse import Parsed, Parser
@@ -58,9 +59,9 @@ class _Gathered:
 class Dialogues:
     """Makes the rows of one file's dialogues."""
 
-    def __init__(self, file: SourceFile, role: Role, build: Build) -> None:
+    def __init__(self, file: SourceFile, role: Role, form: Form, build: Build) -> None:
         self._file, self._role, self._split = file, role, role.split or ""
-        self._build = build
+        self._form, self._build = form, build
         self._is_shared = self._split in build.shared
         self._is_needed = self._is_shared or build.proof.remembers(self._split)
 
@@ -68,14 +69,16 @@ class Dialogues:
         """Give the rows of dialogues that follow one another, of which some are usual; and those that are refused."""
         gathered = _Gathered()
         usual = without(usual, (place for place, member in enumerate(members) if member.repeated is not None))
-        words = parsed(usual) if self._is_needed else {}
+        words = parsed(usual, self._form) if self._is_needed else {}
         known = {place: self._known(members[place].key, said) for place, said in words.items()}
         usual = without(usual, (place for place, one in known.items() if not one.is_plain))
-        usual, speakers = self._build.talks.people.cast(usual)
-        is_usual = set(usual["place"].to_list())
+        usual, speakers = self._build.talks.people.cast(usual, self._form.user)
+        is_usual, order = set(usual["place"].to_list()), 0
         for place, member in enumerate(members):
             try:
-                if place not in is_usual:
+                if place in is_usual:
+                    order = self._build.parser.number(self._form.spoken)
+                else:
                     self._take(member, known.get(place), gathered)
                 gathered.records += 1
                 gathered.size += len(member.raw)
@@ -83,7 +86,8 @@ class Dialogues:
                 yield reject(self._place(member), bad, member.raw)
         if gathered.records:
             places, keys = [member.place for member in members], [member.key for member in members]
-            laid_out = blocks(usual, places, keys, self._role, self._file.id) if is_usual else []
+            setting = Setting(self._file.id, self._role, self._form, order)
+            laid_out = blocks(usual, places, keys, setting) if is_usual else []
             laid_out += [block(gathered.turns)] if gathered.turns else []
             laid_out += [speakers] if len(speakers) else []
             yield LoadedMany(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)

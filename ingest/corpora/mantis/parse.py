@@ -74,9 +74,10 @@ class Parser:
         if type(facts.get("category")) is not str or "user" not in spoken.roles:
             raise _misshapen(raw)
         check_duplicates(raw, text_count(facts))
-        return Parsed(facts, spoken, [self._number(tuple(said)) for said in utterances], others)
+        return Parsed(facts, spoken, [self.number(tuple(said)) for said in utterances], others)
 
-    def _number(self, order: tuple[str, ...]) -> int:
+    def number(self, order: tuple[str, ...]) -> int:
+        """Give the number of an order of keys."""
         return self.orders.setdefault(order, len(self.orders))
 
 

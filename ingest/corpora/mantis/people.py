@@ -26,10 +26,11 @@ class People:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
-    def cast(self, talks: pl.DataFrame) -> tuple[pl.DataFrame, Block]:
+    def cast(self, talks: pl.DataFrame, written: str) -> tuple[pl.DataFrame, Block]:
         """Add ``user_key`` and ``agent_key`` to usual dialogues, and drop those in which somebody has another name.
 
-        Their user ids are whole numbers, written 4376.0. Gives also the rows of all who are named for the first time.
+        Their user ids are whole numbers, all ``written`` alike ("{}.0"). Gives also the rows of all who are named for
+        the first time.
         """
         talks = talks.with_columns(
             user_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "user"),
@@ -40,7 +41,9 @@ class People:
         ]
         people = pl.concat(roles).unique(maintain_order=True).collect(engine="in-memory")
         keys, names = people["key"].to_list(), people["name"].to_list()
-        given = list(zip([b"%d.0" % number for number in people["number"].to_list()], names, strict=True))
+        given = list(
+            zip([written.format(number).encode() for number in people["number"].to_list()], names, strict=True)
+        )
         known = list(map(self._known.setdefault, keys, given))
         is_fresh = pl.Series([one is other for one, other in zip(known, given, strict=True)], dtype=pl.Boolean)
         renamed = [(keys[place], names[place]) for place, one in enumerate(known) if one != given[place]]
@@ -52,9 +55,7 @@ class People:
                 )
             talks = talks.sort("place")
         shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
-        fresh = people.filter(is_fresh).select(
-            speaker_id="key", native_id=pl.col("number").cast(pl.String) + ".0", name="name"
-        )
+        fresh = people.filter(is_fresh).select(speaker_id="key", native_id=pl.format(written, "number"), name="name")
         return talks, Block(Speaker, shared, fresh.to_dict())
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:

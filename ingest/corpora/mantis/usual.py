@@ -1,13 +1,15 @@
 """Tells quickly whether nothing about a dialogue is unusual, as is true of nearly all; then its rows need little work.
 
-Usual is: the publisher's keys in their order, once each, and the publisher's types; people who take turns, numbers from
-1 on, and every value written as the publisher's code writes it, so that the columns of the tables give it back.
+Usual is: the publisher's keys, once each; their order and the types are those of the file (``Form``). People take
+turns, numbers count from 1 on, and every value is written as the publisher's code writes it, so that the columns of the
+tables give it back.
 
 What is unusual about any other is found out the long way, by ``parse`` and ``oddities``. A dialogue that is usual
 would give the same rows there.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import accumulate, chain
 from operator import attrgetter
 
@@ -15,11 +17,8 @@ import polars as pl
 from msgspec import Struct
 
 from ingest import decode
+from ingest.corpora.mantis.form import Form
 from ingest.corpora.mantis.oddities import DOMAINS, ID, PLACEHOLDER
-from ingest.corpora.mantis.shapes import SPOKEN
-
-FIELDS = ("category", "title", "dialog_time", "utterances", "has_concatenated_utterances")
-"""The keys of a dialogue, in the publisher's order."""
 
 _HEX = "[0-9a-fA-F]"
 _PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -38,28 +37,41 @@ def _object(values: dict[str, str]) -> str:
     return r"\{\s*" + r"\s*,\s*".join(rf'"{key}"\s*:\s*{value}' for key, value in values.items()) + r"\s*\}"
 
 
-def _utterance(role: str) -> str:
-    whole = r"(?:0|[1-9]\d{0,14})\.0"
-    values = (_TEXT, _TIME, r"[1-9]\d{0,2}", f'"{role}"', _TEXT, whole, r'"\d+"', f'"{ID}"', "0")
-    return _object(dict(zip(SPOKEN, values, strict=True)))
+def _utterance(form: Form, role: str) -> str:
+    """Give the pattern of an utterance."""
+    values = {
+        "utterance": _TEXT,
+        "utterance_time": _TIME,
+        "utterance_pos": r"[1-9]\d{0,2}",
+        "actor_type": f'"{role}"',
+        "user_name": _TEXT,
+        "user_id": form.user.replace(".", r"\.").format(r"(?:0|[1-9]\d{0,14})"),
+        "votes": form.votes.format(r"(?:0|-?[1-9]\d{0,8})"),
+        "id": f'"{ID}"',
+        "is_answer": "0",
+    }
+    return _object({name: values[name] for name in form.spoken})
 
 
-def _pattern() -> str:
-    """Give the pattern of a usual dialogue: the publisher's keys in their order, once each, people who take turns."""
-    user, agent = _utterance("user"), _utterance("agent")
+@cache
+def _pattern(form: Form) -> str:
+    """Give the pattern of a usual dialogue: the publisher's keys in the file's order, people who take turns."""
+    user, agent = _utterance(form, "user"), _utterance(form, "agent")
     turns = rf"{user}(?:\s*,\s*{agent}\s*,\s*{user})+(?:\s*,\s*{agent})?"
-    category = f'"(?:{"|".join(sorted(DOMAINS))})"'
-    values = dict(zip(FIELDS, (category, _TEXT, _TIME, rf"\[\s*{turns}\s*\]", "[01]"), strict=True))
-    return rf"(?s)^{_object(values)}$".replace(r"\d", "[0-9]").replace(r"\s", r"[ \t\r\n]")
-
-
-_PATTERN = _pattern()
+    values = {
+        "category": f'"(?:{"|".join(sorted(DOMAINS))})"',
+        "title": _TEXT,
+        "dialog_time": _TIME,
+        "utterances": rf"\[\s*{turns}\s*\]",
+        "has_concatenated_utterances": "[01]",
+    }
+    whole = _object({name: values[name] for name in form.fields})
+    return rf"(?s)^{whole}$".replace(r"\d", "[0-9]").replace(r"\s", r"[ \t\r\n]")
 
 
 class _Said(Struct, gc=False):
     """What tells who speaks; DuckDB reads the words."""
 
-    utterance_time: str
     utterance_pos: int
     user_name: str
     user_id: float
@@ -77,28 +89,27 @@ _AGENTS = 2
 """Utterances of the agent, at least; with fewer there is a finding."""
 
 
-def usual(raws: list[bytes]) -> pl.DataFrame:
-    """Find the usual ones of some dialogues, a row each.
+def usual(raws: list[bytes], form: Form) -> pl.DataFrame:
+    """Find the usual ones of some dialogues of a file, a row each.
 
     ``place`` is its position among them, ``raw`` its JSON, ``size`` the number of its utterances; ``user`` and
     ``agent`` are the ids of who speaks, ``user_shown`` and ``agent_shown`` their names; then its fields.
     """
     texts = _texts(raws)
-    places = (texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)).arg_true()
+    places = (texts.str.contains(_pattern(form)) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)).arg_true()
     talks = [decode.decoder(_Talk).decode(raws[place]) for place in places.to_list()]
     said = list(chain.from_iterable(map(attrgetter("utterances"), talks)))
     sizes = [len(talk.utterances) for talk in talks]
     second = pl.Series(list(accumulate(sizes, initial=1))[:-1], dtype=pl.Int64)
     spoken = pl.DataFrame(_columns(_Said, said))
-    begun = spoken.select(
-        begun=pl.col("utterance_time").gather(second - 1),
+    people = spoken.select(
         user=pl.col("user_id").gather(second - 1),
         user_shown=pl.col("user_name").gather(second - 1),
         agent=pl.col("user_id").gather(second),
         agent_shown=pl.col("user_name").gather(second),
     )
     own = [places.cast(pl.Int64).alias("place"), texts.gather(places).alias("raw"), pl.Series("size", sizes, pl.Int64)]
-    found = begun.hstack([*own, *_columns(_Talk, talks)])
+    found = people.hstack([*own, *_columns(_Talk, talks)])
     owners = found.lazy().drop("title", "raw").with_columns(turn_index=pl.int_ranges("size")).explode("turn_index")
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
     odd = beside.filter(~_is_plain()).select("place").collect(engine="in-memory")["place"]
@@ -138,11 +149,10 @@ def _columns(kind: type[Struct], rows: Sequence[Struct]) -> list[pl.Series]:
 
 
 def _is_plain() -> pl.Expr:
-    """Tell of an utterance whether its number and person, and the time of its dialogue, are usual."""
+    """Tell of an utterance whether its number and person are usual."""
     is_user = pl.col("turn_index") % 2 == 0
     return (
         (pl.col("size") // 2 >= _AGENTS)
-        & (pl.col("begun") == pl.col("dialog_time"))
         & (pl.col("user_id") == pl.when(is_user).then("user").otherwise("agent"))
         & (pl.col("user_name") == pl.when(is_user).then("user_shown").otherwise("agent_shown"))
         & (pl.col("utterance_pos") == pl.col("turn_index") + 1)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from ingest.batches import Stream, block_frame, frame
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
+from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import Proof
-from ingest.corpora.mantis.usual import usual
+from ingest.corpora.mantis.usual import usual as usual_of
 from ingest.corpus import LoadedMany, Outcome
 from ingest.rows import Block
 from ingest.sources import SourceFile, disk_files, opened
@@ -38,9 +39,14 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SourceFile]:
         yield one
 
 
-def outcomes(file: SourceFile, raws: list[bytes], found: pl.DataFrame) -> list[Outcome]:
+def usual(raws: list[bytes], form: Form = PUBLISHED) -> pl.DataFrame:
+    """Find the usual ones of dialogues in a form."""
+    return usual_of(raws, form)
+
+
+def outcomes(file: SourceFile, raws: list[bytes], found: pl.DataFrame, form: Form = PUBLISHED) -> list[Outcome]:
     """Read dialogues as one batch, of which some are known to be usual."""
-    dialogues = Dialogues(file, Role("merged", "train"), Build(Proof(is_labelled=False), ()))
+    dialogues = Dialogues(file, Role("merged", "train"), form, Build(Proof(is_labelled=False), ()))
     return list(dialogues.batch([Member(place, str(place), raw, None) for place, raw in enumerate(raws)], found))
 
 
@@ -108,7 +114,7 @@ UNUSUAL = {
     ),
     "another person": changed(edit("user_id", 99.0, 2)),
     "another name": changed(edit("user_name", "somebody else", 2)),
-    "negative votes": changed(edit("votes", "-1")),
+    "votes with a sign": changed(edit("votes", "+1")),
     "votes as a number": changed(edit("votes", 1)),
     "an accepted answer": changed(edit("is_answer", 1)),
     "another number": changed(edit("utterance_pos", 7)),
@@ -116,7 +122,6 @@ UNUSUAL = {
     "30 February": changed(edit("utterance_time", "2012-02-30T05:06:07.890")),
     "25 o'clock": changed(edit("utterance_time", "2012-02-01T25:06:07.890")),
     "no milliseconds": changed(edit("utterance_time", "2012-02-01T05:06:07")),
-    "another time": changed(lambda talk: talk.update(dialog_time="2011-01-01T05:06:07.890")),
     "a placeholder": changed(edit("utterance", "<Placeholder Response>")),
     "a role twice": changed(edit("actor_type", "user")),
     "another role": changed(edit("actor_type", "bot")),
@@ -150,6 +155,8 @@ USUAL = {
     "with escapes": changed(edit("utterance", "HERE")).replace(
         b"HERE", rb"\/\b\f\n\r\t\\\"\u007f\u00e9\ud83d\uDE00\u0000"
     ),
+    "negative votes": changed(edit("votes", "-12")),
+    "another time of the question": changed(lambda talk: talk.update(dialog_time="2011-01-01T05:06:07.890")),
     "somebody answers himself": changed(
         lambda talk: [said.update(user_id=7.0, user_name="x") for said in talk["utterances"]]
     ),
@@ -161,6 +168,38 @@ def test_what_is_usual_gives_the_rows_of_the_long_way(raw: bytes, file: SourceFi
     found = usual([raw])
     assert len(found) == 1
     assert rows(outcomes(file, [raw], found)) == rows(outcomes(file, [raw], usual([])))
+
+
+def written(talk: Talk, kind: type[float | int], votes: type[str | int], shift: int) -> Talk:
+    """Write a dialogue in another form."""
+
+    def turned(one: Talk) -> Talk:
+        keys = [*one]
+        return {key: one[key] for key in keys[shift:] + keys[:shift]}
+
+    said = [turned(one | {"user_id": kind(one["user_id"]), "votes": votes(one["votes"])}) for one in talk["utterances"]]
+    return turned(talk | {"utterances": said})
+
+
+@pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.parametrize("votes", [str, int])
+@pytest.mark.parametrize("shift", [0, 2])
+def test_a_file_has_its_own_form(kind: type[float | int], votes: type[str | int], shift: int, file: SourceFile) -> None:
+    raws = [
+        json.dumps(written(Inventor(["a", '"b"', "c"], seed).usual(), kind, votes, shift)).encode() for seed in range(9)
+    ]
+    raws.insert(4, RAW)
+    found = usual(raws, form := form_of(raws[0]))
+    assert len(found) == (10 if form == PUBLISHED else 9)
+    assert (form == PUBLISHED) == ((kind, votes, shift) == (float, str, 0))
+    assert rows(outcomes(file, raws, found, form)) == rows(outcomes(file, raws, usual([]), form))
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"[]", b"{}", b'{"utterances": []}', RAW.replace(b'"id"', b'"more"'), RAW.replace(b"title", b"name")]
+)
+def test_what_has_other_keys_has_the_published_form(raw: bytes) -> None:
+    assert form_of(raw) == PUBLISHED
 
 
 @settings(max_examples=how_many(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
