@@ -26,6 +26,7 @@ _AGENT = 2
 """Utterances of the agent, at least."""
 
 ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
+_ID = re.compile(ID, re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 
 
@@ -90,7 +91,7 @@ def _odd(name: str, values: Sequence[Value], is_fine: list[bool]) -> Iterator[tu
 
 
 def _is_id(value: Value) -> bool:
-    return isinstance(value, str) and re.fullmatch(ID, value, re.ASCII) is not None
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
 def _is_number(value: Value) -> bool:

@@ -91,6 +91,7 @@ def _decoder(stand_in: bytes) -> Decoder:
     return msgspec.json.Decoder(float_hook=literal if stand_in else str.encode)
 
 
+_SPOKEN = frozenset(SPOKEN)
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}
 
 
@@ -108,15 +109,18 @@ def _decoded(raw: bytes, decoder: Decoder) -> tuple[dict[str, Value], list[dict[
 
 def _others(utterances: list[dict[str, Value]]) -> dict[int, dict[str, Value]]:
     """Give the fields of each utterance that are no columns."""
-    found = ({name: value for name, value in said.items() if name not in SPOKEN} for said in utterances)
-    return {index: some for index, some in enumerate(found) if some}
+    return {
+        index: {name: value for name, value in said.items() if name not in _SPOKEN}
+        for index, said in enumerate(utterances)
+        if not _SPOKEN.issuperset(said)
+    }
 
 
 def _check_utterances(raw: bytes, spoken: Spoken, others: dict[int, dict[str, Value]]) -> None:
     """Raise BadRecord MA-02 where a field is missing or of a type that the tables can't hold."""
     for name, column in zip(SPOKEN, spoken, strict=True):
-        wrong = next((index for index, value in enumerate(column) if type(value) not in _SCALARS), None)
-        if wrong is not None:
+        if not _SCALARS.issuperset(map(type, column)):
+            wrong = next(index for index, value in enumerate(column) if type(value) not in _SCALARS)
             raise BadRecord("MA-02", f"{name} is a list or an object", pointer("utterances", wrong, name))
     is_typed = {*map(type, spoken.texts), *map(type, spoken.roles)} == {str} and UNSET not in spoken.positions
     intents = [some["intent"] for some in others.values() if some.get("intent") is not None]

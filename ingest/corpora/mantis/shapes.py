@@ -63,6 +63,8 @@ def literal(value: Value) -> str:
     """Write a decoded value as the publisher's code does (Python's json): floats and NaN as they were."""
     if isinstance(value, bytes):
         return value.decode()
+    if type(value) is int:
+        return str(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

@@ -26,9 +26,10 @@ def moments(values: Sequence[Value]) -> Times:
 def moment(value: Value) -> datetime | None:
     """Read a time, its zone left out; None for what is none."""
     try:
-        return datetime.fromisoformat(value).replace(tzinfo=None)
+        found = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
+    return found if found.tzinfo is None else found.replace(tzinfo=None)
 
 
 def text_of(found: datetime | None) -> str | None:
