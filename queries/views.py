@@ -1,7 +1,7 @@
 """Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import duckdb
@@ -19,6 +19,8 @@ select schema_name, table_name, column_name
 from duckdb_columns()
 where database_name = current_database() and not internal
 """
+
+_VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
 
 
 def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
@@ -42,25 +44,20 @@ def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 
 
 def create_split_views(
-    con: duckdb.DuckDBPyConnection,
-    catalogue: Catalogue,
-    splits: Mapping[str, Iterable[str]],
-    made: Collection[str] = (),
-) -> set[str]:
-    """Create, beside each task view, one view per split; gives their names.
+    con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
+) -> None:
+    """Create, beside each task view, one view per split; those that are there are left alone.
 
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
-    ``made``: views that were created before, which are left alone.
     """
     tasks, wanted = {query.full_name for query in catalogue.examples}, []
+    made = set(con.execute(_VIEWS).fetchall())
     for view in (view for view in catalogue.views if view.full_name in tasks):
         for split in _splits(con, view, splits.get(view.schema, ())):
             sql = f"select * from {view.full_name} where split = {literal(split)}"
             comment = f"The split {split} of {view.full_name}. {view.comment}"
             wanted.append(_View(view.schema, f"{view.name}_{split}", sql, comment, view.columns))
-    fresh = [view for view in wanted if view.full_name not in made]
-    _create(con, fresh)
-    return {*made, *(view.full_name for view in fresh)}
+    _create(con, [view for view in wanted if (view.schema, view.name) not in made])
 
 
 class _View(NamedTuple):

@@ -92,12 +92,12 @@ def publish(bench: Workshop) -> None:
     Raises WarehouseLocked where somebody holds the published file open for writing.
     """
     with _no_writer(bench):
-        _sync(bench.stage)
+        sync(bench.stage)
         bench.stage.chmod(0o444)
         if bench.wal.exists():
             bench.wal.rename(bench.stale_wal)
         bench.stage.replace(bench.published)
-        _sync(bench.published.parent)
+        sync(bench.published.parent)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _link(published: Path, old: Path) -> None:
         shutil.copyfile(published, old)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Force a file or folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:

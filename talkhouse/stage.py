@@ -11,14 +11,14 @@ from typing import TypeAlias
 
 import duckdb
 
-import migrations
 from ingest.corpus import Corpus, ReadAgain
 from ingest.load import Connect, Load
 from queries.catalogue import Catalogue
-from queries.views import create_split_views, create_views, fill_examples
+from queries.views import create_split_views, fill_examples
 from schema import warehouse
 from schema.quote import literal
 from talkhouse.bookkeeping import carry, keep_facts, note_findings, note_load, note_rules
+from talkhouse.empty import put
 from talkhouse.findings import Inventory, files, findings
 from talkhouse.gate import limit_quarantine, pass_checks
 from talkhouse.inputs import Input, Request
@@ -47,20 +47,18 @@ class Stage:
         """Make the staged file ready to be published; gives what there is to say about it."""
         started = datetime.now(UTC)
         present = [self.known[name] for name in self.plan.present if name in self.known]
-        with ExitStack() as stack, ThreadPoolExecutor(max_workers=2) as threads:
-            # Tables and views are made while the first files are read.
-            opened = threads.submit(self._open, stack)
-            views = threads.submit(self._make_views, opened)
+        with ExitStack() as stack, ThreadPoolExecutor(max_workers=1) as threads:
+            opened = threads.submit(self._open, stack)  # while the first files are read
             if self.bench.old.exists():
                 self._carry(opened.result(), present)
             for item in self.plan.load:
                 self._load(partial(self._beside, opened), item)
-            con, made = opened.result(), views.result()
+            con = opened.result()
             con.execute("reset threads")  # from here on, few statements have much to do
             if self.request.is_replay:
                 keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
-            self._fill_examples(con, made)
+            self._fill_examples(con)
             note_rules(con, self.catalogue, present)
             notes = note_findings(con, self.request, self.bench)
             pass_checks(con, self.catalogue, self.plan.present)
@@ -69,7 +67,8 @@ class Stage:
         return notes
 
     def _open(self, stack: ExitStack) -> duckdb.DuckDBPyConnection:
-        """Make the file and its tables; the connection is closed with the stack."""
+        """Make the file with its tables and views; the connection is closed with the stack."""
+        put(self.bench.stage, self.catalogue, self._splits)
         con = stack.enter_context(warehouse.create(self.bench.stage))
         # Row groups are compressed and written while the next ones are read, not all at the commit.
         con.execute("set write_buffer_row_group_count = 1")
@@ -77,7 +76,6 @@ class Stage:
         # While files are read, each connection works in the thread that uses it: hundreds of small statements wake no
         # other, and none that is idle gives back memory that the inserts need again.
         con.execute("set threads = 1")
-        migrations.make(con)
         return con
 
     def _carry(self, con: duckdb.DuckDBPyConnection, present: list[Corpus]) -> None:
@@ -109,20 +107,11 @@ class Stage:
             return
         self._load(connect, item, is_again=True)
 
-    def _make_views(self, opened: Opened) -> set[str]:
-        """Create macros and views, and those of the splits that are declared; gives the names of the latter."""
-        with self._beside(opened) as con:
-            con.execute("begin")
-            create_views(con, self.catalogue)
-            made = create_split_views(con, self.catalogue, self._splits)
-            con.execute("commit")
-        return made
-
-    def _fill_examples(self, con: duckdb.DuckDBPyConnection, made: set[str]) -> None:
+    def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
         """Fill the examples, then create the views of splits that only they name."""
         con.execute("begin")
         fill_examples(con, self.catalogue, self.plan.present)
-        create_split_views(con, self.catalogue, self._splits, made)
+        create_split_views(con, self.catalogue, self._splits)
         con.execute("commit")
 
     @property

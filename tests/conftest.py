@@ -22,6 +22,14 @@ def how_many(few: int) -> int:
     return 4 * few if os.environ.get("TALKHOUSE_EXAMPLES") == "many" else few
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for caches of the tests' own."""
+    path = tmp_path_factory.mktemp("cache")
+    os.environ["XDG_CACHE_HOME"] = str(path)
+    return path
+
+
 @pytest.fixture(scope="session")
 def regen(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written again; the diff is the review."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -23,6 +24,7 @@ from schema import warehouse
 from schema.dialect import engine
 from schema.errors import BuildFailed, WarehouseLocked
 from schema.tables import metadata
+from talkhouse import stage
 from talkhouse.build import Result
 from tests.test_warehouse import another_process
 
@@ -350,14 +352,14 @@ def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuil
     older.chmod(0o644)
     published = older.read_bytes()
     script = f"import duckdb; con = duckdb.connect({str(older)!r})"
-    make = migrations.make
+    put = stage.put
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
 
-        def make_and_write(con: duckdb.DuckDBPyConnection) -> None:
-            make(con)
+        def put_and_write(*given: Any) -> None:
+            put(*given)
             stack.enter_context(another_process(script))
 
-        patch.setattr(migrations, "make", make_and_write)
+        patch.setattr(stage, "put", put_and_write)
         with pytest.raises(WarehouseLocked):
             rebuild(data)
     assert older.read_bytes() == published

@@ -1,0 +1,87 @@
+"""The empty warehouse that a build fills: tables, macros and views with their comments.
+
+To make one takes a third of a small build, and every build of one Talkhouse has the same. So it is kept in the user's
+folder for caches and copied; where that folder can't be written, or what is there can't be read, it is made again.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+import duckdb
+from platformdirs import user_cache_path
+
+import migrations
+import queries
+import schema
+from queries.catalogue import Catalogue
+from queries.views import create_split_views, create_views
+from schema import warehouse
+from schema.errors import NotAWarehouse
+from talkhouse.publish import sync
+
+_KEPT = 8
+"""Empty warehouses that are kept; each change of a view makes another."""
+
+Splits = Mapping[str, Iterable[str]]
+"""The splits that each corpus declares."""
+
+
+def put(path: Path, catalogue: Catalogue, splits: Splits) -> None:
+    """Put an empty warehouse at a path where there is none."""
+    kept = user_cache_path("talkhouse") / f"empty-{_key(catalogue, splits)}.duckdb"
+    with suppress(OSError):
+        shutil.copyfile(kept, path)
+    if not _is_whole(path):
+        path.unlink(missing_ok=True)
+        _make(path, catalogue, splits)
+        with suppress(OSError):
+            _keep(path, kept)
+
+
+def _key(catalogue: Catalogue, splits: Splits) -> str:
+    """Give a hash of all that decides what is in it: DuckDB, the SQL, and the code that makes it."""
+    declared = sorted((corpus, *names) for corpus, names in splits.items())
+    state = sha256(f"{duckdb.__version__} {catalogue.hash} {declared}".encode())
+    for package in (schema, migrations, queries):
+        for source in sorted(Path(package.__path__[0]).rglob("*.py")):
+            state.update(source.read_bytes())
+    return state.hexdigest()[:32]
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a copy can be opened; its blocks have checksums, but a file that was not written is empty."""
+    if not path.exists():
+        return False
+    try:
+        with duckdb.connect(path, read_only=True) as con:
+            return warehouse.revision(con, path) == migrations.head()
+    except (duckdb.Error, NotAWarehouse):
+        return False
+
+
+def _make(path: Path, catalogue: Catalogue, splits: Splits) -> None:
+    with warehouse.create(path) as con:
+        # Hundreds of small statements: no other thread has to wake for them.
+        con.execute("set threads = 1")
+        migrations.make(con)
+        con.execute("begin")
+        create_views(con, catalogue)
+        create_split_views(con, catalogue, splits)
+        con.execute("commit")
+        con.execute("checkpoint")
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Keep a copy, whole or not at all, and forget the oldest."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    copy = kept.with_name(f"{kept.name}.{os.getpid()}")
+    shutil.copyfile(path, copy)
+    sync(copy)
+    copy.replace(kept)
+    found = sorted(kept.parent.glob("empty-*"), key=lambda one: one.stat().st_mtime)
+    for old in found[:-_KEPT]:
+        old.unlink(missing_ok=True)
