@@ -3,30 +3,28 @@
 import duckdb
 
 from ingest.corpus import Corpus
+from schema.write import insert
 
 
 def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) -> None:
     """Insert the corpus's own row and its vocabulary."""
-    con.execute(
-        "insert into main.corpora values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            corpus.id,
-            corpus.title,
-            corpus.description,
-            corpus.homepage,
-            corpus.licence,
-            corpus.licence_url,
-            corpus.terms,
-            corpus.citation,
-            " ".join(corpus.languages),
-            corpus.version,
-            is_sample,
-        ],
+    own = (
+        corpus.id,
+        corpus.title,
+        corpus.description,
+        corpus.homepage,
+        corpus.licence,
+        corpus.licence_url,
+        corpus.terms,
+        corpus.citation,
+        " ".join(corpus.languages),
+        corpus.version,
+        is_sample,
     )
-    for scheme in corpus.schemes:
-        con.execute("insert into main.schemes values (?, ?, ?)", [scheme.name, scheme.description, scheme.target])
-        for label, meaning in scheme.labels.items():
-            con.execute("insert into main.labels values (?, ?, ?)", [scheme.name, label, meaning])
+    labels = [(scheme.name, label, said) for scheme in corpus.schemes for label, said in scheme.labels.items()]
+    insert(con, "main.corpora", [own])
+    insert(con, "main.schemes", [(scheme.name, scheme.description, scheme.target) for scheme in corpus.schemes])
+    insert(con, "main.labels", labels)
 
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:

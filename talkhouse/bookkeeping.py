@@ -12,6 +12,7 @@ from queries.catalogue import Catalogue
 from queries.checks import checks
 from schema.quote import literal
 from schema.tables import metadata, owned_by, qualified
+from schema.write import insert
 from talkhouse.inputs import Request
 from talkhouse.plan import Plan
 from talkhouse.publish import Workshop
@@ -55,15 +56,10 @@ def note_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: li
     for check in checks(catalogue, [corpus.id for corpus in present]):
         if check.severity == "warn" and check.rule not in known:
             owned.append((check.corpus_id, Rule(check.rule, "warn", check.condition, check.remedy)))
-    for corpus_id, rule in owned:
-        con.execute(
-            "insert into meta.rules values (?, ?, ?, ?, ?)",
-            [rule.id, corpus_id, rule.severity, rule.condition, rule.remedy],
-        )
-    for corpus in present:
-        for exempt in corpus.exceptions:
-            row = [corpus.id, exempt.check, exempt.scope, exempt.reason]
-            con.execute("insert into meta.exceptions values (?, ?, ?, ?)", row)
+    rules = [(rule.id, corpus_id, rule.severity, rule.condition, rule.remedy) for corpus_id, rule in owned]
+    insert(con, "meta.rules", rules)
+    exempt = [(corpus.id, one.check, one.scope, one.reason) for corpus in present for one in corpus.exceptions]
+    insert(con, "meta.exceptions", exempt)
 
 
 def note_findings(con: duckdb.DuckDBPyConnection, request: Request, bench: Workshop) -> list[str]:

@@ -13,6 +13,7 @@ from queries.catalogue import Catalogue
 from queries.checks import Outcome, checks, run
 from schema.errors import CheckFailed, TooMuchQuarantined
 from schema.tables import metadata, qualified
+from schema.write import insert
 from talkhouse.limit import Limit
 from talkhouse.memory import in_little_memory
 
@@ -47,12 +48,11 @@ def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: l
             found=f"{failed[0].offending:,} rows offend against {failed[0].check.name}:\n{_lines(failed[0])}",
             next_step=failed[0].check.remedy,
         )
-    for outcome in outcomes:
-        check = outcome.check
-        con.execute(
-            "insert into meta.checks values (?, ?, ?, ?, ?)",
-            [check.name, check.severity, check.condition, outcome.offending, outcome.milliseconds],
-        )
+    passed = [
+        (outcome.check.name, outcome.check.severity, outcome.check.condition, outcome.offending, outcome.milliseconds)
+        for outcome in outcomes
+    ]
+    insert(con, "meta.checks", passed)
     _note_warnings(con, outcomes)
 
 
