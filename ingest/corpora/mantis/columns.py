@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import astuple
+from polars import selectors as cs
 
 from ingest import decode
 from ingest.corpora.mantis.form import Form
 from ingest.corpora.mantis.layout import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.parse import Parsed, Spoken
 from ingest.corpora.mantis.record import fields, key_of
-from ingest.corpora.mantis.shapes import TALK_FACTS
+from ingest.corpora.mantis.shapes import NAN, TALK_FACTS
 from ingest.corpora.mantis.talk import FLAGGED
+from ingest.corpora.mantis.usual import named
 from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
 
 _SAID = dict.fromkeys(("utterance", "utterance_time", "votes", "id"), "varchar") | {"utterance_pos": "integer"}
@@ -35,7 +37,9 @@ def _turns(form: Form, order: int) -> str:
         said.id as native_id,
         said.utterance_time as said_at,
         -- Votes are digits, which JSON does not escape.
-        '{{"votes":{votes}' || said.votes || '{rest},"is_answer":0{last}}}' as extra
+        '{{"votes":{votes}' || said.votes || '{rest},"is_answer":0'
+            || coalesce(',"literals":' || if(said.utterance_pos % 2 = 1, user_literals, agent_literals), '')
+            || '{last}}}' as extra
     from (
         select * exclude raw, unnest(from_json(raw, '{json.dumps({"utterances": [_SAID]})}').utterances) as said
         from stream
@@ -77,7 +81,7 @@ def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], sett
         (Participant, {}, _participants(talks.lazy()).collect(engine="in-memory")),
         (Record, {"corpus_id": CORPUS, "extra": fields(form.fields), **file}, records),
     ]
-    turns = talks.select("dialogue_id", "user_key", "agent_key", "raw").to_dict()
+    turns = talks.select("dialogue_id", "raw", cs.matches("_key|_literals")).to_dict()
     found = [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
     return [*found, Block(Turn, {}, turns, _turns(form, order), int(talks["size"].sum()))]
 
@@ -96,7 +100,7 @@ class _Said(Struct, gc=False):
     utterance_time: str
     utterance_pos: int
     actor_type: str
-    user_name: str
+    user_name: str | None
     user_id: float
     votes: str | int
     id: str
@@ -111,8 +115,10 @@ def parsed(usual: pl.DataFrame, form: Form) -> dict[int, Parsed]:
     """Give words and facts of the dialogues as ``parse`` does, by place; not ``facts["utterances"]`` and the orders."""
     found = {}
     for place, raw, *facts in usual.select("place", "raw", *TALK_FACTS).iter_rows():
-        said = decode.decoder(_Talk).decode(raw).utterances
+        said = decode.decoder(_Talk).decode(named(raw.encode())).utterances
         spoken = Spoken._make(map(list, zip(*map(astuple, said), strict=True)))
-        spoken = spoken._replace(users=list(map(form.user_id, spoken.users)))
+        spoken = spoken._replace(
+            users=list(map(form.user_id, spoken.users)), names=[NAN if name is None else name for name in spoken.names]
+        )
         found[place] = Parsed(dict(zip(TALK_FACTS, facts, strict=True)), spoken, [0] * len(said), {})
     return found

@@ -1,7 +1,9 @@
 """Who speaks: a person of a site by id, or somebody unknown in one dialogue; and what the row does not give back."""
 
+from operator import is_
 from typing import NamedTuple
 
+import msgspec
 import polars as pl
 from msgspec import UNSET
 
@@ -27,36 +29,31 @@ class People:
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
     def cast(self, talks: pl.DataFrame, written: str) -> tuple[pl.DataFrame, Block]:
-        """Add ``user_key`` and ``agent_key`` to usual dialogues, and drop those in which somebody has another name.
+        """Add ``user_key`` and ``agent_key`` to usual dialogues, and the rows of all who are named for the first time.
 
-        Their user ids are whole numbers, all ``written`` alike ("{}.0"). Gives also the rows of all who are named for
-        the first time.
+        Their user ids are whole numbers, all ``written`` alike ("{}.0"); a name that is null is NaN. ``user_literals``
+        and ``agent_literals`` are JSON of what the row of somebody does not give back, null where it gives back all.
         """
         talks = talks.with_columns(
-            user_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "user"),
-            agent_key=pl.format(f"{CORPUS}:{{}}:{{}}", "category", "agent"),
+            pl.format(f"{CORPUS}:{{}}:{{}}", "category", role).alias(f"{role}_key") for role in _ROLES
         )
-        roles = [
-            talks.lazy().select(key=f"{role}_key", number=role, name=f"{role}_shown") for role in ("user", "agent")
-        ]
-        people = pl.concat(roles).unique(maintain_order=True).collect(engine="in-memory")
-        keys, names = people["key"].to_list(), people["name"].to_list()
-        given = list(
-            zip([written.format(number).encode() for number in people["number"].to_list()], names, strict=True)
-        )
-        known = list(map(self._known.setdefault, keys, given))
-        is_fresh = pl.Series([one is other for one, other in zip(known, given, strict=True)], dtype=pl.Boolean)
-        renamed = [(keys[place], names[place]) for place, one in enumerate(known) if one != given[place]]
-        if renamed:
-            others = pl.DataFrame(renamed, schema=["key", "name"], orient="row")
-            for role in ("user", "agent"):
-                talks = talks.join(
-                    others, left_on=[f"{role}_key", f"{role}_shown"], right_on=["key", "name"], how="anti"
-                )
-            talks = talks.sort("place")
+        people = self._look_up(talks, written)
         shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
-        fresh = people.filter(is_fresh).select(speaker_id="key", native_id=pl.format(written, "number"), name="name")
-        return talks, Block(Speaker, shared, fresh.to_dict())
+        fresh = people.filter("is_fresh").select(speaker_id="key", native_id=pl.format(written, "number"), name="name")
+        return _with_literals(talks, people), Block(Speaker, shared, fresh.to_dict())
+
+    def _look_up(self, talks: pl.DataFrame, written: str) -> pl.DataFrame:
+        """Give everybody in some dialogues, in the order of their places: who is named first gives the row."""
+        roles = [talks.lazy().select("place", key=f"{role}_key", number=role, name=f"{role}_shown") for role in _ROLES]
+        in_order = pl.concat(roles).sort("place", maintain_order=True).drop("place")
+        people = in_order.unique(maintain_order=True).collect(engine="in-memory")
+        keys, numbers, names = (column.to_list() for column in people)
+        given = list(zip([written.format(number).encode() for number in numbers], names, strict=True))
+        known = list(map(self._known.setdefault, keys, given))
+        return people.with_columns(
+            is_fresh=pl.Series(list(map(is_, known, given)), dtype=pl.Boolean),
+            literals=pl.Series(list(map(_as_json, known, given)), dtype=pl.String),
+        )
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
         """Give somebody by user id, user name and domain; adds the row where it is the first time."""
@@ -69,16 +66,41 @@ class People:
             shown = name if isinstance(name, str) else None
             rows.append(Speaker(speaker_id, CORPUS, native_id, shown, "human", is_anonymous))
             known = self._known[speaker_id] = (b"null" if native_id is None else native_id.encode(), shown)
-        if known == (user, name):
-            return Person(speaker_id, _NOTHING)
-        said = {"user_id": (user, known[0]), "user_name": (name, known[1])}
-        texts = {
-            field: (literal(value), literal(given)) for field, (value, given) in said.items() if value is not UNSET
-        }
-        return Person(speaker_id, {field: text for field, (text, given) in texts.items() if text != given})
+        return Person(speaker_id, _literals(known, user, name))
 
 
 _NOTHING: dict[str, str] = {}
+_ROLES = ("user", "agent")
+
+
+def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str, str]:
+    """Give the JSON of the fields that somebody's row does not give back."""
+    if known == (user, name):
+        return _NOTHING
+    said = {"user_id": (user, known[0]), "user_name": (name, known[1])}
+    texts = {field: (literal(value), literal(given)) for field, (value, given) in said.items() if value is not UNSET}
+    return {field: text for field, (text, given) in texts.items() if text != given}
+
+
+def _as_json(known: tuple[Value, Value], given: tuple[Value, Value]) -> str | None:
+    """Give the same of somebody in a usual dialogue as JSON; null where there is nothing."""
+    user, name = given
+    found = _literals(known, user, NAN if name is None else name)
+    return msgspec.json.encode(found).decode() if found else None
+
+
+def _with_literals(talks: pl.DataFrame, people: pl.DataFrame) -> pl.DataFrame:
+    """Add the literals of user and agent to dialogues."""
+    odd = people.filter(pl.col("literals").is_not_null())
+    for role in _ROLES:
+        talks = talks.join(
+            odd.select(pl.col("key").alias(f"{role}_key"), pl.col("name").alias(f"{role}_shown"), "literals"),
+            on=[f"{role}_key", f"{role}_shown"],
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        ).rename({"literals": f"{role}_literals"})
+    return talks
 
 
 def _token(user: Value) -> str:

@@ -8,6 +8,7 @@ What is unusual about any other is found out the long way, by ``parse`` and ``od
 would give the same rows there.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate, chain
@@ -19,6 +20,7 @@ from msgspec import Struct
 from ingest import decode
 from ingest.corpora.mantis.form import Form
 from ingest.corpora.mantis.oddities import DOMAINS, ID, PLACEHOLDER
+from ingest.corpora.mantis.shapes import NAN
 
 _HEX = "[0-9a-fA-F]"
 _PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -44,7 +46,7 @@ def _utterance(form: Form, role: str) -> str:
         "utterance_time": _TIME,
         "utterance_pos": r"[1-9]\d{0,2}",
         "actor_type": f'"{role}"',
-        "user_name": _TEXT,
+        "user_name": f"(?:{_TEXT}|NaN)",
         "user_id": form.user.replace(".", r"\.").format(r"(?:0|[1-9]\d{0,14})"),
         "votes": form.votes.format(r"(?:0|-?[1-9]\d{0,8})"),
         "id": f'"{ID}"',
@@ -73,7 +75,7 @@ class _Said(Struct, gc=False):
     """What tells who speaks; DuckDB reads the words."""
 
     utterance_pos: int
-    user_name: str
+    user_name: str | None
     user_id: float
 
 
@@ -85,6 +87,9 @@ class _Talk(Struct, gc=False):
     has_concatenated_utterances: int
 
 
+_NAMELESS = re.compile(rb'("user_name"[ \t\r\n]*:[ \t\r\n]*)NaN')
+"""In a text the quotes would be escaped."""
+
 _AGENTS = 2
 """Utterances of the agent, at least; with fewer there is a finding."""
 
@@ -93,11 +98,11 @@ def usual(raws: list[bytes], form: Form) -> pl.DataFrame:
     """Find the usual ones of some dialogues of a file, a row each.
 
     ``place`` is its position among them, ``raw`` its JSON, ``size`` the number of its utterances; ``user`` and
-    ``agent`` are the ids of who speaks, ``user_shown`` and ``agent_shown`` their names; then its fields.
+    ``agent`` are the ids of who speaks, ``user_shown`` and ``agent_shown`` their names, null for NaN; then its fields.
     """
     texts = _texts(raws)
     places = (texts.str.contains(_pattern(form)) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)).arg_true()
-    talks = [decode.decoder(_Talk).decode(raws[place]) for place in places.to_list()]
+    talks = [decode.decoder(_Talk).decode(named(raws[place])) for place in places.to_list()]
     said = list(chain.from_iterable(map(attrgetter("utterances"), talks)))
     sizes = [len(talk.utterances) for talk in talks]
     second = pl.Series(list(accumulate(sizes, initial=1))[:-1], dtype=pl.Int64)
@@ -114,6 +119,11 @@ def usual(raws: list[bytes], form: Form) -> pl.DataFrame:
     beside = pl.concat([spoken.lazy(), owners], how="horizontal")
     odd = beside.filter(~_is_plain()).select("place").collect(engine="in-memory")["place"]
     return without(found, odd.to_list())
+
+
+def named(raw: bytes) -> bytes:
+    """Write null for every name of a usual dialogue that is NaN, which JSON does not have."""
+    return _NAMELESS.sub(rb"\1null", raw) if NAN in raw else raw
 
 
 def without(talks: pl.DataFrame, places: Iterable[int]) -> pl.DataFrame:
@@ -139,11 +149,11 @@ def _text(raw: bytes) -> str | None:
 
 def _columns(kind: type[Struct], rows: Sequence[Struct]) -> list[pl.Series]:
     """Lay structs out, but for lists in them; user ids are written as floats and are whole numbers."""
-    types = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
+    types = {str: pl.String(), str | None: pl.String(), int: pl.Int64(), float: pl.Float64()}
     columns = [
-        pl.Series(name, list(map(attrgetter(name), rows)), types[of.__name__])
+        pl.Series(name, list(map(attrgetter(name), rows)), types[of])
         for name, of in kind.__annotations__.items()
-        if of.__name__ in types
+        if of in types
     ]
     return [column.cast(pl.Int64) if column.dtype == pl.Float64 else column for column in columns]
 
@@ -154,6 +164,6 @@ def _is_plain() -> pl.Expr:
     return (
         (pl.col("size") // 2 >= _AGENTS)
         & (pl.col("user_id") == pl.when(is_user).then("user").otherwise("agent"))
-        & (pl.col("user_name") == pl.when(is_user).then("user_shown").otherwise("agent_shown"))
+        & pl.col("user_name").eq_missing(pl.when(is_user).then("user_shown").otherwise("agent_shown"))
         & (pl.col("utterance_pos") == pl.col("turn_index") + 1)
     )

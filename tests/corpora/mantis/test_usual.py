@@ -105,7 +105,7 @@ UNUSUAL = {
     "a missing key": changed(lambda talk: talk["utterances"][1].pop("votes")),
     "a key twice": RAW.replace(b'"votes":', b'"votes": "1", "votes":', 1),
     "a key with an escape": RAW.replace(b'"votes"', b'"v\\u006ftes"', 1),
-    "no name": changed(edit("user_name", float("nan"))),
+    "a name that is missing once": changed(edit("user_name", float("nan"))),
     "a null": changed(edit("user_name", None)),
     "a whole number as id": changed(edit("user_id", 4)),
     "a broken number as id": changed(edit("user_id", 4.5)),
@@ -157,6 +157,11 @@ USUAL = {
     ),
     "negative votes": changed(edit("votes", "-12")),
     "another time of the question": changed(lambda talk: talk.update(dialog_time="2011-01-01T05:06:07.890")),
+    "nobody has a name": changed(lambda talk: [said.update(user_name=float("nan")) for said in talk["utterances"]]),
+    "only the agent has a name": changed(
+        lambda talk: [said.update(user_name=float("nan")) for said in talk["utterances"][::2]]
+    ),
+    "NaN in a text": changed(edit("utterance", '"user_name": NaN, NaN')),
     "somebody answers himself": changed(
         lambda talk: [said.update(user_id=7.0, user_name="x") for said in talk["utterances"]]
     ),
@@ -215,11 +220,13 @@ def test_invented_usual_dialogues_give_the_rows_of_the_long_way(
 
 
 def test_a_person_of_another_name_is_kept_with_both(file: SourceFile) -> None:
-    talks = [json.loads(RAW) for _ in range(3)]
-    for talk, name in zip(talks, ("first", "second", "first"), strict=True):
-        for said in talk["utterances"][::2]:
+    talks = [json.loads(RAW) for _ in range(5)]
+    names = ("first", 'second \\ "é', float("nan"), "first", 'second \\ "é')
+    for number, (talk, name) in enumerate(zip(talks, names, strict=True)):
+        for said in talk["utterances"][number % 2 :: 2]:
             said.update(user_id=5.0, user_name=name)
     raws = [json.dumps(talk).encode() for talk in talks]
-    found = usual(raws)
-    assert len(found) == 3
-    assert rows(outcomes(file, raws, found)) == rows(outcomes(file, raws, usual([])))
+    for order in (raws, raws[::-1], raws[2:]):
+        found = usual(order)
+        assert len(found) == len(order)
+        assert rows(outcomes(file, order, found)) == rows(outcomes(file, order, usual([])))
