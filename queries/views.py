@@ -52,7 +52,7 @@ def create_split_views(
     """
     tasks, wanted = {query.full_name for query in catalogue.examples}, []
     made = set(con.execute(_VIEWS).fetchall())
-    for view in (view for view in catalogue.views if view.full_name in tasks):
+    for view in (view for view in catalogue.written_views if view.full_name in tasks):
         for split in _splits(con, view, splits.get(view.schema, ())):
             sql = f"select * from {view.full_name} where split = {literal(split)}"
             comment = f"The split {split} of {view.full_name}. {view.comment}"

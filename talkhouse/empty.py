@@ -30,16 +30,18 @@ Splits = Mapping[str, Iterable[str]]
 """The splits that each corpus declares."""
 
 
-def put(path: Path, catalogue: Catalogue, splits: Splits) -> None:
-    """Put an empty warehouse at a path where there is none."""
+def put(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:
+    """Put an empty warehouse at a path where there is none, and open it for writing."""
     kept = user_cache_path("talkhouse") / f"empty-{_key(catalogue, splits)}.duckdb"
     with suppress(OSError):
         shutil.copyfile(kept, path)
-    if not _is_whole(path):
-        path.unlink(missing_ok=True)
-        _make(path, catalogue, splits)
-        with suppress(OSError):
-            _keep(path, kept)
+    if (con := _opened(path)) is not None:
+        return con
+    path.unlink(missing_ok=True)
+    _make(path, catalogue, splits)
+    with suppress(OSError):
+        _keep(path, kept)
+    return warehouse.create(path)
 
 
 def _key(catalogue: Catalogue, splits: Splits) -> str:
@@ -52,15 +54,19 @@ def _key(catalogue: Catalogue, splits: Splits) -> str:
     return state.hexdigest()[:32]
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a copy can be opened; its blocks have checksums, but a file that was not written is empty."""
+def _opened(path: Path) -> duckdb.DuckDBPyConnection | None:
+    """Open a copy if it is whole: its blocks have checksums, but a file that was never written is an empty one."""
     if not path.exists():
-        return False
+        return None
     try:
-        with duckdb.connect(path, read_only=True) as con:
-            return warehouse.revision(con, path) == migrations.head()
-    except (duckdb.Error, NotAWarehouse):
-        return False
+        con = warehouse.create(path)
+    except duckdb.Error:
+        return None
+    with suppress(NotAWarehouse):
+        if warehouse.revision(con, path) == migrations.head():
+            return con
+    con.close()
+    return None
 
 
 def _make(path: Path, catalogue: Catalogue, splits: Splits) -> None:

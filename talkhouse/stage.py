@@ -68,8 +68,7 @@ class Stage:
 
     def _open(self, stack: ExitStack) -> duckdb.DuckDBPyConnection:
         """Make the file with its tables and views; the connection is closed with the stack."""
-        put(self.bench.stage, self.catalogue, self._splits)
-        con = stack.enter_context(warehouse.create(self.bench.stage))
+        con = stack.enter_context(put(self.bench.stage, self.catalogue, self._splits))
         # Row groups are compressed and written while the next ones are read, not all at the commit.
         con.execute("set write_buffer_row_group_count = 1")
         con.execute(f"set temp_directory = {literal(str(self.bench.folder / 'spilled'))}")

@@ -37,8 +37,7 @@ def put(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...]]]
     splits = {name: corpus.splits for name, corpus in corpora().items()}
 
     def run(name: str) -> list[tuple[object, ...]]:
-        empty.put(tmp_path / name, catalogue(), splits)
-        with duckdb.connect(tmp_path / name) as con:
+        with empty.put(tmp_path / name, catalogue(), splits) as con:
             assert con.execute("from meta.alembic_version").fetchall()
             return con.execute(DESCRIBED).fetchall()
 
@@ -80,8 +79,7 @@ def test_another_catalogue_has_another_one(tmp_path: Path, kept: Path) -> None:
         query = tmp_path / f"{number}" / "toy" / "one.sql"
         query.parent.mkdir(parents=True)
         query.write_text(f"-- A row.\n-- grain: a\nselect {number} as a\n")
-        empty.put(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {})
-        with duckdb.connect(tmp_path / f"{number}.duckdb") as con:
+        with empty.put(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
             assert con.execute("from toy.one").fetchall() == [(number,)]
     assert len(list(kept.iterdir())) == 8
 

@@ -355,9 +355,9 @@ def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuil
     put = stage.put
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
 
-        def put_and_write(*given: Any) -> None:
-            put(*given)
+        def put_and_write(*given: Any) -> duckdb.DuckDBPyConnection:
             stack.enter_context(another_process(script))
+            return put(*given)
 
         patch.setattr(stage, "put", put_and_write)
         with pytest.raises(WarehouseLocked):
