@@ -10,7 +10,7 @@ import polars as pl
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
 from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
-from ingest.corpora.mantis.parts import parts, whole
+from ingest.corpora.mantis.parts import is_json, parts, whole
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual
 from ingest.corpus import Frame, Outcome, Place, ReadAgain, reject
@@ -43,18 +43,21 @@ class Conversations:
         first = next(batches, [])
         form = form_of(first[0].raw) if first else PUBLISHED
         reader, records = Dialogues(file, role, form, self._build), 0
-        for members, found in _decoded(chain([first], batches), form):
+        for members, found in _decoded(chain([first], batches), form, is_doubtful=file.is_doubtful):
             yield from reader.batch(members, found)
             records += len(members)
         yield Frame(file, {"orders": list(self._build.parser.orders)}, records)
 
 
-def _decoded(batches: Iterable[list[Member]], form: Form) -> Iterator[tuple[list[Member], pl.DataFrame]]:
+def _decoded(
+    batches: Iterable[list[Member]], form: Form, *, is_doubtful: bool
+) -> Iterator[tuple[list[Member], pl.DataFrame]]:
     """Find the usual dialogues of each batch, in a thread of its own while those before are worked through."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
         for batch in batches:
-            ahead.append((batch, thread.submit(usual, [member.raw for member in batch], form)))
+            raws = [member.raw for member in batch]
+            ahead.append((batch, thread.submit(usual if is_doubtful else _proven, raws, form)))
             if len(ahead) > _AHEAD:
                 members, future = ahead.popleft()
                 yield members, future.result()
@@ -62,12 +65,19 @@ def _decoded(batches: Iterable[list[Member]], form: Form) -> Iterator[tuple[list
             yield members, future.result()
 
 
+def _proven(raws: list[bytes], form: Form) -> pl.DataFrame:
+    """Find the usual ones of dialogues, which are JSON for that; ReadAgain if another is none."""
+    found = usual(raws, form)
+    others = set(range(len(raws))).difference(found["place"].to_list())
+    if not all(is_json(raws[place]) for place in others):
+        raise ReadAgain
+    return found
+
+
 def _in_parts(file: SourceFile) -> Iterator[list[Member]]:
     """Give the dialogues of a file as long as nothing about it is in doubt: then ReadAgain."""
     done = 0
     for texts in parts(file):
-        if not all(map(_is_number, (key for key, _ in texts))):
-            raise ReadAgain
         yield [Member(place, key, raw, None) for place, (key, raw) in enumerate(texts, done)]
         done += len(texts)
 

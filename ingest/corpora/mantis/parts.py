@@ -1,7 +1,8 @@
 """The dialogues of a file, some megabytes at a time, so that no file is in memory as a whole.
 
-Each part is proven to be JSON by itself, and so are all of them together. A file of which that can't be said is read
-again in memory, where it is split member by member, so that those that are malformed don't hide the others.
+It is cut wherever one dialogue seems to end and the next to begin. If each of the pieces is JSON, the cuts were right,
+and so is the file. A file of which that can't be said is read again in memory, where it is split member by member, so
+that those that are malformed don't hide the others.
 """
 
 import re
@@ -11,8 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from ingest import decode, split
-from ingest.corpora.mantis.shapes import NAN
-from ingest.corpora.mantis.stand_in import NUMBERS, put
+from ingest.corpora.mantis.stand_in import replaced
 from ingest.corpus import ReadAgain
 from ingest.decode import BadRecord
 from ingest.sources import SourceFile
@@ -23,41 +23,83 @@ Texts = list[tuple[str, bytes]]
 _SIZE = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
 
-_END = 64_000
-"""Bytes at the end of what was read in which a cut is looked for first; few dialogues are longer."""
-
-_CUT = re.compile(rb'\}[ \t\r\n]*(,)[ \t\r\n]*"[0-9]+"[ \t\r\n]*:[ \t\r\n]*\{')
-"""What stands between two dialogues. In a text its quotes would be escaped; and inside of a dialogue it would cut that
-in two, of which neither is JSON."""
+_BLANK = b" \t\r\n"
+_FIRST = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*"([0-9]+)"[ \t\r\n]*:[ \t\r\n]*\{')
+_CUT = re.compile(rb'\}[ \t\r\n]*,[ \t\r\n]*"([0-9]+)"[ \t\r\n]*:[ \t\r\n]*\{')
+"""What stands between two dialogues. In a text its quotes would be escaped, and of an object that it cuts in two the
+first half is no JSON."""
+_LONGEST = 1_000
+"""Bytes of it; one that is longer is not found, and its two dialogues together are no JSON."""
 
 
 def parts(file: SourceFile) -> Iterator[Texts]:
-    """Give the dialogues of a file that is one JSON object without a key twice; ReadAgain as soon as it is not."""
-    buffer, pieces, seen = bytearray(), file.chunks(), set[str]()
-    is_first, is_all, wanted = True, False, _SIZE
-    while not is_all:
-        while len(buffer) < wanted and not is_all:
-            piece = next(pieces, b"")
-            buffer += piece
-            is_all = not piece
-        end = len(buffer) if is_all else _cut(buffer)
-        if not end and not is_all:
-            wanted = 2 * len(buffer)
-            continue
-        # Brackets in the place of the commas around it make a part an object of its own.
-        if not is_first:
-            buffer[:1] = b"{"
-        if not is_all:
-            buffer[end : end + 1] = b"}"
-        with memoryview(buffer) as view:
-            found = _dialogues(view[: end if is_all else end + 1])
-        keys = {key for key, _ in found}
-        if len(keys) < len(found) or not seen.isdisjoint(keys):
+    """Cut a file into dialogues; ReadAgain where it is no object of dialogues, or has a key twice.
+
+    ``is_json`` is to be asked of each: if one is not, no cut is to be trusted.
+    """
+    text = _Text()
+    for piece in file.chunks():
+        text.buffer += piece
+        if len(text.buffer) >= text.wanted:
+            yield text.cut()
+    yield text.cut() + text.last()
+
+
+def is_json(raw: bytes) -> bool:
+    """Whether a dialogue is JSON, but for bare NaN."""
+    try:
+        decode.decoder(Raw).decode(replaced(raw)[0])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+class _Text:
+    """What was read of a file and not cut yet; from the first cut on, it begins with a dialogue."""
+
+    def __init__(self) -> None:
+        self.buffer = bytearray()
+        self.wanted = _SIZE
+        self._key = b""
+        self._keys = set[bytes]()
+        self._searched = 0
+
+    def cut(self) -> Texts:
+        """Take the dialogues that are followed by another one."""
+        found: Texts = []
+        if not self._key and not self._begin():
+            return found
+        start = 0
+        with memoryview(self.buffer) as view:
+            for cut in _CUT.finditer(view, self._searched):
+                found.append((self._key.decode(), bytes(view[start : cut.start() + 1])))
+                start = cut.end() - 1
+                self._next(cut[1])
+        del self.buffer[:start]
+        self._searched = max(0, len(self.buffer) - _LONGEST)
+        self.wanted = len(self.buffer) + _SIZE
+        return found
+
+    def last(self) -> Texts:
+        """Take the last dialogue: what is left but for the object's own bracket."""
+        rest = self.buffer.rstrip(_BLANK)
+        if not self._key or rest[-1:] != b"}":
             raise ReadAgain
-        seen |= keys
-        yield found
-        del buffer[:end]
-        is_first, wanted = False, _SIZE
+        return [(self._key.decode(), bytes(rest[:-1].rstrip(_BLANK)))]
+
+    def _begin(self) -> bool:
+        """Drop what stands before the first dialogue; False where that is not all there."""
+        first = _FIRST.match(self.buffer)
+        if first is not None:
+            self._next(first[1])
+            del self.buffer[: first.end() - 1]
+        return first is not None
+
+    def _next(self, key: bytes) -> None:
+        if key in self._keys:
+            raise ReadAgain
+        self._keys.add(key)
+        self._key = key
 
 
 def whole(file: SourceFile) -> list[tuple[str, Raw]]:
@@ -70,37 +112,3 @@ def whole(file: SourceFile) -> list[tuple[str, Raw]]:
             raise decode.json_problem(text, error) from error
         raise BadRecord("MA-01", "not an object of dialogues")
     return list(split.views(text))
-
-
-def _cut(text: bytearray) -> int:
-    """Find the comma between the last two dialogues that begin in a text; 0 where there is none."""
-    for start in (max(0, len(text) - _END), 0):
-        cuts = [cut.start(1) for cut in _CUT.finditer(text, start)]
-        if cuts:
-            return cuts[-1]
-    return 0
-
-
-def _dialogues(text: memoryview) -> Texts:
-    """Split an object; ReadAgain if it is none."""
-    pieces, nans = _members(text), list[int]()
-    if pieces is None:
-        nans = put(text, NUMBERS[0])
-        pieces = _members(text)
-    starts = None if pieces is None else split.starts(text, pieces)
-    if pieces is None or starts is None:
-        raise ReadAgain
-    for place in nans:
-        text[place : place + len(NAN)] = NAN
-    return [
-        (key, bytes(text[start : start + len(memoryview(piece))]))
-        for start, (key, piece) in zip(starts, pieces.items(), strict=True)
-    ]
-
-
-def _members(text: memoryview) -> dict[str, Raw] | None:
-    try:
-        pieces: dict[str, Raw] = decode.decoder(dict[str, Raw]).decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return pieces
