@@ -1,7 +1,8 @@
 """What stands between a staged warehouse and its publication: the quarantine's limit, and the checks."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
@@ -9,16 +10,18 @@ import duckdb
 from ingest.batches import Stream, frame
 from ingest.corpus import Corpus
 from ingest.rows import Finding
-from queries.catalogue import Catalogue
-from queries.checks import Outcome, checks, run
+from queries.checks import Check, Outcome, run
 from schema.errors import CheckFailed, TooMuchQuarantined
 from schema.tables import metadata, qualified
 from schema.write import insert
 from talkhouse.limit import Limit
 from talkhouse.memory import in_little_memory
 
-_MEMORY = 128_000_000
-"""Bytes that DuckDB may hold while it checks; more goes to the disk, so that memory does not grow with rows."""
+_MEMORY = 256_000_000
+"""Bytes that DuckDB may hold while it fills examples and checks; more goes to the disk, so that memory does not grow
+with the rows."""
+
+_EXAMPLES = "main.examples"
 
 _SHOWN = 10
 """Rows or findings that a message shows."""
@@ -37,9 +40,18 @@ def limit_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], l
             raise _too_much(con, corpus, limit, int(records), int(quarantined))
 
 
-def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[str]) -> None:
-    """Run the checks on a staged warehouse, write down what they found and cost; errors raise CheckFailed."""
-    outcomes = in_little_memory(con, _MEMORY, lambda: list(run(con, checks(catalogue, present))))
+def pass_checks(
+    con: duckdb.DuckDBPyConnection,
+    beside: duckdb.DuckDBPyConnection,
+    wanted: list[Check],
+    fill_examples: Callable[[], None],
+) -> None:
+    """Run the checks on a staged warehouse, write down what they found and cost; errors raise CheckFailed.
+
+    The examples are filled meanwhile: most checks are about tables that are full by then, and go by the connection
+    ``beside``. Both may happen twice, where the memory was not enough.
+    """
+    outcomes = in_little_memory(con, _MEMORY, lambda: _side_by_side(con, beside, wanted, fill_examples))
     failed = [outcome for outcome in outcomes if outcome.is_failure]
     if failed:
         raise CheckFailed(
@@ -54,6 +66,26 @@ def pass_checks(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: l
     ]
     insert(con, "meta.checks", passed)
     _note_warnings(con, outcomes)
+
+
+def _side_by_side(
+    con: duckdb.DuckDBPyConnection,
+    beside: duckdb.DuckDBPyConnection,
+    wanted: list[Check],
+    fill_examples: Callable[[], None],
+) -> list[Outcome]:
+    """Fill the examples and check all other tables meanwhile, then do the checks that may read examples."""
+    early = [check for check in wanted if check.about not in (None, _EXAMPLES)]
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        found = thread.submit(lambda: list(run(beside, early)))
+        try:
+            fill_examples()
+        except BaseException:
+            beside.interrupt()
+            raise
+    late = run(con, (check for check in wanted if check not in early))
+    outcomes = {outcome.check.name: outcome for outcome in (*found.result(), *late)}
+    return [outcomes[check.name] for check in wanted]
 
 
 def _note_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> None:

@@ -14,6 +14,7 @@ import duckdb
 from ingest.corpus import Corpus, ReadAgain
 from ingest.load import Connect, Load
 from queries.catalogue import Catalogue
+from queries.checks import checks
 from queries.views import create_split_views, fill_examples
 from schema import warehouse
 from schema.quote import literal
@@ -58,10 +59,11 @@ class Stage:
             if self.request.is_replay:
                 keep_facts(con, self.bench.old, [item.corpus.id for item in self.plan.load])
             limit_quarantine(con, [item.corpus for item in self.plan.load], limit)
-            self._fill_examples(con)
             note_rules(con, self.catalogue, present)
             notes = note_findings(con, self.request, self.bench)
-            pass_checks(con, self.catalogue, self.plan.present)
+            wanted = checks(self.catalogue, self.plan.present)
+            with self._beside(opened) as beside:
+                pass_checks(con, beside, wanted, lambda: self._fill_examples(con))
             note_load(con, self.request, self.catalogue, self.plan, started)
             con.execute("checkpoint")
         return notes
@@ -107,10 +109,15 @@ class Stage:
         self._load(connect, item, is_again=True)
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Fill the examples, then create the views of splits that only they name."""
+        """Fill the examples (again, if they are there), then create the views of splits that only they name."""
         con.execute("begin")
-        fill_examples(con, self.catalogue, self.plan.present)
-        create_split_views(con, self.catalogue, self._splits)
+        try:
+            con.execute("delete from main.examples")
+            fill_examples(con, self.catalogue, self.plan.present)
+            create_split_views(con, self.catalogue, self._splits)
+        except BaseException:
+            con.execute("rollback")
+            raise
         con.execute("commit")
 
     @property
