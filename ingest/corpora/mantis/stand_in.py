@@ -16,7 +16,7 @@ _LOOK_BEHIND = 256
 _WORD = re.compile(rb'"\w+"$')
 
 
-def put(text: bytearray | memoryview, number: bytes) -> list[int]:
+def put(text: bytearray, number: bytes) -> list[int]:
     """Overwrite every bare NaN behind a key of word characters, and tell where; a NaN in a text stays.
 
     In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
@@ -38,7 +38,7 @@ def replaced(raw: bytes) -> tuple[bytes, bytes]:
     return bytes(text), number
 
 
-def _is_bare(text: bytearray | memoryview, place: int) -> bool:
+def _is_bare(text: bytearray, place: int) -> bool:
     """Whether a whole value stands here, behind a key."""
     before = bytes(text[max(0, place - _LOOK_BEHIND) : place]).rstrip(_BLANK)
     is_whole = bytes(text[place + len(NAN) : place + len(NAN) + 1]) in (b"", b",", b"}", b"]", *_BLANKS)
