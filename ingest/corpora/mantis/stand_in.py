@@ -16,30 +16,24 @@ _LOOK_BEHIND = 256
 _WORD = re.compile(rb'"\w+"$')
 
 
-def put(text: bytearray, number: bytes) -> list[int]:
-    """Overwrite every bare NaN behind a key of word characters, and tell where; a NaN in a text stays.
-
-    In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
-    """
-    places = [place for place in [match.start() for match in re.finditer(NAN, text)] if _is_bare(text, place)]
-    for place in places:
-        text[place : place + len(NAN)] = number
-    return places
-
-
 def replaced(raw: bytes) -> tuple[bytes, bytes]:
-    """Give a text with a number for NaN, and that number, which stands nowhere else in it; empty if it has no NaN."""
-    if NAN not in raw:
+    """Give a text with a number for each bare NaN, and that number, which stands nowhere else; empty if there is none.
+
+    Bare is a NaN behind a key of word characters; one in a text stays. In JSON a quote that closes a word and is
+    followed by a colon ends a key: in a text it would be escaped.
+    """
+    number = next((one for one in NUMBERS if one not in raw), b"") if NAN in raw else b""
+    if not number:
         return raw, b""
-    number = next((one for one in NUMBERS if one not in raw), b"")
     text = bytearray(raw)
-    if number:
-        put(text, number)
+    for place in [match.start() for match in re.finditer(NAN, raw)]:
+        if _is_bare(raw, place):
+            text[place : place + len(NAN)] = number
     return bytes(text), number
 
 
-def _is_bare(text: bytearray, place: int) -> bool:
+def _is_bare(text: bytes, place: int) -> bool:
     """Whether a whole value stands here, behind a key."""
-    before = bytes(text[max(0, place - _LOOK_BEHIND) : place]).rstrip(_BLANK)
-    is_whole = bytes(text[place + len(NAN) : place + len(NAN) + 1]) in (b"", b",", b"}", b"]", *_BLANKS)
+    before = text[max(0, place - _LOOK_BEHIND) : place].rstrip(_BLANK)
+    is_whole = text[place + len(NAN) : place + len(NAN) + 1] in (b"", b",", b"}", b"]", *_BLANKS)
     return is_whole and before.endswith(b":") and _WORD.search(before[:-1].rstrip(_BLANK)) is not None
