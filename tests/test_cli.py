@@ -293,3 +293,18 @@ def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
     process.wait(timeout=30)
+
+
+@pytest.mark.parametrize(("raised", "is_told"), [("KeyboardInterrupt", False), ("ValueError", True)])
+def test_an_interrupt_that_nobody_can_catch_is_not_told(raised: str, is_told: bool) -> None:
+    script = f"""
+import sys
+from talkhouse import cli
+class Closing:
+    def __del__(self):
+        raise {raised}
+cli.app = Closing
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (raised in done.stderr) == is_told

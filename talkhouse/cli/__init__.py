@@ -74,6 +74,7 @@ def main() -> NoReturn:
     """Run a command; what the user can mend is told in one message, without a traceback."""
     # A command is over soon and makes no circles of objects, which Python would look for while it imports.
     gc.disable()
+    sys.unraisablehook = _tell
     code = _run()
     with suppress(BrokenPipeError):
         sys.stdout.flush()
@@ -82,11 +83,22 @@ def main() -> NoReturn:
     os._exit(code)
 
 
+def _tell(lost: "sys.UnraisableHookArgs") -> None:
+    """Tell of an exception that nobody can catch.
+
+    At Ctrl-C Polars raises KeyboardInterrupt, and a moment later Python does again, where generators are being closed.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+
+
 def _run() -> int:
     try:
         app()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        return 130  # before a command has begun
     except TalkhouseError as error:
         errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         return error.exit_code
