@@ -29,7 +29,7 @@ def members(raw: bytes) -> Iterator[Member]:
         yield Member(token, bytes(piece))
 
 
-def views(raw: bytes | bytearray | memoryview) -> Iterator[tuple[str, Raw]]:
+def views(raw: bytes | memoryview) -> Iterator[tuple[str, Raw]]:
     """Split like ``members``, and copy nothing where the text is well-formed: for members of hundreds of megabytes."""
     opening = _skip_blank(raw, 0)
     kind = dict[str, Raw] if raw[opening : opening + 1] == b"{" else list[Raw]
@@ -39,7 +39,7 @@ def views(raw: bytes | bytearray | memoryview) -> Iterator[tuple[str, Raw]]:
         pieces = None
     if isinstance(pieces, list):
         yield from ((str(position), piece) for position, piece in enumerate(pieces))
-    elif pieces is None or starts(raw, pieces) is None:
+    elif pieces is None or _has_duplicate_member(raw, pieces):
         yield from ((member.token, Raw(member.raw)) for member in _scan(bytes(raw)))
     else:
         yield from pieces.items()
@@ -63,7 +63,7 @@ def fields(raw: bytes) -> dict[str, Raw]:
         pieces: dict[str, Raw] = decoder(dict[str, Raw]).decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise json_problem(raw, error) from error
-    if starts(raw, pieces) is None:
+    if _has_duplicate_member(raw, pieces):
         names = [member.token for member in _scan(raw)]
         twice = next(name for name in names if names.count(name) > 1)
         raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
@@ -79,21 +79,18 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(rb"[^,\]}\s]+")
 
 
-def starts(raw: bytes | bytearray | memoryview, pieces: dict[str, Raw]) -> list[int] | None:
-    """Tell where each member of an object begins; None if the object has a key twice.
+def _has_duplicate_member(raw: bytes | memoryview, pieces: dict[str, Raw]) -> bool:
+    """Tell whether an object has a key twice: walk over it by the lengths of the members that were found.
 
-    Walks over it by the lengths of the members that a decoder found. That keeps the first place and the last value of
-    a key that stands twice, so the walk leaves the text's own keys.
+    A decoder keeps the first place and the last value of such a key, so the walk leaves the text's own keys.
     """
-    found: list[int] = []
     position, before = _skip_blank(raw, 0) + 1, _KEY
     for key, piece in pieces.items():
         name = before.match(raw, position)
         if name is None or not _is_same(name[1], key):
-            return None
-        found.append(name.end())
+            return True
         position, before = name.end() + len(memoryview(piece)), _NEXT_KEY
-    return None if _CLOSING.match(raw, position) is None else found
+    return _CLOSING.match(raw, position) is None
 
 
 def _is_same(text: bytes, key: str) -> bool:
@@ -101,7 +98,7 @@ def _is_same(text: bytes, key: str) -> bool:
     return text[1:-1] == key.encode() if b"\\" not in text else json.loads(text) == key
 
 
-def _skip_blank(raw: bytes | bytearray | memoryview, position: int) -> int:
+def _skip_blank(raw: bytes | memoryview, position: int) -> int:
     match = _BLANK.match(raw, position)
     return match.end() if match else position
 

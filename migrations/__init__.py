@@ -27,8 +27,8 @@ def head() -> str:
 def make(con: duckdb.DuckDBPyConnection) -> None:
     """Make the tables of the newest revision in an empty private database, in one transaction.
 
-    The migrations from the first on would make the same, as tests prove; they take five times as long, and every
-    build makes a database. Raises DuckDB's own errors.
+    The migrations from the first on would make the same, as tests prove, and take five times as long. Raises DuckDB's
+    own errors.
     """
     from sqlalchemy import create_mock_engine
     from sqlalchemy.sql.ddl import ExecutableDDLElement

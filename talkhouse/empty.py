@@ -62,7 +62,7 @@ def _opened(path: Path) -> duckdb.DuckDBPyConnection | None:
         con = warehouse.create(path)
     except duckdb.Error:
         return None
-    with suppress(NotAWarehouse):
+    with suppress(NotAWarehouse, duckdb.Error):
         if warehouse.revision(con, path) == migrations.head():
             return con
     con.close()

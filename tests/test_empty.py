@@ -55,12 +55,20 @@ def test_the_second_one_is_a_copy_of_the_first(put: Put, kept: Path, monkeypatch
     assert put("b.duckdb") == first
 
 
-@pytest.mark.parametrize("content", [b"", b"no database", None])
-def test_one_that_is_not_whole_is_made_again(put: Put, kept: Path, content: bytes | None) -> None:
+BROKEN: dict[str, Callable[[bytes], bytes]] = {
+    "never written": lambda _: b"",
+    "something else": lambda _: b"no database",
+    "cut off": lambda whole: whole[: len(whole) // 2],
+    "garbled": lambda whole: whole[:20_000] + bytes(len(whole) - 20_000),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+def test_one_that_is_not_whole_is_made_again(put: Put, kept: Path, broken: Callable[[bytes], bytes]) -> None:
     first = put("a.duckdb")
     (one,) = kept.iterdir()
     whole = one.read_bytes()
-    one.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    one.write_bytes(broken(whole))
     assert put("b.duckdb") == first
     assert put("c.duckdb") == first
     (one,) = kept.iterdir()

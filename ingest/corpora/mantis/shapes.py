@@ -56,7 +56,6 @@ FACTS = tuple(name for name in SPOKEN if name not in ("utterance", "actor_type")
 
 TALK_FACTS = ("category", "title", "dialog_time", "has_concatenated_utterances")
 TALK = frozenset({*TALK_FACTS, "utterances", "has_intent_labels"})
-UTTERANCE = frozenset({*SPOKEN, "intent"})
 
 
 def literal(value: Value) -> str:

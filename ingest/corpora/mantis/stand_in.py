@@ -5,7 +5,7 @@ from itertools import product
 
 from ingest.corpora.mantis.shapes import NAN
 
-NUMBERS = [f"{first}{letter}{last}".encode() for letter, first, last in product("Ee", range(10), range(10))]
+_NUMBERS = [f"{first}{letter}{last}".encode() for letter, first, last in product("Ee", range(10), range(10))]
 """Numbers as long as NaN, which hardly anybody writes."""
 
 _BLANK = b" \t\r\n"
@@ -22,7 +22,7 @@ def replaced(raw: bytes) -> tuple[bytes, bytes]:
     Bare is a NaN behind a key of word characters; one in a text stays. In JSON a quote that closes a word and is
     followed by a colon ends a key: in a text it would be escaped.
     """
-    number = next((one for one in NUMBERS if one not in raw), b"") if NAN in raw else b""
+    number = next((one for one in _NUMBERS if one not in raw), b"") if NAN in raw else b""
     if not number:
         return raw, b""
     text = bytearray(raw)
