@@ -64,8 +64,8 @@ def invent(path: Path, megabytes: float) -> int:
 def stream(path: Path) -> int:
     """Read the file as a corpus does: bytes, members, typed records; gives the number of dialogues."""
     from ingest import decode
+    from ingest.json_members import members
     from ingest.sources import disk_files, opened
-    from ingest.split import members
 
     found = 0
     with opened(disk_files(path, "toys")) as ([file], _):

@@ -19,13 +19,13 @@ import duckdb
 
 import talkhouse
 from benchmarks.memory import peak
-from schema.quote import literal
-from talkhouse.build import build
-from talkhouse.choices import FileFormat
-from talkhouse.export import export, settle
-from talkhouse.progress import Silent
-from talkhouse.replaced import workspace, workspace_of
-from talkhouse.selection import select
+from schema.sql import literal
+from talkhouse.atomic_output import private_folder, private_folder_of
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.query.export import export, settle
+from talkhouse.query.formats import FileFormat
+from talkhouse.query.selection import select
 
 VIEW = "dbdc3.breakdown_detection_invented"
 """Named like a view of one split, so that it is sorted as such a view is."""
@@ -65,9 +65,9 @@ def talkhouse_export(path: Path, form: str, output: Path) -> None:
 
 def duckdb_copy(path: Path, form: str, output: Path) -> None:
     """Let DuckDB write the same rows in the same order."""
-    with talkhouse.open(path) as con, workspace(output):
+    with talkhouse.open(path) as con, private_folder(output):
         con.execute("set memory_limit = '1GB'")
-        con.execute(f"set temp_directory = {literal(str(workspace_of(output) / 'sorting'))}")
+        con.execute(f"set temp_directory = {literal(str(private_folder_of(output) / 'sorting'))}")
         con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[form]})")
 
 

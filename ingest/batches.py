@@ -11,7 +11,7 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from ingest.rows import AS_THEY_ARE, Block, Row
+from ingest.rows import AS_THEY_ARE, ColumnBatch, Row
 from schema.tables import metadata
 from schema.tables.base import LongText
 from schema.warehouse import ROW_GROUP
@@ -26,13 +26,13 @@ _FEW = 4_096
 """A table with fewer rows waits for a later batch: an insert costs a millisecond before its first row."""
 
 _UNDER_WAY = 3
-"""Batches that are inserted or wait for it, one for each lane and one for the next."""
+"""Batches that are inserted or wait for it, one for each transaction and one for the next."""
 
 _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
 
 _Shape: TypeAlias = tuple[Any, ...]
-"""What blocks have in common that are joined: the table's name, the SELECT, the names and kinds of the columns."""
+"""What column batches that are joined have in common: table, SELECT, and the names and kinds of the columns."""
 
 _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
     Text: pl.String(),
@@ -56,28 +56,28 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, column, schema[name]) for name, column in zip(names, values, strict=True)])
 
 
-def block_frame(table: str, blocks: list[Block]) -> pl.DataFrame:
-    """Lay blocks of one table out as columns; all of them have lists for the same columns."""
-    if blocks[0].select != AS_THEY_ARE:
-        return pl.DataFrame([_joined(name, [block.columns[name] for block in blocks]) for name in blocks[0].columns])
+def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
+    """Lay column batches of one table out as columns; all of them have lists for the same columns."""
+    if parts[0].select != AS_THEY_ARE:
+        return pl.DataFrame([_joined(name, [part.columns[name] for part in parts]) for name in parts[0].columns])
     columns = metadata.tables[table].columns
     schema = {column.name: _TYPES[type(column.type)] for column in columns}
-    own = [_joined(name, [block.columns[name] for block in blocks], schema[name]) for name in blocks[0].columns]
+    own = [_joined(name, [part.columns[name] for part in parts], schema[name]) for name in parts[0].columns]
     shared = pl.DataFrame(
         [
-            pl.Series(name, [block.shared.get(name) for block in blocks], kind)
+            pl.Series(name, [part.shared.get(name) for part in parts], kind)
             for name, kind in schema.items()
-            if name not in blocks[0].columns
+            if name not in parts[0].columns
         ]
     )
-    owners = list(chain.from_iterable(repeat(number, len(block)) for number, block in enumerate(blocks)))
+    owners = list(chain.from_iterable(repeat(number, len(part)) for number, part in enumerate(parts)))
     laid_out = shared.select(pl.all().gather(pl.Series(owners, dtype=pl.UInt32))).to_dict()
     laid_out |= {series.name: series for series in own}
     return pl.DataFrame([laid_out[name] for name in schema])
 
 
 def _joined(name: str, parts: list[Any], kind: pl.DataType | None = None) -> pl.Series:
-    """Join a column of several blocks: lists, or series of the right type already."""
+    """Join a column of several column batches: lists, or series of the right type already."""
     if isinstance(parts[0], pl.Series):
         series: pl.Series = pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
         return series.alias(name)
@@ -105,8 +105,8 @@ class Batch(NamedTuple):
     """How DuckDB makes the rows of the frame, which it has as ``stream``."""
 
 
-class Lane(Protocol):
-    """Where batches go: each lane has its own transaction and its own thread."""
+class InsertTransaction(Protocol):
+    """Where batches go: each transaction has its own transaction and its own thread."""
 
     def write(self, batch: Batch) -> None:
         """Insert a batch."""
@@ -119,28 +119,33 @@ class Lane(Protocol):
 
 
 class Batches:
-    """Collects rows until a batch is worth an insert; then they go to one lane after the other, in turns.
+    """Collects rows until a batch is worth an insert; then they go to one transaction after the other, in turns.
 
     Use it in a ``with``. What goes where depends on the rows alone, so that a table has the same order each time.
     """
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
+    def __init__(self, transactions: Sequence[InsertTransaction]) -> None:
         # DuckDB works without Python's lock, so that reading and inserting use a core each.
-        self._lanes = deque((lane, ThreadPoolExecutor(max_workers=1)) for lane in lanes)
+        self._transactions = deque((transaction, ThreadPoolExecutor(max_workers=1)) for transaction in transactions)
         self._busy: deque[Future[None]] = deque()
         self._rows: defaultdict[str, list[Row]] = defaultdict(list)
-        self._blocks: defaultdict[_Shape, list[Block]] = defaultdict(list)
-        self._in_blocks: Counter[_Shape] = Counter()
+        self._column_batches: defaultdict[_Shape, list[ColumnBatch]] = defaultdict(list)
+        self._column_rows: Counter[_Shape] = Counter()
         self._bytes = self._waited = 0
 
-    def add(self, rows: Iterable[Row], size: int, blocks: Iterable[Block] = ()) -> None:
+    def add(self, rows: Iterable[Row], size: int, parts: Iterable[ColumnBatch] = ()) -> None:
         """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
         largest = 0
-        for block in blocks:
-            shape = (block.kind.TABLE, block.select, *block.columns, *map(type, block.columns.values()))
-            self._blocks[shape].append(block)
-            self._in_blocks[shape] += len(block)
-            largest = max(largest, self._in_blocks[shape])
+        for part in parts:
+            shape = (
+                part.kind.TABLE,
+                part.select,
+                *part.columns,
+                *map(type, part.columns.values()),
+            )
+            self._column_batches[shape].append(part)
+            self._column_rows[shape] += len(part)
+            largest = max(largest, self._column_rows[shape])
         for row in rows:
             gathered = self._rows[row.TABLE]
             gathered.append(row)
@@ -162,19 +167,19 @@ class Batches:
         batches = list(self._drain(fewest))
         self._bytes = 0
         self._wait_until(_UNDER_WAY - 1)
-        lane, thread = self._lanes[0]
-        self._lanes.rotate(-1)
-        self._busy.append(thread.submit(_write, lane, batches))
+        transaction, thread = self._transactions[0]
+        self._transactions.rotate(-1)
+        self._busy.append(thread.submit(_write, transaction, batches))
 
     def finish(self) -> None:
         """Make everything last, once it is inserted; raises what went wrong there."""
-        # The lane whose turn it is has the least to do still, and its rows come first.
-        (first, its_thread), *others = self._lanes
+        # The transaction whose turn it is has the least to do still, and its rows come first.
+        (first, its_thread), *others = self._transactions
         committed = its_thread.submit(first.finish)
         self._wait_until(0)
         committed.result()
-        for lane, thread in others:
-            thread.submit(lane.finish).result()
+        for transaction, thread in others:
+            thread.submit(transaction.finish).result()
 
     def _wait_until(self, most: int) -> None:
         """Wait until no more batches than these are under way."""
@@ -186,20 +191,20 @@ class Batches:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the threads when they have done what they are at, and the lanes."""
-        for lane, thread in self._lanes:
+        """End the threads when they have done what they are at, and the transactions."""
+        for transaction, thread in self._transactions:
             thread.shutdown()
-            lane.close()
+            transaction.close()
 
     def _drain(self, fewest: int) -> Iterator[Batch]:
         for table in [table for table, rows in self._rows.items() if len(rows) >= fewest]:
             yield Batch(table, frame(table, self._rows.pop(table)))
-        for shape in [shape for shape in self._blocks if self._in_blocks[shape] >= fewest]:
-            del self._in_blocks[shape]
+        for shape in [shape for shape in self._column_batches if self._column_rows[shape] >= fewest]:
+            del self._column_rows[shape]
             table, select, *_ = shape
-            yield Batch(table, block_frame(table, self._blocks.pop(shape)), select)
+            yield Batch(table, column_batch_frame(table, self._column_batches.pop(shape)), select)
 
 
-def _write(lane: Lane, batches: list[Batch]) -> None:
+def _write(transaction: InsertTransaction, batches: list[Batch]) -> None:
     for batch in batches:
-        lane.write(batch)
+        transaction.write(batch)

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 import duckdb
 
-from ingest.accounts import Accounts
 from ingest.batches import Batch, Batches, Stream
-from ingest.corpus import Corpus, Frame, Loaded, LoadedMany, Note, Outcome, Rejected, Unrecognised
+from ingest.corpus import Corpus
 from ingest.decode import dump
+from ingest.file_counts import FileCounts
+from ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
 from ingest.sources import BOM, OUTSIDE, DiskFile, SourceFile, opened
@@ -28,7 +29,7 @@ Advance = Callable[[int, int], None]
 """Told as a load goes on: bytes read since the last call, and records."""
 
 
-_LANES = 2
+_TRANSACTIONS = 2
 """Transactions that are filled side by side: the rows of one are compressed in no more than one thread's time."""
 
 _SWITCH = 0.0005
@@ -53,7 +54,7 @@ def _at_full_speed() -> Iterator[None]:
             gc.enable()
 
 
-class _Lane:
+class _InsertTransaction:
     """A transaction of its own, in which one batch after the other is inserted."""
 
     def __init__(self, connect: Connect) -> None:
@@ -91,10 +92,10 @@ class Load:
     findings: int = 0
 
     def __post_init__(self) -> None:
-        """Prepare the batches, the accounts and the contract."""
+        """Prepare the batches, the counts and the contract."""
         self.rules = rules_of(self.corpus)
-        self.batches = Batches([_Lane(self.connect) for _ in range(_LANES)])
-        self.accounts = Accounts(self.corpus.id)
+        self.batches = Batches([_InsertTransaction(self.connect) for _ in range(_TRANSACTIONS)])
+        self.counts = FileCounts(self.corpus.id)
         self.validator = Validator(self.corpus, self.rules)
 
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
@@ -104,15 +105,15 @@ class Load:
         """
         with opened(disk) as (files, skipped), self.batches, _at_full_speed():
             for file in files:
-                file.is_doubtful = self.is_again
+                file.is_strict = self.is_again
             for item in skipped:
-                self.accounts.skip(item)
+                self.counts.skip(item)
                 if item.reason == OUTSIDE:
-                    self._find(Note("TH-05", item.reason), item.file, None)
+                    self._find(ReaderFinding("TH-05", item.reason), item.file, None)
             for outcome in self.corpus.read(files):
                 self._take(outcome)
             everything = [*files, *(item.file for item in skipped)]
-            self.batches.add(self.accounts.rows(disk, everything), 0)
+            self.batches.add(self.counts.rows(disk, everything), 0)
             self.batches.flush()
             self.batches.finish()
             self._check_loaded(disk, files)
@@ -123,84 +124,84 @@ class Load:
             con.execute("commit")
 
     def _take(self, outcome: Outcome) -> None:
-        """Sort one outcome into batches, findings and accounts."""
+        """Sort one outcome into batches, findings and counts."""
         match outcome:
-            case Loaded(place, rows, notes, blocks):
+            case Loaded(location, rows, findings, column_batches):
                 self.validator.record(outcome)
-                self.accounts.of(place.file).loaded += 1
-                self.batches.add(rows, place.size, blocks)
+                self.counts.of(location.file).loaded += 1
+                self.batches.add(rows, location.size, column_batches)
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
-                for note in notes:
-                    self._find(note, place.file, record_id)
-                self.advance(place.size, 1)
-            case LoadedMany(file, records, size, rows, blocks, notes, held):
+                for finding in findings:
+                    self._find(location.finding(finding, record_id), location.file, record_id)
+                self.advance(location.size, 1)
+            case LoadedBatch(file, records, size, rows, column_batches, findings, held):
                 self.validator.many(outcome)
-                self.accounts.of(file).loaded += records
-                self.batches.add(rows, size if held is None else held, blocks)
-                for note in notes:
-                    self._find(note, file, note.record_id)
+                self.counts.of(file).loaded += records
+                self.batches.add(rows, size if held is None else held, column_batches)
+                for finding in findings:
+                    self._find(finding, file, finding.record_id)
                 self.advance(size, records)
-            case Rejected(place, rule, detail, at=at):
+            case Rejected(location, rule, detail, at=at):
                 self._quarantine(outcome)
-                self._find(Note(rule, detail, pointer=place.pointer + at), place.file, None)
-                self.advance(place.size, 1)
+                self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
+                self.advance(location.size, 1)
             case Unrecognised(file, detail):
                 file.read()
-                self.accounts.of(file).kind = "unrecognised"
-                self._find(Note("TH-05", detail), file, None)
+                self.counts.of(file).kind = "unrecognised"
+                self._find(ReaderFinding("TH-05", detail), file, None)
                 self.advance(file.size, 0)
-            case Frame(file, extra, records):
-                account = self.accounts.of(file)
-                account.extra, account.records = dump(extra), records
-            case Note():
+            case FileEnvelope(file, extra, records):
+                count = self.counts.of(file)
+                count.extra, count.records = dump(extra), records
+            case ReaderFinding():
                 self._find(outcome, outcome.file, outcome.record_id)
 
-    def _find(self, note: Note, file: SourceFile | None, record_id: str | None) -> None:
-        self.validator.rule(note.rule)
-        finding = Finding(
+    def _find(self, finding: ReaderFinding, file: SourceFile | None, record_id: str | None) -> None:
+        self.validator.rule(finding.rule)
+        row = Finding(
             corpus_id=self.corpus.id,
             finding_index=self.findings,
-            rule=note.rule,
-            severity=note.severity or self.rules[note.rule].severity,
+            rule=finding.rule,
+            severity=finding.severity or self.rules[finding.rule].severity,
             source_file_id=file.id if file else None,
-            pointer=note.pointer,
+            pointer=finding.pointer,
             record_id=record_id,
-            task=note.task,
-            turn_index=note.turn_index,
-            detail=note.detail,
+            task=finding.task,
+            turn_index=finding.turn_index,
+            detail=finding.detail,
         )
         self.findings += 1
-        self.batches.add([finding], 0)
+        self.batches.add([row], 0)
 
     def _quarantine(self, rejected: Rejected) -> None:
-        place = rejected.place
-        account = self.accounts.of(place.file)
-        account.quarantined += 1
-        if not place.pointer:
-            account.kind = "refused"
-            account.note = f"{rejected.rule}: {rejected.detail}"
+        location = rejected.location
+        count = self.counts.of(location.file)
+        count.quarantined += 1
+        if not location.pointer:
+            count.kind = "refused"
+            count.note = f"{rejected.rule}: {rejected.detail}"
         row = Quarantined(
             corpus_id=self.corpus.id,
-            source_file_id=place.file.id,
-            pointer=place.pointer,
+            source_file_id=location.file.id,
+            pointer=location.pointer,
             rule=rejected.rule,
             detail=rejected.detail,
-            subset=place.subset,
-            release=place.release,
-            split=place.split,
-            record_index=place.record_index,
-            native_id=place.native_id,
-            raw=BOM + rejected.raw if place.file.has_bom and not place.pointer else rejected.raw,
+            subset=location.subset,
+            release=location.release,
+            split=location.split,
+            record_index=location.record_index,
+            native_id=location.native_id,
+            raw=BOM + rejected.raw if location.file.has_bom and not location.pointer else rejected.raw,
         )
         self.batches.add([row], len(row.raw))
 
     def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
         """Refuse a load of which nothing came in: most likely these are files of something else."""
-        if self.accounts.loaded:
+        if self.counts.loaded:
             return
         names = [file.id for file in files] or [file.stat.path for file in disk]
         some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        refusal = self.accounts.first_refusal
+        refusal = self.counts.first_refusal
         raise NothingLoaded(
             f"nothing of the corpus '{self.corpus.id}' could be loaded",
             expected=self.corpus.files,

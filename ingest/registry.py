@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import ingest.corpora
-from ingest.corpus import HOUSE_RULES, Corpus, Rule
+from ingest.common_rules import COMMON_RULES, Rule
+from ingest.corpus import Corpus
 from schema.errors import RegistryError
 from schema.warehouse import RESERVED
 
@@ -54,7 +55,7 @@ def sample_of(corpus: Corpus) -> Path:
 
 def rules_of(corpus: Corpus) -> dict[str, Rule]:
     """Give the rules that a corpus's findings may name, the house's included."""
-    return {rule.id: rule for rule in (*HOUSE_RULES, *corpus.rules)}
+    return {rule.id: rule for rule in (*COMMON_RULES, *corpus.rules)}
 
 
 def _load(folder: Path, root: Path) -> Corpus:

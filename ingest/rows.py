@@ -206,7 +206,7 @@ AS_THEY_ARE = "select * from stream"
 """The SELECT of rows that are in a frame's columns already; DuckDB has the frame as ``stream``."""
 
 
-class Block(Struct, gc=False):
+class ColumnBatch(Struct, gc=False):
     """Many rows of one table, kept as columns: the values that all of them share, and a list for each that differs.
 
     For lists of hundreds of thousands of items, where an object for each row costs more than the rest of a load. A

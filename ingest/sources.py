@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import IO
 
-from ingest.held import Held
+from ingest.file_buffer import FileBuffer
 from schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
@@ -97,7 +97,7 @@ class SourceFile:
     _archive: "zipfile.ZipFile | tarfile.TarFile | None" = None
     sha256: str = ""
     has_bom: bool = False
-    is_doubtful: bool = False
+    is_strict: bool = False
     """Whether a file of the corpus turned out not to be what it was taken for; all of them are read again."""
 
     @property
@@ -130,14 +130,14 @@ class SourceFile:
         self.sha256 = state.hexdigest()
         return raw
 
-    def hold(self) -> Held:
+    def hold(self) -> FileBuffer:
         """Give the bytes as ``read`` does, in memory that can be given back bit by bit; for files of great size.
 
         A byte order mark is noted, and is part of the bytes. Raises SourceError as ``read`` does.
         """
         with _readable(self.disk), self._open() as stream:
             state = sha256()
-            held = Held(stream, self.size, state.update)
+            held = FileBuffer(stream, self.size, state.update)
         self.has_bom = held.view[: len(BOM)] == BOM
         self.sha256 = state.hexdigest()
         return held

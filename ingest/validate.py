@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 import polars as pl
 
-from ingest.corpus import Corpus, Loaded, LoadedMany
-from ingest.rows import AS_THEY_ARE, Annotation, Block, Record, Row, Turn
+from ingest.corpus import Corpus
+from ingest.outcomes import Loaded, LoadedBatch
+from ingest.rows import AS_THEY_ARE, Annotation, ColumnBatch, Record, Row, Turn
 
 
 class ReaderError(AssertionError):
@@ -31,15 +32,15 @@ class Validator:
         record = records[0]
         self._keys(record.record_id, record.dialogue_id)
         self._expect(
-            (record.source_file_id, record.source_pointer) == (loaded.place.file.id, loaded.place.pointer),
+            (record.source_file_id, record.source_pointer) == (loaded.location.file.id, loaded.location.pointer),
             "the record names another place than the reader says it came from",
         )
         turns = [row.turn_index for row in loaded.rows if type(row) is Turn]
         self._expect(turns == list(range(len(turns))), f"turn_index runs {turns[:5]} ..., not 0, 1, 2 ...")
-        self._content(loaded.rows, loaded.blocks)
+        self._content(loaded.rows, loaded.column_batches)
 
-    def many(self, loaded: LoadedMany) -> None:
-        """Check the same for many records at once; turns are in blocks, each dialogue's in one.
+    def many(self, loaded: LoadedBatch) -> None:
+        """Check the same for many records at once; turns are in column_batches, each dialogue's in one.
 
         Turns that DuckDB makes are not there yet: for them the check ``turn_indexes_have_no_gaps`` says the same.
         """
@@ -49,20 +50,20 @@ class Validator:
                 self._keys(row.record_id, row.dialogue_id)
                 self._expect(row.source_file_id == loaded.file.id, "records of more than one file")
                 count += 1
-        for block in loaded.blocks:
-            if block.kind is Record:
-                keys = pl.DataFrame({name: block.columns[name] for name in ("record_id", "dialogue_id")})
+        for batch in loaded.column_batches:
+            if batch.kind is Record:
+                keys = pl.DataFrame({name: batch.columns[name] for name in ("record_id", "dialogue_id")})
                 for wrong in keys.filter(~self._belongs()).rows()[:1]:
                     self._keys(*wrong)
-                self._expect(block.shared["source_file_id"] == loaded.file.id, "records of more than one file")
-                count += len(block)
-            if block.kind is Turn and block.select == AS_THEY_ARE:
-                turns = pl.DataFrame({name: block.columns[name] for name in ("dialogue_id", "turn_index")})
+                self._expect(batch.shared["source_file_id"] == loaded.file.id, "records of more than one file")
+                count += len(batch)
+            if batch.kind is Turn and batch.select == AS_THEY_ARE:
+                turns = pl.DataFrame({name: batch.columns[name] for name in ("dialogue_id", "turn_index")})
                 expected = pl.int_range(pl.len()).over(pl.col("dialogue_id").rle_id())
                 is_right = turns.select((pl.col("turn_index") == expected).all()).item()
                 self._expect(is_right, "turn_index does not run 0, 1, 2 ...")
         self._expect(count == loaded.records, f"{count} Record rows for {loaded.records} records")
-        self._content(loaded.rows, loaded.blocks)
+        self._content(loaded.rows, loaded.column_batches)
 
     def _belongs(self) -> pl.Expr:
         """Tell of many records at once whether their keys begin with the corpus id."""
@@ -75,10 +76,10 @@ class Validator:
         belongs = dialogue_id is None or dialogue_id.startswith(f"{self._corpus.id}:")
         self._expect(belongs, f"dialogue_id {dialogue_id!r}")
 
-    def _content(self, rows: list[Row], blocks: list[Block]) -> None:
-        for block in blocks:
-            lengths = {name: len(column) for name, column in block.columns.items()}
-            self._expect(len(set(lengths.values())) == 1, f"columns of {block.kind.TABLE} of lengths {lengths}")
+    def _content(self, rows: list[Row], column_batches: list[ColumnBatch]) -> None:
+        for batch in column_batches:
+            lengths = {name: len(column) for name, column in batch.columns.items()}
+            self._expect(len(set(lengths.values())) == 1, f"columns of {batch.kind.TABLE} of lengths {lengths}")
         schemes = {row.scheme for row in rows if type(row) is Annotation}
         self._expect(schemes <= self._schemes, f"undeclared schemes {sorted(schemes - self._schemes)}")
 

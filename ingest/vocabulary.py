@@ -3,7 +3,7 @@
 import duckdb
 
 from ingest.corpus import Corpus
-from schema.write import insert
+from schema.sql import insert
 
 
 def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from schema.quote import literal
+from schema.sql import literal
 from schema.warehouse import HOUSEKEEPING
 
 if TYPE_CHECKING:  # a build that finds nothing to do needs neither Alembic nor SQLAlchemy, which take their time

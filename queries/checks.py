@@ -9,7 +9,7 @@ import duckdb
 from sqlalchemy import ForeignKeyConstraint, Table
 
 from queries.catalogue import CHECKS, Catalogue, Query
-from schema.fetch import dicts
+from schema.sql import dicts
 from schema.tables import metadata, qualified
 
 ROWS_KEPT = 1_000

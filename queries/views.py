@@ -7,7 +7,7 @@ from typing import NamedTuple
 import duckdb
 
 from queries.catalogue import Catalogue, Query
-from schema.quote import identifier, literal
+from schema.sql import identifier, literal
 from schema.tables import metadata
 
 _INHERITED_FROM = ("examples", "records", "dialogues", "turns", "annotations")

@@ -10,8 +10,8 @@ from sqlalchemy.schema import ForeignKeyConstraint
 
 from schema import warehouse
 from schema.errors import UsageError
-from schema.quote import identifier, literal
 from schema.reflection import Reflection
+from schema.sql import identifier, literal
 
 
 class _DDLCompiler(PGDDLCompiler):

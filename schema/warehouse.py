@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
-from schema.quote import literal, quoted
+from schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
 """The oldest storage version that has zstd, so that BI tools with an older DuckDB can open the file."""

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build import Result, build
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import Result, build
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +64,7 @@ def build_data(tmp_path: Path) -> Iterator[Build]:
 
     def run(data: Path, **options: object) -> duckdb.DuckDBPyConnection:
         path = tmp_path / f"built_{len(opened)}.duckdb"
-        build(path, Silent(), data=data, limit=Limit("100%"), **options)  # type: ignore[arg-type]
+        build(path, Silent(), data=data, limit=QuarantineLimit("100%"), **options)  # type: ignore[arg-type]
         opened.append(talkhouse.open(path))
         return opened[-1]
 

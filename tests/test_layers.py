@@ -1,4 +1,4 @@
-"""Imports go one way: schema, then migrations, ingest and queries beside each other, then talkhouse."""
+"""Imports go one way: schema, then migrations, ingest and queries beside each other, then talkhouse, room by room."""
 
 import ast
 from collections.abc import Iterator
@@ -15,6 +15,21 @@ BELOW = {
     "ingest": {"schema"},
     "talkhouse": {"schema", "migrations", "queries", "ingest"},
 }
+ROOMS: dict[str, set[str]] = {
+    "": set(),  # the modules of talkhouse itself
+    "explore": {""},
+    "query": {""},
+    "build": {"", "explore", "query"},
+    "restore": {"", "explore", "query", "build"},
+    "replay": {"", "explore", "query", "build", "restore"},
+    "cli": {"", "explore", "query", "build", "restore", "replay"},
+}
+"""What each room of talkhouse may import beside its own modules."""
+FOR_CORPORA = {
+    *("rows", "sources", "file_buffer", "decode", "json_members", "texts", "keys"),
+    *("common_rules", "outcomes", "stored_record", "restatements", "corpus", "corpora"),
+}
+"""What a corpus may import of ingest."""
 FILES = sorted(path for package in BELOW for path in (ROOT / package).rglob("*.py"))
 
 
@@ -35,6 +50,25 @@ def test_packages_import_only_what_lies_below(path: Path) -> None:
     assert ours <= BELOW[package] | {package}
 
 
+def room(module: str) -> str:
+    """Name the room of a module of talkhouse; empty for one that lies in none."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "talkhouse").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_rooms_import_only_what_lies_below(path: Path) -> None:
+    own = room(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    assert {room(name) for name in imported(path) if name.split(".")[0] == "talkhouse"} <= ROOMS[own] | {own}
+
+
+def test_every_folder_of_talkhouse_is_a_room() -> None:
+    folders = {path.parent.name for path in (ROOT / "talkhouse").glob("*/__init__.py")}
+    assert folders == ROOMS.keys() - {""}
+
+
 @pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "ingest/corpora").glob("*/__init__.py")))
 def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> None:
     for path in folder.glob("*.py"):
@@ -43,12 +77,12 @@ def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> Non
         inside = {".".join(name.split(".")[:3]) for name in names if name.startswith("ingest.corpora.")}
         assert inside <= {f"ingest.corpora.{folder.name}"}
         above = {name.split(".")[1] for name in names if name.startswith("ingest.")}
-        assert above <= {"rows", "held", "sources", "decode", "split", "texts", "keys", "corpus", "corpora"}
+        assert above <= FOR_CORPORA
 
 
 def test_only_loading_sees_a_database() -> None:
     for path in (ROOT / "ingest").glob("*.py"):
-        if path.stem not in {"load", "vocabulary"}:
+        if path.stem not in {"load", "vocabulary", "unload", "record_order"}:
             assert "duckdb" not in set(imported(path)), path
 
 

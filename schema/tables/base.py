@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Column, MetaData, Table
 from sqlalchemy.types import UserDefinedType
 
-from schema.quote import literal
+from schema.sql import literal
 
 metadata = MetaData()
 

@@ -25,7 +25,7 @@ from talkhouse.cli import (
     verify,
     views,
 )
-from talkhouse.cli.console import errors
+from talkhouse.cli.terminal.console import errors
 from talkhouse.settings import version
 
 app = typer.Typer(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
 
@@ -59,9 +59,9 @@ def command(
 
         talkhouse build --data ~/corpora --corpus dbdc3
     """
-    from talkhouse.build import build
-    from talkhouse.cli.summary import show
-    from talkhouse.limit import Limit
+    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.run import build
+    from talkhouse.cli.terminal.summary import show
 
     with Bar() as bar:
         result = build(
@@ -71,7 +71,7 @@ def command(
             only=tuple(corpus or ()),
             rehash=rehash,
             wait=not no_wait,
-            limit=Limit(max_quarantine),
+            limit=QuarantineLimit(max_quarantine),
             dry_run=dry_run,
         )
     show(result)

@@ -5,7 +5,7 @@ import sys
 
 from rich.markup import escape
 
-from talkhouse.cli.console import Database, Json, output
+from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.settings import database
 
 _SHOWN = 5

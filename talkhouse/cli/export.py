@@ -9,13 +9,13 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from talkhouse.choices import FileFormat
-from talkhouse.cli.completion import relations
-from talkhouse.cli.console import Database, errors, output, quiet_end
+from talkhouse.cli.terminal.completion import relations
+from talkhouse.cli.terminal.console import Database, errors, output, quiet_end
+from talkhouse.query.formats import FileFormat
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.export import Exported
+    from talkhouse.query.export import Exported
 
 
 def command(
@@ -72,10 +72,10 @@ def command(
         talkhouse export turns --columns dialogue_id,turn_index,text --output turns.tsv
     """
     import talkhouse
-    from talkhouse import cage
-    from talkhouse.export import export, settle
+    from talkhouse import interrupt
+    from talkhouse.query.export import export, settle
 
-    with quiet_end(), talkhouse.open(database(db)) as con, cage.stoppable(con, None) as stop, Bar(name) as bar:
+    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar(name) as bar:
         settle(con, path)
         done = export(
             con,

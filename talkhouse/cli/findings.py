@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Database, Json, output
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.settings import database
 
 _SHOWN = 10
@@ -33,8 +33,8 @@ def command(
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
     """
     import talkhouse
-    from talkhouse.findings import findings
-    from talkhouse.names import check_corpus
+    from talkhouse.explore.findings import findings
+    from talkhouse.relations import check_corpus
 
     with talkhouse.open(database(db)) as con:
         if corpus is not None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait
 from talkhouse.settings import database
 
 
@@ -28,10 +28,10 @@ def command(
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
-    from talkhouse.build import ingest
-    from talkhouse.cli.summary import show
-    from talkhouse.limit import Limit
+    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.run import ingest
+    from talkhouse.cli.terminal.summary import show
 
     with Bar() as bar:
-        result = ingest(database(db), bar, corpus, paths, wait=not no_wait, limit=Limit(max_quarantine))
+        result = ingest(database(db), bar, corpus, paths, wait=not no_wait, limit=QuarantineLimit(max_quarantine))
     show(result)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Bar, Database, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait, errors, output
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.replay import Replayed, Result
+    from talkhouse.replay.run import Replayed, Result
 
 _SHOWN = 5
 
@@ -44,8 +44,8 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.limit import Limit
-    from talkhouse.replay import replay
+    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.replay.run import replay
 
     path = database(db)
     with Bar() as bar:
@@ -54,7 +54,7 @@ def command(
             bar,
             only=tuple(corpus or ()),
             wait=not no_wait,
-            limit=Limit(max_quarantine),
+            limit=QuarantineLimit(max_quarantine),
             dry_run=dry_run,
             told=_writing,
         )

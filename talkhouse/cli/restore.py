@@ -10,13 +10,13 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Database, errors, output, quiet_end
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Database, errors, output, quiet_end
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.restore import Restored
-    from talkhouse.shelf import Source
+    from talkhouse.restore.output_paths import Source
+    from talkhouse.restore.write_back import Restored
 
 _SHOWN = 5
 
@@ -49,11 +49,11 @@ def command(
     """
     import talkhouse
     from ingest.registry import corpora, pick
-    from talkhouse import cage
-    from talkhouse.names import check_corpus
-    from talkhouse.restore import records_of, write_back
+    from talkhouse import interrupt
+    from talkhouse.relations import check_corpus
+    from talkhouse.restore.write_back import records_of, write_back
 
-    with quiet_end(), talkhouse.open(database(db)) as con, cage.stoppable(con, None) as stop, Bar() as bar:
+    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar() as bar:
         check_corpus(con, corpus)
         known = pick(corpora(), corpus)
         bar.start(f"restoring {corpus}", records_of(con, corpus))

@@ -8,15 +8,15 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Database, Json, output, quiet_end
-from talkhouse.cli.show_text import around, as_json, marked, put, visible, who
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
+from talkhouse.cli.terminal.show_text import around, as_json, marked, put, visible, who
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from talkhouse.search import Found, Hit, Said
+    from talkhouse.explore.search import Found, Hit, Said
 
 _MATCH = "bold red"
 _HIT_LINES = 4
@@ -80,10 +80,10 @@ def command(
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
     import talkhouse
-    from talkhouse import cage
-    from talkhouse.search import search
+    from talkhouse import interrupt
+    from talkhouse.explore.search import search
 
-    with quiet_end(), talkhouse.open(database(db)) as con, cage.stoppable(con, None):
+    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         # DuckDB would draw its progress bar among the hits.
         con.execute("set enable_progress_bar = false")
         found = search(

@@ -8,9 +8,9 @@ import typer
 from rich.text import Text
 
 from schema.errors import UsageError
-from talkhouse.cli.console import Database, Json, output, quiet_end
-from talkhouse.cli.show_items import Line, hanging
-from talkhouse.cli.show_text import as_json, put, visible, who
+from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
+from talkhouse.cli.terminal.show_items import Line, hanging
+from talkhouse.cli.terminal.show_text import as_json, put, visible, who
 from talkhouse.settings import database
 
 
@@ -52,8 +52,8 @@ def command(
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     import talkhouse
-    from talkhouse.raw import raw
-    from talkhouse.show import show
+    from talkhouse.explore.show import show
+    from talkhouse.restore.raw_record import raw
 
     if as_published and (as_data or show_all):
         raise UsageError("--raw is the record as published: it goes with neither --json nor --all")

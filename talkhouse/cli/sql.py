@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from schema.errors import UsageError
-from talkhouse.choices import Format
-from talkhouse.cli.console import Database, quiet_end
+from talkhouse.cli.terminal.console import Database, quiet_end
+from talkhouse.query.formats import Format
 from talkhouse.settings import database
 
 
@@ -34,7 +34,9 @@ def command(
     unsafe: Annotated[
         bool,
         typer.Option(
-            "--unsafe", metavar="", help="Lift the cage: the query may read and write your files, and change settings."
+            "--unsafe",
+            metavar="",
+            help="Lift the sandbox: the query may read and write your files, and change settings.",
         ),
     ] = False,
 ) -> None:
@@ -59,15 +61,16 @@ def command(
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
     import talkhouse
-    from talkhouse import cage
-    from talkhouse.formats import write
+    from talkhouse import interrupt
+    from talkhouse.query import sandbox
+    from talkhouse.query.run_query import write
 
     text = sys.stdin.read() if query == "-" else query
     path = database(db)
     with quiet_end(), talkhouse.open(path) as con:
         _check_output(output, path)
-        cage.settle(con, caged=not unsafe)
-        with cage.stoppable(con, timeout) as stop:
+        sandbox.settle(con, caged=not unsafe)
+        with interrupt.stoppable(con, timeout) as stop:
             write(con, text, form, output, limit=limit, caged=not unsafe, whole=stop.check)
 
 

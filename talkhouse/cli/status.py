@@ -4,15 +4,15 @@ import json
 
 from rich.markup import escape
 
-from talkhouse.cli.console import Database, Json, output
+from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.settings import database
 
 
 def command(db: Database = None, as_json: Json = False) -> None:
     """Say what is in the warehouse: corpora, counts, files, findings, and when it was built from what."""
     import talkhouse
-    from talkhouse.cli.summary import show_corpora, size
-    from talkhouse.status import status
+    from talkhouse.cli.terminal.summary import show_corpora, size
+    from talkhouse.explore.status import status
 
     path = database(db)
     with talkhouse.open(path) as con:

@@ -11,17 +11,17 @@ import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from talkhouse.cli.completion import corpora
-from talkhouse.cli.console import Database, Json, quiet_end
 from talkhouse.cli.restore import Bar
-from talkhouse.cli.show_text import put, visible
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import Database, Json, quiet_end
+from talkhouse.cli.terminal.show_text import put, visible
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
     import duckdb
 
-    from talkhouse.compare import Difference
-    from talkhouse.verify import Verdict
+    from talkhouse.restore.diff_bytes import Difference
+    from talkhouse.restore.verify import Verdict
 
 _COLOURS = {"equal": "green", "not data": "dim"}
 _REASONS = {
@@ -72,11 +72,11 @@ def command(
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
     import talkhouse
-    from talkhouse import cage
-    from talkhouse.verify import FINE
+    from talkhouse import interrupt
+    from talkhouse.restore.verify import FINE
 
     with quiet_end():
-        with talkhouse.open(database(db)) as con, cage.stoppable(con, None) as stop, Bar() as bar:
+        with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar() as bar:
             verdicts = _verdicts(con, data, corpus or [], bar)
             stop.check()
         if as_json:
@@ -93,10 +93,10 @@ def command(
 def _verdicts(con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], bar: Bar) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
     from ingest.registry import corpora, pick
-    from talkhouse.names import check_corpus
-    from talkhouse.origin import origin, under
-    from talkhouse.restore import records_of
-    from talkhouse.verify import verify
+    from talkhouse.relations import check_corpus
+    from talkhouse.restore.built_from import origin, under
+    from talkhouse.restore.verify import verify
+    from talkhouse.restore.write_back import records_of
 
     known = corpora()
     for name in only:

@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from talkhouse.cli.completion import relations
-from talkhouse.cli.console import Database, Json, Printer, output
+from talkhouse.cli.terminal.completion import relations
+from talkhouse.cli.terminal.console import Database, Json, Printer, output
 from talkhouse.settings import database
 
 
@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """List the views with what a row of each is and how many there are; with NAME, its columns and their meaning."""
     import talkhouse
-    from talkhouse.views import view, views
+    from talkhouse.explore.views import view, views
 
     with talkhouse.open(database(db)) as con:
         found: Any = view(con, name) if name else views(con)

@@ -5,13 +5,13 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.frame import check_utf8
+from ingest.corpora.blended_skill_talk.envelope import check_utf8
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.library import Library
 from ingest.corpora.blended_skill_talk.names import CACHED_LABELS
-from ingest.corpus import Loaded, Outcome, reject
 from ingest.decode import BadRecord, pointer
-from ingest.split import Member
+from ingest.json_members import Member
+from ingest.outcomes import Loaded, Outcome, reject
 
 
 class Entry(Struct, forbid_unknown_fields=True):
@@ -43,8 +43,8 @@ def episode(given: Given, index: int, member: Member, library: Library) -> Outco
     kept = [_without_candidates(piece, entry) for piece, entry in zip(pieces, entries, strict=True)]
     record = given.record(index, pointer(index), {"entries": kept, "unknown": list(unknown)})
     lists = [(number, entry.label_candidates or []) for number, entry in enumerate(entries) if entry.label_candidates]
-    texts, blocks = library.candidates(record, CACHED_LABELS, lists)
-    return Loaded(place, [record, *texts], blocks=blocks)
+    texts, column_batches = library.candidates(record, CACHED_LABELS, lists)
+    return Loaded(place, [record, *texts], column_batches=column_batches)
 
 
 def _require_candidates(entries: list[Entry]) -> None:

@@ -7,8 +7,8 @@ from ingest import decode
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.library import Library
 from ingest.corpora.blended_skill_talk.names import CONVAI2_LABELS
-from ingest.corpus import Frame, Loaded, Outcome, reject
 from ingest.decode import BadRecord, pointer
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, reject
 
 
 class Line(NamedTuple):
@@ -35,7 +35,7 @@ def episodes(given: Given, raw: bytes, library: Library) -> Iterator[Outcome]:
         return
     groups = list(_groups(text.removesuffix("\n").split("\n"))) if text else []
     is_open = bool(text) and not text.endswith("\n")
-    yield Frame(given.file, {"shape": "lines", "lacks_final_newline": is_open}, len(groups))
+    yield FileEnvelope(given.file, {"shape": "lines", "lacks_final_newline": is_open}, len(groups))
     for index, lines in enumerate(groups):
         yield _episode(given, index, lines, library)
 
@@ -62,8 +62,8 @@ def _episode(given: Given, index: int, lines: list[str], library: Library) -> Ou
     is_plain = published_lines(entries) == lines
     record = given.record(index, pointer(index), {"entries": kept, "lines": None if is_plain else lines})
     lists = [(number, entry.candidates) for number, entry in enumerate(entries)]
-    texts, blocks = library.candidates(record, CONVAI2_LABELS, lists)
-    return Loaded(place, [record, *texts], blocks=blocks)
+    texts, column_batches = library.candidates(record, CONVAI2_LABELS, lists)
+    return Loaded(place, [record, *texts], column_batches=column_batches)
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

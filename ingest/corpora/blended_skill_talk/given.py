@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.layout import Kind
+from ingest.corpora.blended_skill_talk.files import Kind
 from ingest.corpora.blended_skill_talk.names import CORPUS, SPLITS
-from ingest.corpus import Note, Place, Rejected, reject
 from ingest.decode import BadRecord
 from ingest.keys import Keys, digest
+from ingest.outcomes import ReaderFinding, Rejected, SourceLocation, reject
 from ingest.rows import Record
 from ingest.sources import SourceFile
 
@@ -51,10 +51,10 @@ class Given:
             extra=decode.dump(stated),
         )
 
-    def place(self, index: int | None = None, pointer: str = "", size: int = 0) -> Place:
+    def place(self, index: int | None = None, pointer: str = "", size: int = 0) -> SourceLocation:
         """Give the place of a record in the file, or of the file itself."""
         kind = self.kind
-        return Place(
+        return SourceLocation(
             self.file,
             pointer,
             subset=kind.subset,
@@ -88,7 +88,7 @@ class Files:
             del self._first[given.kind]
 
 
-def twice(given: Given) -> Note:
+def twice(given: Given) -> ReaderFinding:
     """Report a file of a kind that came before."""
     detail = f"a file of this kind came before, from {given.repeats}: that one makes the examples and lists"
-    return Note("BS-10", detail, given.file, "")
+    return ReaderFinding("BS-10", detail, given.file, "")

@@ -9,10 +9,10 @@ from msgspec import Raw
 from ingest import decode
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.names import MODES, scheme
-from ingest.corpus import Frame, Loaded, Note, Outcome
 from ingest.decode import BadRecord, pointer
+from ingest.json_members import Member, members
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding
 from ingest.rows import Annotation, Record
-from ingest.split import Member, members
 
 _TURN_KEYS = ("turn_index", "turn_idx", "turn", "utterance_index")
 _DEPTH = 6
@@ -33,7 +33,7 @@ def annotations(given: Given, raw: bytes) -> Iterator[Outcome]:
     frame: dict[str, Any] = {"shape": kind}
     if isinstance(whole, dict):
         frame["fields"] = [piece.token for piece in pieces]
-    yield Frame(given.file, frame, len(pieces))
+    yield FileEnvelope(given.file, frame, len(pieces))
     mapped = 0
     for index, piece in enumerate(pieces):
         place = "" if kind == "value" else pointer(piece.token)
@@ -41,7 +41,7 @@ def annotations(given: Given, raw: bytes) -> Iterator[Outcome]:
         rows = list(_modes(record, msgspec.json.decode(piece.raw), index))
         mapped += len(rows)
         yield Loaded(given.place(index, place, len(piece.raw)), [record, *rows])
-    yield Note("BS-11", f"{mapped} labels of modes found in {shape(whole)}", given.file, "")
+    yield ReaderFinding("BS-11", f"{mapped} labels of modes found in {shape(whole)}", given.file, "")
 
 
 def shape(value: Any, depth: int = 0) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ingest.corpora.blended_skill_talk.names import CORPUS
 from ingest.keys import Keys, digest
-from ingest.rows import Block, Candidate, Persona, Record, Row
+from ingest.rows import Candidate, ColumnBatch, Persona, Record, Row
 from ingest.texts import Texts
 
 _DIGITS = 16
@@ -28,7 +28,7 @@ class Library:
 
     def candidates(
         self, record: Record, name: str, lists: list[tuple[int, list[str]]], golds: Iterable[bool] = ()
-    ) -> tuple[list[Row], list[Block]]:
+    ) -> tuple[list[Row], list[ColumnBatch]]:
         """Give the lists of candidate texts of a record, each with its turn: new texts as rows, and all uses.
 
         ``golds``: for every text whether it is the right answer; none where nothing says.
@@ -47,4 +47,4 @@ class Library:
             "item_index": 0,
             "dialogue_id": record.dialogue_id,
         }
-        return rows, [Block(Candidate, shared, columns)] if columns["position"] else []
+        return rows, [ColumnBatch(Candidate, shared, columns)] if columns["position"] else []

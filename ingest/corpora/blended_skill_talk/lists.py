@@ -8,8 +8,8 @@ from ingest import decode
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.library import Library
 from ingest.corpora.blended_skill_talk.names import PERSONA_LINE
-from ingest.corpus import Frame, Loaded, Note, Outcome, Rejected, reject
 from ingest.decode import BadRecord, pointer
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, reject
 from ingest.rows import PersonaUse, Record, Row
 
 BETWEEN = "||"
@@ -27,7 +27,7 @@ def persona_list(given: Given, text: str, library: Library) -> Iterator[Outcome]
     empty = [index for index, piece in enumerate(pieces) if not piece]
     personas = [piece for piece in pieces if piece]
     extra = {"shape": "personas", "head": head, "tail": tail, "empty": empty}
-    yield Frame(given.file, {key: value for key, value in extra.items() if value}, len(personas))
+    yield FileEnvelope(given.file, {key: value for key, value in extra.items() if value}, len(personas))
     seen: set[int] = set()
     for index, persona in enumerate(personas):
         seen.add(hash(persona))
@@ -126,11 +126,11 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _frame(given: Given, text: str, count: int) -> Frame:
+def _frame(given: Given, text: str, count: int) -> FileEnvelope:
     is_open = bool(text) and not text.endswith("\n")
-    return Frame(given.file, {"shape": "lines", "lacks_final_newline": is_open}, count)
+    return FileEnvelope(given.file, {"shape": "lines", "lacks_final_newline": is_open}, count)
 
 
-def _repeated(given: Given, count: int, distinct: int) -> Iterator[Note]:
+def _repeated(given: Given, count: int, distinct: int) -> Iterator[ReaderFinding]:
     if distinct < count:
-        yield Note("BS-11", f"{count - distinct:,} of {count:,} repeat an earlier one", given.file, "")
+        yield ReaderFinding("BS-11", f"{count - distinct:,} of {count:,} repeat an earlier one", given.file, "")

@@ -5,9 +5,9 @@ import re
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest import decode, split
+from ingest import decode, json_members
+from ingest.corpora.blended_skill_talk.envelope import check_utf8
 from ingest.corpora.blended_skill_talk.episode import CARRIED, Episode, Lengths, Said, Talk, text_of
-from ingest.corpora.blended_skill_talk.frame import check_utf8
 from ingest.corpora.blended_skill_talk.names import MODELS
 from ingest.decode import BadRecord, pointer
 
@@ -101,7 +101,7 @@ def _suggested(index: int, item: Raw, talk: Talk) -> dict[str, str]:
 def _check_keys(item: Raw, place: str) -> None:
     """Raise BadRecord TH-03 where a model suggests twice for one turn: one of the texts would be lost."""
     try:
-        split.fields(bytes(item))
+        json_members.fields(bytes(item))
     except BadRecord as bad:
         raise BadRecord(bad.rule, bad.detail, place) from bad
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from ingest.corpora.blended_skill_talk.cached import episode as cached_episode
 from ingest.corpora.blended_skill_talk.convai2 import episodes as convai2_episodes
+from ingest.corpora.blended_skill_talk.dialogue import beside, conversation, label_candidates, of_record, stated, words
+from ingest.corpora.blended_skill_talk.envelope import list_items
 from ingest.corpora.blended_skill_talk.episode import Talk
-from ingest.corpora.blended_skill_talk.frame import list_items
+from ingest.corpora.blended_skill_talk.files import kind_of
 from ingest.corpora.blended_skill_talk.given import Files, Given, twice
 from ingest.corpora.blended_skill_talk.human import annotations as human_annotations
-from ingest.corpora.blended_skill_talk.layout import kind_of
 from ingest.corpora.blended_skill_talk.library import Library
 from ingest.corpora.blended_skill_talk.lists import persona_list, read_list, safe_personas, topics
 from ingest.corpora.blended_skill_talk.names import (
@@ -24,16 +23,16 @@ from ingest.corpora.blended_skill_talk.names import (
     TOPICS,
     WIZARD,
 )
-from ingest.corpora.blended_skill_talk.oddities import oddities
 from ingest.corpora.blended_skill_talk.parse import check_lengths, parse
-from ingest.corpora.blended_skill_talk.talk import beside, conversation, label_candidates, of_record, stated, words
+from ingest.corpora.blended_skill_talk.warnings import oddities
 from ingest.corpora.blended_skill_talk.wizard import episode as wizard_episode
-from ingest.corpus import Frame, Loaded, Note, Outcome, Rejected, Unrecognised, reject
 from ingest.decode import BadRecord, pointer
+from ingest.json_members import Member
 from ingest.keys import Keys, digest
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, Unrecognised, reject
+from ingest.restatements import Restatements
 from ingest.rows import Row
 from ingest.sources import SourceFile
-from ingest.split import Member
 
 _LISTS = {PERSONA_LIST: persona_list, TOPICS: topics, SAFE_PERSONAS: safe_personas}
 
@@ -54,7 +53,7 @@ class _Reader:
         self._files = Files()
         self._library = Library()
         self._dialogues = Keys()
-        self._facts: dict[str, bytes] = {}
+        self._restatements = Restatements()
 
     def file(self, file: SourceFile) -> Iterator[Outcome]:
         """Read one file by what its name says that it is."""
@@ -67,7 +66,7 @@ class _Reader:
         if given.repeats:
             yield twice(given)
         for outcome in self._records(given, raw):
-            if isinstance(outcome, Rejected) and not outcome.place.pointer:
+            if isinstance(outcome, Rejected) and not outcome.location.pointer:
                 self._files.refuse(given)
             yield outcome
 
@@ -96,7 +95,7 @@ class _Reader:
         except BadRecord as bad:
             yield given.refused(bad, raw)
             return
-        yield Frame(given.file, {"shape": "list"}, len(pieces))
+        yield FileEnvelope(given.file, {"shape": "list"}, len(pieces))
         for index, piece in enumerate(pieces):
             yield one(given, index, piece)
 
@@ -112,21 +111,15 @@ class _Reader:
         rows: list[Row] = [record]
         rows += conversation(dialogue_id, talk) if is_new else ()
         rows += of_record(record, talk, self._library)
-        texts, blocks = label_candidates(record, talk, self._library)
+        texts, column_batches = label_candidates(record, talk, self._library)
         rows += texts
-        differs = self._restated(dialogue_id, talk) | talk.differs | _no_pairs(talk)
+        differs = {**self._restatements.differing(dialogue_id, stated(talk)), **talk.differs} | _no_pairs(talk)
         extra = beside(talk) | {"differs": differs}
         record.extra = given.record(index, "", extra).extra
-        notes = [_inside(place.pointer, note) for note in oddities(talk, member.raw, given.kind.split)]
+        notes = list(oddities(talk, member.raw, given.kind.split))
         if is_new and dialogue_id != natural:
-            notes.append(Note("BS-10", f"other words than the earlier {natural}; kept as {dialogue_id}"))
-        return Loaded(place, rows, notes, blocks)
-
-    def _restated(self, dialogue_id: str, talk: Talk) -> dict[str, object]:
-        """Give what an episode says of its dialogue, by pointer, if an earlier one of the same words says otherwise."""
-        said = stated(talk)
-        mark = digest(msgspec.json.encode(said).decode())
-        return {} if self._facts.setdefault(dialogue_id, mark) == mark else said
+            notes.append(ReaderFinding("BS-10", f"other words than the earlier {natural}; kept as {dialogue_id}"))
+        return Loaded(place, rows, notes, column_batches)
 
 
 def _check_lengths(pieces: list[Member]) -> None:
@@ -141,10 +134,3 @@ def _check_lengths(pieces: list[Member]) -> None:
 def _no_pairs(talk: Talk) -> dict[str, object]:
     """Keep turns that are no pairs as they are, by pointer."""
     return {pointer("dialog", index): said.item for index, said in enumerate(talk.turns) if said.item is not None}
-
-
-def _inside(place: str, note: Note) -> Note:
-    """Make a pointer inside an episode one inside its file."""
-    return Note(
-        note.rule, note.detail, None, place + (note.pointer or ""), None, note.task, note.turn_index, note.severity
-    )

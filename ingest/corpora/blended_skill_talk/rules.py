@@ -1,6 +1,6 @@
 """What can be wrong with a file of Blended Skill Talk, how grave it is, and what to do."""
 
-from ingest.corpus import Rule
+from ingest.common_rules import Rule
 
 RULES = (
     Rule(

@@ -9,10 +9,10 @@ from msgspec import Struct
 from ingest import decode
 from ingest.corpora.blended_skill_talk.given import Given
 from ingest.corpora.blended_skill_talk.names import EPISODE
-from ingest.corpus import Loaded, Outcome, reject
 from ingest.decode import BadRecord, pointer
+from ingest.json_members import Member
+from ingest.outcomes import Loaded, Outcome, reject
 from ingest.rows import Candidate, Record
-from ingest.split import Member
 
 
 class Turn(Struct):

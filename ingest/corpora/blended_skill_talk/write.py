@@ -9,8 +9,7 @@ from msgspec import Struct
 from ingest import decode
 from ingest.corpora.blended_skill_talk.lists import BETWEEN
 from ingest.corpora.blended_skill_talk.write_record import write_record
-from ingest.corpus import Published
-from ingest.sources import BOM, BOM_NOTE
+from ingest.stored_record import StoredRecord
 
 
 class Around(Struct):
@@ -24,7 +23,7 @@ class Around(Struct):
     lacks_final_newline: bool = False
 
 
-def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
     for _, group in groupby(records, key=lambda published: published.file.source_file_id):
         first = next(group)
@@ -32,13 +31,11 @@ def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
             yield first.path, piece
 
 
-def _file(first: Published, rest: Iterable[Published]) -> Iterator[bytes]:
+def _file(first: StoredRecord, rest: Iterable[StoredRecord]) -> Iterator[bytes]:
     """Write a file: a refused one as it came, any other as its frame, which comes first, and its records say."""
     if first.raw is not None and not first.pointer:
         yield first.raw
         return
-    if first.file.note == BOM_NOTE:
-        yield BOM
     around = decode.decoder(Around).decode(first.file.extra or "{}")
     pieces = (one.raw if one.raw is not None else write_record(one) for one in rest)
     yield from _SHAPES[around.shape](around, pieces)

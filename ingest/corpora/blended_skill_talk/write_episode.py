@@ -8,8 +8,8 @@ from msgspec import Raw, Struct
 
 from ingest import decode
 from ingest.corpora.blended_skill_talk.names import CHOSEN, LABELS, MODELS, SEEDS, SUGGESTIONS, WORKERS
-from ingest.corpus import Published
 from ingest.rows import Annotation, Candidate
+from ingest.stored_record import StoredRecord
 
 
 class Extra(Struct):
@@ -41,7 +41,7 @@ class Taken(Struct):
     text: str
 
 
-def episode(published: Published) -> bytes:
+def episode(published: StoredRecord) -> bytes:
     """Build one episode: first as the tables have it, then with what this record states differently."""
     record = published.record
     assert record is not None and record.extra is not None  # noqa: S101, PT018 - the reader gave it its fields
@@ -60,7 +60,7 @@ def episode(published: Published) -> bytes:
     return msgspec.json.encode(known)
 
 
-def _personas(published: Published, extra: Extra) -> list[list[str]]:
+def _personas(published: StoredRecord, extra: Extra) -> list[list[str]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for use in published.persona_uses:
         found[use.persona_set].append(published.personas[use.persona_id].text)
@@ -72,7 +72,7 @@ def _last_persona(found: dict[str, list[str]]) -> int:
     return max((int(name.rpartition("_")[2]) for name in found if name not in WORKERS), default=len(WORKERS) - 1)
 
 
-def _of_dialogue(published: Published) -> dict[str, Any]:
+def _of_dialogue(published: StoredRecord) -> dict[str, Any]:
     dialogue, turns = published.dialogue, published.turns
     assert dialogue is not None  # noqa: S101 - an episode is a dialogue
     said = [
@@ -88,7 +88,7 @@ def _of_dialogue(published: Published) -> dict[str, Any]:
     }
 
 
-def _suggestions(published: Published) -> list[Any]:
+def _suggestions(published: StoredRecord) -> list[Any]:
     by_turn = _by_turn(published, SUGGESTIONS)
     found = []
     for turn in published.turns[SEEDS:]:
@@ -97,7 +97,7 @@ def _suggestions(published: Published) -> list[Any]:
     return found
 
 
-def _chosen(published: Published) -> dict[str, list[str]]:
+def _chosen(published: StoredRecord) -> dict[str, list[str]]:
     rows: dict[int | None, Annotation] = {row.turn_index: row for row in published.annotations if row.scheme == CHOSEN}
     labels, texts = [], []
     for turn in published.turns[SEEDS:]:
@@ -107,14 +107,14 @@ def _chosen(published: Published) -> dict[str, list[str]]:
     return {"chosen_suggestions": labels, "chosen_suggestion_texts": texts}
 
 
-def _label_candidates(published: Published, extra: Extra) -> list[Any]:
+def _label_candidates(published: StoredRecord, extra: Extra) -> list[Any]:
     by_turn = _by_turn(published, LABELS)
     answers = [turn.turn_index for turn in published.turns[SEEDS + 1 :: 2]]
     lists: list[Any] = [[published.texts[row.text_id or ""] for row in by_turn[turn]] for turn in answers]
     return [*lists, *extra.beyond.values()]
 
 
-def _by_turn(published: Published, name: str) -> defaultdict[int | None, list[Candidate]]:
+def _by_turn(published: StoredRecord, name: str) -> defaultdict[int | None, list[Candidate]]:
     found: defaultdict[int | None, list[Candidate]] = defaultdict(list)
     for row in published.candidates:
         if row.candidate_set == name:

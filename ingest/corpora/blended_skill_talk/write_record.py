@@ -21,7 +21,7 @@ from ingest.corpora.blended_skill_talk.names import (
     WIZARD,
 )
 from ingest.corpora.blended_skill_talk.write_episode import episode
-from ingest.corpus import Published
+from ingest.stored_record import StoredRecord
 
 
 class Beside(Struct):
@@ -34,7 +34,7 @@ class Beside(Struct):
     value: Raw = Raw(b"null")
 
 
-def write_record(published: Published) -> bytes:
+def write_record(published: StoredRecord) -> bytes:
     """Give one loaded record as its file has it: the JSON of a member of a list, or what stands between separators.
 
     Of text files these are line ends, of persona_list.txt ``||``; an episode of ConvAI2 is several lines.
@@ -47,7 +47,7 @@ def write_record(published: Published) -> bytes:
     return _WRITERS[record.subset or ""](published, extra)
 
 
-def _topic(published: Published, extra: Beside) -> bytes:
+def _topic(published: StoredRecord, extra: Beside) -> bytes:
     """Write one line of the topics, as it was where Python would print the list in another way."""
     if "" in extra.differs:
         return extra.differs[""].encode()
@@ -55,18 +55,18 @@ def _topic(published: Published, extra: Beside) -> bytes:
     return topic_line(topic or "", _sentences(published)).encode()
 
 
-def _sentences(published: Published) -> list[str]:
+def _sentences(published: StoredRecord) -> list[str]:
     return [published.personas[use.persona_id].text for use in published.persona_uses]
 
 
-def _persona(published: Published, extra: Beside) -> bytes:
+def _persona(published: StoredRecord, extra: Beside) -> bytes:
     """Write one persona of the list, a sentence a line."""
     lines = zip(published.persona_uses, _sentences(published), strict=True)
     text = "\n".join(sentence if use.extra else PERSONA_LINE + sentence for use, sentence in lines)
     return (text + ("" if extra.lacks_final_newline else "\n")).encode()
 
 
-def _convai2(published: Published, extra: Beside) -> bytes:
+def _convai2(published: StoredRecord, extra: Beside) -> bytes:
     """Write the numbered lines of an episode."""
     if extra.lines is not None:
         return "\n".join(extra.lines).encode()
@@ -77,7 +77,7 @@ def _convai2(published: Published, extra: Beside) -> bytes:
     return "\n".join(published_lines(entries)).encode()
 
 
-def _cached(published: Published, extra: Beside) -> bytes:
+def _cached(published: StoredRecord, extra: Beside) -> bytes:
     """Put the lists of candidates back where their numbers stand."""
     entries: list[dict[str, Any]] = []
     for number, kept in enumerate(extra.entries):
@@ -88,11 +88,11 @@ def _cached(published: Published, extra: Beside) -> bytes:
     return msgspec.json.encode(entries)
 
 
-def _texts(published: Published, index: int) -> list[str]:
+def _texts(published: StoredRecord, index: int) -> list[str]:
     return [published.texts[row.text_id or ""] for row in published.candidates if row.turn_index == index]
 
 
-_WRITERS: dict[str, Callable[[Published, Beside], bytes]] = {
+_WRITERS: dict[str, Callable[[StoredRecord, Beside], bytes]] = {
     PERSONA_LIST: _persona,
     TOPICS: _topic,
     SAFE_PERSONAS: lambda published, _: "|".join(_sentences(published)).encode(),

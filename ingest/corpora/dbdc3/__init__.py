@@ -1,8 +1,8 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
+from ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from ingest.corpora.dbdc3.read import read
 from ingest.corpora.dbdc3.rules import RULES
-from ingest.corpora.dbdc3.talk import BREAKDOWN, UNGRAMMATICAL
 from ingest.corpora.dbdc3.write import write, write_record
 from ingest.corpus import Corpus, Scheme, Source
 

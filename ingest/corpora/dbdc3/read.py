@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Raw
 
 from ingest import decode
-from ingest.corpora.dbdc3.layout import layout, stated
-from ingest.corpora.dbdc3.logs import CONTEXT, LOG, Log
-from ingest.corpora.dbdc3.oddities import oddities
+from ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, speakers, turn_row
+from ingest.corpora.dbdc3.files import layout, stated
+from ingest.corpora.dbdc3.format import CONTEXT, LOG, Log
 from ingest.corpora.dbdc3.place import Family, PathFacts, facts, family
-from ingest.corpora.dbdc3.talk import CORPUS, annotation_rows, speakers, turn_row
-from ingest.corpus import Loaded, Note, Outcome, Place, Unrecognised, reject
+from ingest.corpora.dbdc3.warnings import oddities
 from ingest.keys import Keys, digest
+from ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
+from ingest.restatements import Restatements
 from ingest.rows import Dialogue, Participant, Record, Row, Speaker
 from ingest.sources import SourceFile
 
@@ -48,7 +48,7 @@ class _Reader:
         self._backgrounds = backgrounds
         self._dialogues = Keys()
         self._records = Keys()
-        self._facts: dict[str, bytes] = {}
+        self._restatements = Restatements()
         self._first: dict[str, str] = {}
         self._bytes: dict[tuple[str, str], str] = {}
         self._published: set[tuple[str | None, str]] = set()
@@ -59,7 +59,7 @@ class _Reader:
         """Turn one log into its record."""
         folder = PurePosixPath(*file.path.parts[1:])
         said = facts(folder)
-        place = Place(
+        place = SourceLocation(
             file,
             subset=said.subset,
             release=said.release,
@@ -101,10 +101,10 @@ class _Reader:
         )
         notes = []
         if dialogue_id is None:
-            notes.append(Note("DB-06", f"a background paragraph without the dialogue {native_id}", file, ""))
+            notes.append(ReaderFinding("DB-06", f"a background paragraph without the dialogue {native_id}", file, ""))
         return Loaded(_context_place(file), [record], notes)
 
-    def _loaded(self, place: Place, said: PathFacts, log: Log, raw: bytes, unknown: dict[str, Raw]) -> Loaded:
+    def _loaded(self, place: SourceLocation, said: PathFacts, log: Log, raw: bytes, unknown: dict[str, Raw]) -> Loaded:
         words = digest(*(part for turn in log.turns for part in (turn.speaker, turn.utterance)))
         natural = f"{CORPUS}:{log.dialogue_id}"
         dialogue_id, is_new = self._dialogues.assign(natural, words)
@@ -113,7 +113,10 @@ class _Reader:
         record_id, _ = self._records.assign(published_as, digest(place.file.id))
         repeats = self._bytes.setdefault((published_as, place.file.sha256), record_id)
         bot = family(log.dialogue_id, said.subset)
-        extra = layout(raw, log) | {"differs": self._differs(dialogue_id, log), "unknown": unknown}
+        extra = layout(raw, log) | {
+            "differs": self._restatements.differing(dialogue_id, stated(log)),
+            "unknown": unknown,
+        }
         extra["repeats"] = repeats if repeats != record_id else None
         record = Record(
             record_id=record_id,
@@ -137,10 +140,14 @@ class _Reader:
         notes = list(oddities(log, _stem(place.file, LOG), bot, has_background=log.dialogue_id in self._backgrounds))
         if is_new and dialogue_id != natural:
             notes.append(
-                Note("DB-08", f"other words than the earlier dialogue {log.dialogue_id}; kept as {dialogue_id}")
+                ReaderFinding(
+                    "DB-08", f"other words than the earlier dialogue {log.dialogue_id}; kept as {dialogue_id}"
+                )
             )
         if (said.release, log.dialogue_id) in self._published:
-            notes.append(Note("DB-03", f"the id {log.dialogue_id} occurs twice within the release {said.release}"))
+            notes.append(
+                ReaderFinding("DB-03", f"the id {log.dialogue_id} occurs twice within the release {said.release}")
+            )
         self._published.add((said.release, log.dialogue_id))
         self._first.setdefault(log.dialogue_id, dialogue_id)
         return Loaded(place, rows, notes)
@@ -174,19 +181,13 @@ class _Reader:
         speaker.speaker_id, is_new = self._speakers.assign(speaker.speaker_id, who)
         return speaker, is_new
 
-    def _differs(self, dialogue_id: str, log: Log) -> dict[str, Any]:
-        """Give what this record states of its dialogue, by pointer, if an earlier record stated something else."""
-        said = stated(log)
-        mark = digest(msgspec.json.encode(said).decode())
-        return {} if self._facts.setdefault(dialogue_id, mark) == mark else said
-
 
 def _stem(file: SourceFile, ending: str) -> str:
     return file.name.removesuffix(ending)
 
 
-def _context_place(file: SourceFile) -> Place:
-    return Place(file, subset="context", native_id=_stem(file, CONTEXT), size=file.size)
+def _context_place(file: SourceFile) -> SourceLocation:
+    return SourceLocation(file, subset="context", native_id=_stem(file, CONTEXT), size=file.size)
 
 
 def _require_annotations(log: Log) -> None:

@@ -8,25 +8,25 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ingest.corpora.dbdc3.layout import Layout, laid_out
-from ingest.corpora.dbdc3.logs import CONTEXT
-from ingest.corpora.dbdc3.talk import BREAKDOWN, ROLES, UNGRAMMATICAL
-from ingest.corpus import Published
+from ingest.corpora.dbdc3.dialogue import BREAKDOWN, ROLES, UNGRAMMATICAL
+from ingest.corpora.dbdc3.files import Layout, laid_out
+from ingest.corpora.dbdc3.format import CONTEXT
 from ingest.decode import decoder, pointer
 from ingest.rows import Annotation, Turn
+from ingest.stored_record import StoredRecord
 
 _FLAGS = {role: flag for flag, role in ROLES.items()}
 _SPACES = 4
 
 
-def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
     for published in records:
         content = write_record(published) if published.record else published.raw or b""
-        yield published.path, published.mark + content
+        yield published.path, content
 
 
-def write_record(published: Published) -> bytes:
+def write_record(published: StoredRecord) -> bytes:
     """Give a log as JSON, or a background paragraph: each is the whole of its file."""
     record = published.record
     if record is not None and record.source_file_id.endswith(CONTEXT):
@@ -36,7 +36,7 @@ def write_record(published: Published) -> bytes:
     return msgspec.json.format(msgspec.json.encode(_log(published)), indent=_SPACES)
 
 
-def _log(published: Published) -> dict[str, Any]:
+def _log(published: StoredRecord) -> dict[str, Any]:
     """Build one log: what its record states differently, and else what the tables of its dialogue have."""
     record = published.record
     assert record is not None and published.dialogue is not None  # noqa: S101, PT018 - a log is a dialogue

@@ -85,7 +85,7 @@ CORPUS = Corpus(
         ),
     ),
     rules=RULES,
-    house_rules=("TH-02", "TH-05"),
+    common_rules=("TH-02", "TH-05"),
     exceptions=(Exempt("labels_are_declared", SOLUTION, _CARDS), Exempt("labels_are_declared", TRACKER, _CARDS)),
     has_record_per_file=True,
     read=read,

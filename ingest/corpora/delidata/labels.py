@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ingest import decode
-from ingest.corpora.delidata.cells import Cells
+from ingest.corpora.delidata.format import Cells
 from ingest.rows import Annotation, Record
 
 TYPE = "delidata.type"

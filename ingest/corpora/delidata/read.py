@@ -6,15 +6,15 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ingest import decode
-from ingest.corpora.delidata.cells import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
+from ingest.corpora.delidata.dialogue import CORPUS, conversation, opening, turn_row
+from ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
 from ingest.corpora.delidata.labels import annotation_rows
-from ingest.corpora.delidata.oddities import oddities
 from ingest.corpora.delidata.render import cells
 from ingest.corpora.delidata.repeats import Repeats
-from ingest.corpora.delidata.talk import CORPUS, conversation, opening, turn_row
-from ingest.corpus import Loaded, Outcome, Place, Unrecognised, reject
+from ingest.corpora.delidata.warnings import oddities
 from ingest.decode import BadRecord, pointer
 from ingest.keys import Keys, digest
+from ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised, reject
 from ingest.rows import Annotation, Record, Row
 from ingest.sources import SourceFile
 
@@ -50,7 +50,7 @@ class _Reader:
         if not looks_like_a_table(raw):
             return Unrecognised(file, "its first line is not the header of a group's file, and has no tab")
         folder = PurePosixPath(*file.path.parts[1:-1])
-        place = Place(
+        place = SourceLocation(
             file,
             subset=folder.name or None,
             split=SPLIT,
@@ -64,7 +64,7 @@ class _Reader:
         except BadRecord as bad:
             return reject(place, bad, raw)
 
-    def _loaded(self, place: Place, group: _Group) -> Loaded:
+    def _loaded(self, place: SourceLocation, group: _Group) -> Loaded:
         rows, raw = group.rows, group.table.rows
         words = digest(*(part for row in rows for part in (row.message_type, row.origin, row.original_text)))
         dialogue_id, is_new = self._dialogues.assign(f"{CORPUS}:{place.native_id}", words)
@@ -94,7 +94,7 @@ def _group(raw: bytes, group_id: str) -> _Group:
     return _Group(rows, table)
 
 
-def _record(place: Place, record_id: str, dialogue_id: str) -> Record:
+def _record(place: SourceLocation, record_id: str, dialogue_id: str) -> Record:
     return Record(
         record_id=record_id,
         corpus_id=CORPUS,

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ingest.corpora.delidata.cells import Cells, quote
+from ingest.corpora.delidata.dialogue import KINDS
+from ingest.corpora.delidata.format import Cells, quote
 from ingest.corpora.delidata.labels import (
     ADDITIONAL,
     NO_ITEMS,
@@ -19,7 +20,6 @@ from ingest.corpora.delidata.labels import (
     TRACKER,
     TYPE,
 )
-from ingest.corpora.delidata.talk import KINDS
 from ingest.rows import Annotation, Turn
 
 _TYPES = {kind: name for name, kind in KINDS.items()}

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ingest.corpora.delidata.cells import Cells
-from ingest.corpora.delidata.talk import CORPUS, OPENING_ID, TEXTS
-from ingest.corpus import Note
+from ingest.corpora.delidata.dialogue import CORPUS, OPENING_ID, TEXTS
+from ingest.corpora.delidata.format import Cells
 from ingest.decode import pointer
 from ingest.keys import digest
+from ingest.outcomes import ReaderFinding
 
 _OF_THE_DIALOGUE = ("message_id", *TEXTS)
 """Columns that the conversation's tables hold, besides those that make it another conversation."""
@@ -28,7 +28,7 @@ class Repeats:
         mark = digest(*said.values())
         return {} if self._spellings.setdefault(dialogue_id, mark) == mark else said
 
-    def notes(self, file_id: str, dialogue_id: str, rows: Sequence[Cells]) -> Iterator[Note]:
+    def notes(self, file_id: str, dialogue_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
         """Report a group that came before, or single messages that did."""
         group_id = rows[0].group_id
         before = self._groups.setdefault(group_id, file_id)
@@ -36,12 +36,12 @@ class Repeats:
             yield from self._messages_before(file_id, rows)
             return
         words = "the same words," if dialogue_id == f"{CORPUS}:{group_id}" else "other words, kept as"
-        yield Note("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
+        yield ReaderFinding("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
 
-    def _messages_before(self, file_id: str, rows: Sequence[Cells]) -> Iterator[Note]:
+    def _messages_before(self, file_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
         for index, row in enumerate(rows):
             where = f"{file_id}{pointer(index)}"
             first = self._messages.setdefault(row.message_id, where)
             if first != where and row.message_id != OPENING_ID:
                 detail = f"the message_id {row.message_id} came before, at {first}"
-                yield Note("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)
+                yield ReaderFinding("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)

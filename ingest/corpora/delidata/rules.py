@@ -1,6 +1,6 @@
 """What can be wrong with a group's file of DeliData, how grave it is, and what to do."""
 
-from ingest.corpus import Rule
+from ingest.common_rules import Rule
 
 RULES = (
     Rule(

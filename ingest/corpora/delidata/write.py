@@ -3,20 +3,20 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from ingest.corpora.delidata.cells import HEADER, LINE_END
+from ingest.corpora.delidata.format import HEADER, LINE_END
 from ingest.corpora.delidata.render import cells, extra
-from ingest.corpus import Published
 from ingest.decode import pointer
+from ingest.stored_record import StoredRecord
 
 
-def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give (path inside the corpus's folder, bytes) of every file; archives are folders of their members."""
     for published in records:
         content = write_record(published) if published.record else published.raw or b""
-        yield published.path, published.mark + content
+        yield published.path, content
 
 
-def write_record(published: Published) -> bytes:
+def write_record(published: StoredRecord) -> bytes:
     """Give a group, the whole of its file: the cells as the tables have them, or as this record states them."""
     record = published.record
     assert record is not None  # noqa: S101 - of a quarantined group there is nothing to write but its raw bytes

@@ -9,8 +9,8 @@ from ingest.corpora.mantis.intents import FIRST, annotations, blanks
 from ingest.corpora.mantis.layout import CORPUS, INTENTS_CSV, SPLITS
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.rendering import HEADER, line
-from ingest.corpus import Frame, Loaded, Note, Outcome, Place, Rejected, Unrecognised, reject
 from ingest.decode import BadRecord, dump
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
 from ingest.rows import Record, Row
 from ingest.sources import SourceFile
 
@@ -39,7 +39,7 @@ def read_csv(file: SourceFile, proof: Proof) -> Iterator[Outcome]:
         lines = list(_lines(raw.decode()))
     except UnicodeDecodeError as bad:
         problem = BadRecord("TH-02", f"not UTF-8: byte {raw[bad.start]:#04x} at byte {bad.start:,}")
-        yield reject(Place(file, subset=INTENTS_CSV, size=file.size), problem, raw)
+        yield reject(SourceLocation(file, subset=INTENTS_CSV, size=file.size), problem, raw)
         return
     if not lines or lines[0].cells != HEADER:
         yield Unrecognised(file, f"a .csv without the header {','.join(HEADER)}")
@@ -51,7 +51,7 @@ def read_csv(file: SourceFile, proof: Proof) -> Iterator[Outcome]:
     for index, row in enumerate(rows):
         yield _record(file, index, row, newline, proof, seen)
     frame = {"header": header.text, "newline": newline, "tail": tail}
-    yield Frame(file, {name: value for name, value in frame.items() if value}, len(rows))
+    yield FileEnvelope(file, {name: value for name, value in frame.items() if value}, len(rows))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -86,7 +86,7 @@ def _record(
     raw = row.text.encode()
     named = row.cells if len(row.cells) == len(HEADER) else ["", "", "", ""]
     split = named[3] if named[3] in SPLITS else None
-    place = Place(file, f"/{index}", INTENTS_CSV, None, split, index, named[0] or None, len(raw))
+    place = SourceLocation(file, f"/{index}", INTENTS_CSV, None, split, index, named[0] or None, len(raw))
     try:
         said = _checked(row, proof)
     except BadRecord as bad:
@@ -111,7 +111,7 @@ def _record(
     )
     rows: list[Row] = [record, *annotations(said.intents, record_id, dialogue_id, said.turn_index)]
     odd = list(_oddities(said, seen))
-    notes = [Note("MA-08", "; ".join(odd), pointer=place.pointer, severity="warn")] if odd else []
+    notes = [ReaderFinding("MA-08", "; ".join(odd), pointer="", severity="warn")] if odd else []
     return Loaded(place, rows, notes)
 
 

@@ -17,7 +17,7 @@ from ingest.corpora.mantis.record import fields, key_of
 from ingest.corpora.mantis.shapes import NAN, TALK_FACTS
 from ingest.corpora.mantis.talk import FLAGGED
 from ingest.corpora.mantis.usual import named
-from ingest.rows import Block, Dialogue, Participant, Record, Row, Turn
+from ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
 
 _SAID = dict.fromkeys(("utterance", "utterance_time", "votes", "id"), "varchar") | {"utterance_pos": "integer"}
 
@@ -57,7 +57,7 @@ class Setting(NamedTuple):
     """The number of the order of an utterance's keys."""
 
 
-def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], setting: Setting) -> list[Block]:
+def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], setting: Setting) -> list[ColumnBatch]:
     """Give the rows of usual dialogues, of which the speakers' keys are known; and of their records.
 
     ``places`` and ``keys`` are those of the file, for each dialogue of the batch.
@@ -82,8 +82,8 @@ def blocks(usual: pl.DataFrame, places: Sequence[int], keys: Sequence[str], sett
         (Record, {"corpus_id": CORPUS, "extra": fields(form.fields), **file}, records),
     ]
     turns = talks.select("dialogue_id", "raw", cs.matches("_key|_literals")).to_dict()
-    found = [Block(kind, same, frame.to_dict()) for kind, same, frame in parts]
-    return [*found, Block(Turn, {}, turns, _turns(form, order), int(talks["size"].sum()))]
+    found = [ColumnBatch(kind, same, frame.to_dict()) for kind, same, frame in parts]
+    return [*found, ColumnBatch(Turn, {}, turns, _turns(form, order), int(talks["size"].sum()))]
 
 
 def _participants(talks: pl.LazyFrame) -> pl.LazyFrame:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from ingest.corpora.mantis.layout import INTENTS, MERGED, RANKING, SPLITS, Role, file_name
-from ingest.corpus import Note
+from ingest.outcomes import ReaderFinding
 from ingest.sources import SourceFile
 
 TALKS = (MERGED, INTENTS)
 
 
-def missing(given: Mapping[Role, SourceFile]) -> Iterator[Note]:
+def missing(given: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
     """Name every file that is missing, with the file beside which it is."""
     for subset in (*TALKS, *RANKING):
         there = [split for split in SPLITS if Role(subset, split) in given]
@@ -22,7 +22,7 @@ def missing(given: Mapping[Role, SourceFile]) -> Iterator[Note]:
             yield _note(file, Role(subset, one.split), "its keys belong to no row; they are kept as they are")
 
 
-def _beside_ranking(one: Role, file: SourceFile, given: Mapping[Role, SourceFile]) -> Iterator[Note]:
+def _beside_ranking(one: Role, file: SourceFile, given: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
     """Tell what a TSV lacks: the conversations, and the keys of its rows."""
     lookup = Role(f"{one.subset}_lookup", one.split)
     if lookup not in given:
@@ -33,5 +33,5 @@ def _beside_ranking(one: Role, file: SourceFile, given: Mapping[Role, SourceFile
         yield _note(file, Role("merged", one.split), told)
 
 
-def _note(file: SourceFile, lacking: Role, meaning: str) -> Note:
-    return Note("MA-01", f"{file_name(lacking)} is not there: {meaning}", file, severity="warn")
+def _note(file: SourceFile, lacking: Role, meaning: str) -> ReaderFinding:
+    return ReaderFinding("MA-01", f"{file_name(lacking)} is not there: {meaning}", file, severity="warn")

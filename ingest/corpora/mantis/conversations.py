@@ -13,8 +13,8 @@ from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.parts import is_json, parts, whole
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual
-from ingest.corpus import Frame, Outcome, Place, ReadAgain, reject
 from ingest.decode import BadRecord, pointer
+from ingest.outcomes import FileEnvelope, Outcome, RereadRequested, SourceLocation, reject
 from ingest.sources import SourceFile
 
 _AHEAD = 2
@@ -34,30 +34,30 @@ class Conversations:
     def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
         """Give every dialogue of a file, then what the file is beside them."""
         try:
-            batches = _in_memory(file) if file.is_doubtful else _in_parts(file)
+            batches = _in_memory(file) if file.is_strict else _in_parts(file)
         except BadRecord as bad:
-            place = Place(file, subset=role.subset, split=role.split, size=file.size)
+            place = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
             yield reject(place, bad, file.read())
             return
         self._build.proof.begin(role.split or "")
         first = next(batches, [])
         form = form_of(first[0].raw) if first else PUBLISHED
         reader, records = Dialogues(file, role, form, self._build), 0
-        for members, found in _decoded(chain([first], batches), form, is_doubtful=file.is_doubtful):
+        for members, found in _decoded(chain([first], batches), form, is_strict=file.is_strict):
             yield from reader.batch(members, found)
             records += len(members)
-        yield Frame(file, {"orders": list(self._build.parser.orders)}, records)
+        yield FileEnvelope(file, {"orders": list(self._build.parser.orders)}, records)
 
 
 def _decoded(
-    batches: Iterable[list[Member]], form: Form, *, is_doubtful: bool
+    batches: Iterable[list[Member]], form: Form, *, is_strict: bool
 ) -> Iterator[tuple[list[Member], pl.DataFrame]]:
     """Find the usual dialogues of each batch, in a thread of its own while those before are worked through."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
         for batch in batches:
             raws = [member.raw for member in batch]
-            ahead.append((batch, thread.submit(usual if is_doubtful else _proven, raws, form)))
+            ahead.append((batch, thread.submit(usual if is_strict else _proven, raws, form)))
             if len(ahead) > _AHEAD:
                 members, future = ahead.popleft()
                 yield members, future.result()
@@ -66,16 +66,16 @@ def _decoded(
 
 
 def _proven(raws: list[bytes], form: Form) -> pl.DataFrame:
-    """Find the usual ones of dialogues, which are JSON for that; ReadAgain if another is none."""
+    """Find the usual ones of dialogues, which are JSON for that; RereadRequested if another is none."""
     found = usual(raws, form)
     others = set(range(len(raws))).difference(found["place"].to_list())
     if not all(is_json(raws[place]) for place in others):
-        raise ReadAgain
+        raise RereadRequested
     return found
 
 
 def _in_parts(file: SourceFile) -> Iterator[list[Member]]:
-    """Give the dialogues of a file as long as nothing about it is in doubt: then ReadAgain."""
+    """Give the dialogues of a file as long as nothing about it is in doubt: then RereadRequested."""
     done = 0
     for texts in parts(file):
         yield [Member(place, key, raw, None) for place, (key, raw) in enumerate(texts, done)]

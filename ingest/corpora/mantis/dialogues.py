@@ -17,8 +17,8 @@ from ingest.corpora.mantis.record import placed, record
 from ingest.corpora.mantis.talk import Known, Talks
 from ingest.corpora.mantis.turns import Columns, block
 from ingest.corpora.mantis.usual import without
-from ingest.corpus import LoadedMany, Note, Outcome, Place, reject
 from ingest.decode import BadRecord
+from ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
 from ingest.rows import Row
 from ingest.sources import SourceFile
 
@@ -50,7 +50,7 @@ class _Gathered:
 
     rows: list[Row] = field(default_factory=list)
     turns: Columns = field(default_factory=lambda: defaultdict(list))
-    notes: list[Note] = field(default_factory=list)
+    notes: list[ReaderFinding] = field(default_factory=list)
     records: int = 0
     size: int = 0
     """Bytes of the records."""
@@ -90,7 +90,7 @@ class Dialogues:
             laid_out = blocks(usual, places, keys, setting) if is_usual else []
             laid_out += [block(gathered.turns)] if gathered.turns else []
             laid_out += [speakers] if len(speakers) else []
-            yield LoadedMany(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)
+            yield LoadedBatch(self._file, gathered.records, gathered.size, gathered.rows, laid_out, gathered.notes)
 
     def _known(self, key: str, words: Parsed) -> Known:
         """Tell whether an earlier file has a dialogue, and tell the response-ranking files what is said in it."""
@@ -117,6 +117,8 @@ class Dialogues:
             notes = oddities(talk) + notes
         gathered.notes += [placed(note, place) for note in notes]
 
-    def _place(self, member: Member) -> Place:
+    def _place(self, member: Member) -> SourceLocation:
         pointer, split = member.repeated or f"/{member.key}", self._role.split
-        return Place(self._file, pointer, self._role.subset, None, split, member.place, member.key, len(member.raw))
+        return SourceLocation(
+            self._file, pointer, self._role.subset, None, split, member.place, member.key, len(member.raw)
+        )

@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.shapes import INTENT, Value
-from ingest.corpus import Note
 from ingest.decode import pointer
+from ingest.outcomes import ReaderFinding
 from ingest.rows import Annotation
 
 FIRST = ["OQ"]
@@ -25,7 +25,7 @@ class Labels(NamedTuple):
     """By pointer, the lists that are null or empty."""
     absent: list[str]
     """Pointers of the lists that a labelled dialogue has not."""
-    notes: list[Note]
+    notes: list[ReaderFinding]
 
 
 NONE = Labels([], {}, [], [])
@@ -47,10 +47,10 @@ def labels(parsed: Parsed, record_id: str, dialogue_id: str) -> Labels:
             found.absent.append(place)
         if is_labelled and (intents is UNSET or intents is None):
             said = "no intents in a labelled dialogue"
-            found.notes.append(Note("MA-08", said, pointer=place, task=TASK, turn_index=index))
+            found.notes.append(ReaderFinding("MA-08", said, pointer=place, task=TASK, turn_index=index))
     odd = list(_oddities(parsed, is_labelled=is_labelled))
     if odd:
-        found.notes.append(Note("MA-08", "; ".join(odd), pointer="", severity="warn"))
+        found.notes.append(ReaderFinding("MA-08", "; ".join(odd), pointer="", severity="warn"))
     return found
 
 

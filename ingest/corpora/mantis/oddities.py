@@ -9,8 +9,8 @@ from msgspec import UNSET
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import MISSING
 from ingest.corpora.mantis.shapes import Value, literal
-from ingest.corpus import Note
 from ingest.decode import pointer
+from ingest.outcomes import ReaderFinding
 
 DOMAINS = frozenset(
     {
@@ -30,7 +30,7 @@ _ID = re.compile(ID, re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 
 
-def oddities(parsed: Parsed) -> list[Note]:
+def oddities(parsed: Parsed) -> list[ReaderFinding]:
     """Give a note for each rule that a dialogue breaks, with its first place and what else there is."""
     found = {
         "MA-03": list(_order(parsed)),
@@ -38,7 +38,7 @@ def oddities(parsed: Parsed) -> list[Note]:
         "MA-05": list(_values(parsed)),
     }
     return [
-        Note(rule, "; ".join(said for _, said in places), pointer=places[0][0])
+        ReaderFinding(rule, "; ".join(said for _, said in places), pointer=places[0][0])
         for rule, places in found.items()
         if places
     ]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from ingest import decode, split
+from ingest import decode, json_members
 from ingest.corpora.mantis.stand_in import replaced
-from ingest.corpus import ReadAgain
 from ingest.decode import BadRecord
+from ingest.outcomes import RereadRequested
 from ingest.sources import SourceFile
 
 Texts = list[tuple[str, bytes]]
@@ -33,7 +33,7 @@ _LONGEST = 1_000
 
 
 def parts(file: SourceFile) -> Iterator[Texts]:
-    """Cut a file into dialogues; ReadAgain where it is no object of dialogues, or has a key twice.
+    """Cut a file into dialogues; RereadRequested where it is no object of dialogues, or has a key twice.
 
     ``is_json`` is to be asked of each: if one is not, no cut is to be trusted.
     """
@@ -84,7 +84,7 @@ class _Text:
         """Take the last dialogue: what is left but for the object's own bracket."""
         rest = self.buffer.rstrip(_BLANK)
         if not self._key or rest[-1:] != b"}":
-            raise ReadAgain
+            raise RereadRequested
         return [(self._key.decode(), bytes(rest[:-1].rstrip(_BLANK)))]
 
     def _begin(self) -> bool:
@@ -97,7 +97,7 @@ class _Text:
 
     def _next(self, key: bytes) -> None:
         if key in self._keys:
-            raise ReadAgain
+            raise RereadRequested
         self._keys.add(key)
         self._key = key
 
@@ -111,4 +111,4 @@ def whole(file: SourceFile) -> list[tuple[str, Raw]]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise decode.json_problem(text, error) from error
         raise BadRecord("MA-01", "not an object of dialogues")
-    return list(split.views(text))
+    return list(json_members.views(text))

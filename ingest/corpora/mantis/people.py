@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.layout import CORPUS
 from ingest.corpora.mantis.shapes import NAN, Value, literal
-from ingest.rows import Block, Row, Speaker
+from ingest.rows import ColumnBatch, Row, Speaker
 
 MISSING = (UNSET, None, NAN)
 
@@ -28,7 +28,7 @@ class People:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
-    def cast(self, talks: pl.DataFrame, written: str) -> tuple[pl.DataFrame, Block]:
+    def cast(self, talks: pl.DataFrame, written: str) -> tuple[pl.DataFrame, ColumnBatch]:
         """Add ``user_key`` and ``agent_key`` to usual dialogues, and the rows of all who are named for the first time.
 
         Their user ids are whole numbers, all ``written`` alike ("{}.0"); a name that is null is NaN. ``user_literals``
@@ -40,7 +40,7 @@ class People:
         people = self._look_up(talks, written)
         shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
         fresh = people.filter("is_fresh").select(speaker_id="key", native_id=pl.format(written, "number"), name="name")
-        return _with_literals(talks, people), Block(Speaker, shared, fresh.to_dict())
+        return _with_literals(talks, people), ColumnBatch(Speaker, shared, fresh.to_dict())
 
     def _look_up(self, talks: pl.DataFrame, written: str) -> pl.DataFrame:
         """Give everybody in some dialogues, in the order of their places: who is named first gives the row."""

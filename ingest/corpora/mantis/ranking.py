@@ -9,9 +9,9 @@ from ingest.corpora.mantis.block import Parsed, misfit, parse
 from ingest.corpora.mantis.layout import CORPUS, RANKING, SPLITS, Role
 from ingest.corpora.mantis.proof import Context, Proof
 from ingest.corpora.mantis.tsv import Lines, RawBlock, blocks
-from ingest.corpus import Frame, LoadedMany, Note, Outcome, Place, Rejected
 from ingest.decode import BadRecord
-from ingest.rows import Block, Candidate, Record, Row
+from ingest.outcomes import FileEnvelope, LoadedBatch, Outcome, ReaderFinding, Rejected, SourceLocation
+from ingest.rows import Candidate, ColumnBatch, Record, Row
 from ingest.sources import SourceFile
 from ingest.texts import Texts
 
@@ -70,19 +70,19 @@ class _Pair:
             if count % _TOGETHER == 0:
                 yield from self._taken()
         yield from self._taken()
-        yield Frame(self._tsv, self._lines.frame(), count)
+        yield FileEnvelope(self._tsv, self._lines.frame(), count)
         if self._lookup and self._keys:
             if surplus := list(keys):
                 yield self._rejected_keys(surplus, self._keys.count - len(surplus), count)
-            yield Frame(self._lookup, self._keys.frame())
+            yield FileEnvelope(self._lookup, self._keys.frame())
 
-    def _sized(self, first: list[RawBlock]) -> Iterator[Note]:
+    def _sized(self, first: list[RawBlock]) -> Iterator[ReaderFinding]:
         """Take the size of the first blocks for that of all where it is another than the published one."""
         sizes = {len(block) for block in first}
         if len(first) > 1 and len(sizes) == 1 and self._size not in sizes:
             told = f"blocks of {min(sizes)} rows; the published file has {self._size}: one right and the wrong ones"
             self._size = min(sizes)
-            yield Note("MA-06", told, self._tsv, "/0", severity="warn")
+            yield ReaderFinding("MA-06", told, self._tsv, "/0", severity="warn")
 
     def _block(self, block: RawBlock, keys: list[bytes], index: int) -> Iterator[Outcome]:
         """Give a block as its record, or what is refused of both files."""
@@ -119,19 +119,19 @@ class _Pair:
             raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
         return key
 
-    def _taken(self) -> Iterator[LoadedMany]:
+    def _taken(self) -> Iterator[LoadedBatch]:
         """Give the blocks that were taken since the last time, if there are any."""
         if self._blocks:
             count = len(self._blocks)
             held = self._bytes // _REFERRED
-            yield LoadedMany(self._tsv, count, self._bytes, self._rows, self._blocks, self._notes, held)
+            yield LoadedBatch(self._tsv, count, self._bytes, self._rows, self._blocks, self._notes, held)
         self._clear()
 
     def _clear(self) -> None:
         self._bytes = 0
         self._rows: list[Row] = []
-        self._blocks: list[Block] = []
-        self._notes: list[Note] = []
+        self._blocks: list[ColumnBatch] = []
+        self._notes: list[ReaderFinding] = []
 
     def _take(self, block: RawBlock, key: str | None, index: int, parsed: Parsed, known: Sequence[str | None]) -> None:
         """Lay a block out in rows."""
@@ -154,7 +154,7 @@ class _Pair:
         self._bytes += place.size
         if doubts := [*self._doubts(found, key), *self._odd(text_ids)]:
             turn = found.turn_index if found else None
-            note = Note("MA-07", "; ".join(doubts), None, place.pointer, record.record_id, turn_index=turn)
+            note = ReaderFinding("MA-07", "; ".join(doubts), None, place.pointer, record.record_id, turn_index=turn)
             self._notes.append(note)
 
     def _wrong(self, block: RawBlock, parsed: Parsed, known: Sequence[str | None]) -> list[str]:
@@ -190,7 +190,7 @@ class _Pair:
         elif found.number != self._number:
             yield f"context {found.number + 1} of dialogue {key} stands where context {self._number + 1} is due"
 
-    def _record(self, place: Place, dialogue_id: str | None, extra: dict[str, object]) -> Record:
+    def _record(self, place: SourceLocation, dialogue_id: str | None, extra: dict[str, object]) -> Record:
         return Record(
             record_id=f"{CORPUS}/{place.subset}/{place.split}/{place.record_index}",
             corpus_id=CORPUS,
@@ -207,7 +207,7 @@ class _Pair:
             extra=msgspec.json.encode(extra).decode(),
         )
 
-    def _candidates(self, record: Record, found: Context | None, text_ids: list[str]) -> Block:
+    def _candidates(self, record: Record, found: Context | None, text_ids: list[str]) -> ColumnBatch:
         shared = {
             "record_id": record.record_id,
             "turn_index": found.turn_index if found else None,
@@ -217,11 +217,11 @@ class _Pair:
         }
         count = len(text_ids)
         is_gold = [True] + [False] * (count - 1)
-        return Block(Candidate, shared, {"position": list(range(count)), "text_id": text_ids, "is_gold": is_gold})
+        return ColumnBatch(Candidate, shared, {"position": list(range(count)), "text_id": text_ids, "is_gold": is_gold})
 
-    def _place(self, block: RawBlock, key: str | None, index: int) -> Place:
+    def _place(self, block: RawBlock, key: str | None, index: int) -> SourceLocation:
         role = self._role
-        return Place(self._tsv, f"/{block.line}", role.subset, None, role.split, index, key, block.size)
+        return SourceLocation(self._tsv, f"/{block.line}", role.subset, None, role.split, index, key, block.size)
 
     def _rejected(
         self, block: RawBlock, keys: list[bytes], index: int, bad: BadRecord | UnicodeDecodeError
@@ -240,5 +240,5 @@ class _Pair:
         assert lines is not None  # noqa: S101 - there are keys
         assert file is not None  # noqa: S101
         raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
-        place = Place(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
+        place = SourceLocation(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
         return Rejected(place, "MA-06", "the keys of rows that are refused or not there", raw)

@@ -11,7 +11,7 @@ from ingest.corpora.mantis.layout import CORPUS, INTENTS_CSV, RANKING, SPLITS, R
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.ranking import Ranking
 from ingest.corpora.mantis.tsv import Lines
-from ingest.corpus import Frame, Loaded, Outcome, Place, Rejected, Unrecognised
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected, SourceLocation, Unrecognised
 from ingest.rows import Record
 from ingest.sources import SourceFile, given_twice
 
@@ -74,7 +74,7 @@ def _of(given: dict[Role, SourceFile], subsets: Iterable[str]) -> list[Role]:
 def _lone_lookup(file: SourceFile, one: Role) -> Iterator[Outcome]:
     """Keep the keys of a lookup file without its TSV: each key with the number of its rows, run by run."""
     lines = Lines(file)
-    place = Place(file, "", one.subset, None, one.split, 0, size=file.size)
+    place = SourceLocation(file, "", one.subset, None, one.split, 0, size=file.size)
     try:
         runs = [[key.decode(), len(list(group))] for key, group in groupby(lines)]
     except UnicodeDecodeError as bad:
@@ -96,7 +96,7 @@ def _lone_lookup(file: SourceFile, one: Role) -> Iterator[Outcome]:
         extra=msgspec.json.encode({"runs": runs}).decode(),
     )
     yield Loaded(place, [record])
-    yield Frame(file, lines.frame(), 1)
+    yield FileEnvelope(file, lines.frame(), 1)
 
 
 def _told(file: SourceFile) -> str:

@@ -11,14 +11,14 @@ from ingest.corpora.mantis.layout import CORPUS, SPLITS
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.shapes import TALK, keep
 from ingest.corpora.mantis.talk import Known
-from ingest.corpus import Note, Place
 from ingest.decode import pointer
+from ingest.outcomes import ReaderFinding, SourceLocation
 from ingest.rows import Record, Row
 
 _SHOWN = 3
 
 
-def record(place: Place, known: Known, parsed: Parsed, rows: list[Row]) -> list[Note]:
+def record(place: SourceLocation, known: Known, parsed: Parsed, rows: list[Row]) -> list[ReaderFinding]:
     """Add the record of a dialogue and its intents; gives what is wrong with them."""
     key = record_id(place)
     said = labels(parsed, key, known.dialogue_id)
@@ -49,13 +49,15 @@ def record(place: Place, known: Known, parsed: Parsed, rows: list[Row]) -> list[
     return said.notes + _disagreements(known) if known.differs or not known.is_first else said.notes
 
 
-def placed(note: Note, place: Place) -> Note:
+def placed(note: ReaderFinding, place: SourceLocation) -> ReaderFinding:
     """Give a note with its place in the file instead of that in the dialogue."""
     where = place.pointer + (note.pointer or "")
-    return Note(note.rule, note.detail, None, where, record_id(place), note.task, note.turn_index, note.severity)
+    return ReaderFinding(
+        note.rule, note.detail, None, where, record_id(place), note.task, note.turn_index, note.severity
+    )
 
 
-def record_id(place: Place) -> str:
+def record_id(place: SourceLocation) -> str:
     """Give the key of the record that stands at a place."""
     return key_of(place.subset or "", place.split or "", place.record_index or 0)
 
@@ -65,17 +67,17 @@ def key_of(subset: str, split: str, index: int | str) -> str:
     return f"{CORPUS}/{subset}/{split}/{index}"
 
 
-def _disagreements(known: Known) -> list[Note]:
+def _disagreements(known: Known) -> list[ReaderFinding]:
     """MA-09 and MA-10: what another file says of the dialogue."""
     notes = []
     if known.is_new and not known.is_first:
         detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
-        notes.append(Note("MA-09", detail, pointer=""))
+        notes.append(ReaderFinding("MA-09", detail, pointer=""))
     if known.differs:
         names = list(dict.fromkeys(place.rpartition("/")[2] for place in known.differs))
         shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
         detail = f"an earlier file states otherwise: {shown}"
-        notes.append(Note("MA-10", detail, pointer=next(iter(known.differs))))
+        notes.append(ReaderFinding("MA-10", detail, pointer=next(iter(known.differs))))
     return notes
 
 

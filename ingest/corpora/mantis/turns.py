@@ -10,7 +10,7 @@ from msgspec import UNSET
 from ingest.corpora.mantis.parse import Parsed
 from ingest.corpora.mantis.people import People, Person
 from ingest.corpora.mantis.shapes import Value, keep, literal
-from ingest.rows import Block, Participant, Row, Turn
+from ingest.rows import ColumnBatch, Participant, Row, Turn
 
 Columns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
@@ -19,9 +19,9 @@ _INTEGERS = range(-(2**31), 2**31)
 """What an integer column holds."""
 
 
-def block(columns: Columns) -> Block:
+def block(columns: Columns) -> ColumnBatch:
     """Give the turns of many dialogues."""
-    return Block(Turn, {"kind": "message"}, dict(columns))
+    return ColumnBatch(Turn, {"kind": "message"}, dict(columns))
 
 
 class Turns:

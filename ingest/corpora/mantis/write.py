@@ -8,13 +8,13 @@ import ingest.corpora.mantis.write_conversations as conversations
 import ingest.corpora.mantis.write_csv as intents_csv
 import ingest.corpora.mantis.write_ranking as ranking
 from ingest.corpora.mantis.layout import INTENTS, INTENTS_CSV, MERGED, RANKING, Role, role
-from ingest.corpus import Published
+from ingest.stored_record import StoredRecord
 
 
-def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give files in pieces: (path inside the corpus's folder, bytes). Lookup files come last, from the blocks' keys."""
     rankings = ranking.Rankings()
-    lookups: list[tuple[Role, list[Published]]] = []
+    lookups: list[tuple[Role, list[StoredRecord]]] = []
     for _, group in groupby(records, key=lambda one: one.file.source_file_id):
         yield from _file(group, rankings, lookups)
     for one, (frame, *rest) in lookups:
@@ -25,7 +25,7 @@ def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
 
 
 def _file(
-    published: Iterator[Published], rankings: ranking.Rankings, lookups: list[tuple[Role, list[Published]]]
+    published: Iterator[StoredRecord], rankings: ranking.Rankings, lookups: list[tuple[Role, list[StoredRecord]]]
 ) -> Iterator[tuple[str, bytes]]:
     """Give one file, one that was refused as it came; a lookup file is put off."""
     first = next(published)
@@ -44,7 +44,7 @@ def _file(
         lookups.append((one, list(everything)))
 
 
-def write_record(published: Published) -> bytes:
+def write_record(published: StoredRecord) -> bytes:
     """Give one record as its file has it: a dialogue's JSON, the lines of a block, a line of the table of intents."""
     record = published.record
     subset = record.subset if record else None

@@ -8,10 +8,9 @@ from msgspec import Raw, Struct
 from msgspec.json import decode
 
 from ingest.corpora.mantis.times import text_of
-from ingest.corpus import Published
 from ingest.decode import pointer
 from ingest.rows import Dialogue, Speaker, Turn
-from ingest.sources import BOM, BOM_NOTE
+from ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):
@@ -37,14 +36,14 @@ class _TurnExtra(Struct):
     unknown: dict[str, Raw] = {}
 
 
-def write(published: Iterator[Published]) -> Iterator[tuple[str, bytes]]:
+def write(published: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give (path, piece) of one file, dialogue by dialogue; a refused one as it came."""
     first = next(published)
     if first.raw is not None and not first.pointer:
         yield first.path, first.raw
         return
     orders = _orders(first)
-    yield first.path, (BOM if first.file.note == BOM_NOTE else b"") + b"{"
+    yield first.path, b"{"
     for index, one in enumerate(published):
         key = one.record.native_id if one.record else one.pointer.removeprefix("/").partition("#")[0]
         start = f"{', ' if index else ''}{json.dumps(key)}: ".encode()
@@ -52,12 +51,12 @@ def write(published: Iterator[Published]) -> Iterator[tuple[str, bytes]]:
     yield first.path, b"}"
 
 
-def write_record(one: Published) -> bytes:
+def write_record(one: StoredRecord) -> bytes:
     """Give one dialogue's JSON."""
     return _Talk(one, _orders(one)).written()
 
 
-def _orders(one: Published) -> list[list[str]]:
+def _orders(one: StoredRecord) -> list[list[str]]:
     """Give the orders of keys of the utterances in a file."""
     return decode(one.file.extra or "{}", type=_FileExtra).orders
 
@@ -65,7 +64,7 @@ def _orders(one: Published) -> list[list[str]]:
 class _Talk:
     """One dialogue on its way back; a value is its JSON."""
 
-    def __init__(self, one: Published, orders: list[list[str]]) -> None:
+    def __init__(self, one: StoredRecord, orders: list[list[str]]) -> None:
         assert one.record is not None  # noqa: S101 - whoever has no raw has a record
         assert one.dialogue is not None  # noqa: S101 - every such record is a dialogue
         self._orders, self._turns, self._speakers, self._dialogue = orders, one.turns, one.speakers, one.dialogue

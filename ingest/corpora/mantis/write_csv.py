@@ -6,8 +6,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from ingest.corpora.mantis.rendering import line
-from ingest.corpus import Published
-from ingest.sources import BOM, BOM_NOTE
+from ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):
@@ -20,20 +19,20 @@ class _RecordExtra(Struct):
     raw: str | None = None
 
 
-def write(published: Iterator[Published]) -> Iterator[tuple[str, bytes]]:
+def write(published: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give (path, piece) of one file; a refused one as it came."""
     first = next(published)
     if first.raw is not None and not first.pointer:
         yield first.path, first.raw
         return
     extra = decode(first.file.extra or "{}", type=_FileExtra)
-    yield first.path, (BOM if first.file.note == BOM_NOTE else b"") + extra.header.encode()
+    yield first.path, extra.header.encode()
     for one in published:
         yield one.path, one.raw if one.raw is not None else write_record(one, extra.newline)
     yield first.path, extra.tail.encode()
 
 
-def write_record(one: Published, newline: str = "") -> bytes:
+def write_record(one: StoredRecord, newline: str = "") -> bytes:
     """Give one row with its line ending, which the file's extra has unless it is given."""
     record = one.record
     assert record is not None  # noqa: S101 - whoever has no raw has a record

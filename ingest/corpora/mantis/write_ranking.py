@@ -9,9 +9,8 @@ from msgspec import Struct
 from ingest.corpora.mantis.cells import row
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import WINDOW
-from ingest.corpus import Published
 from ingest.rows import Record
-from ingest.sources import BOM, BOM_NOTE
+from ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):
@@ -43,10 +42,10 @@ class Rankings:
         self._keys: defaultdict[Role, list[tuple[int, bytes, int]]] = defaultdict(list)
         """First line, key (or lines as they came, with count 0), and number of lines."""
 
-    def tsv(self, frame: Published, blocks: Iterator[Published], role: Role) -> Iterator[tuple[str, bytes]]:
+    def tsv(self, frame: StoredRecord, blocks: Iterator[StoredRecord], role: Role) -> Iterator[tuple[str, bytes]]:
         """Give a TSV block by block; a block that was refused as it came."""
         extra = msgspec.json.decode(frame.file.extra or "{}", type=_FileExtra)
-        yield frame.path, BOM if frame.file.note == BOM_NOTE else b""
+        yield frame.path, b""
         left = extra.lines
         for block in blocks:
             text = block.raw
@@ -57,10 +56,10 @@ class Rankings:
             is_end = not left and block.raw is None and extra.lacks_final_newline
             yield block.path, text.removesuffix(extra.end) if is_end else text
 
-    def lookup(self, frame: Published, refused: Iterator[Published], role: Role) -> Iterator[tuple[str, bytes]]:
+    def lookup(self, frame: StoredRecord, refused: Iterator[StoredRecord], role: Role) -> Iterator[tuple[str, bytes]]:
         """Give the keys of all lines; to be called when the TSV has been given."""
         extra = msgspec.json.decode(frame.file.extra or "{}", type=_FileExtra)
-        yield frame.path, BOM if frame.file.note == BOM_NOTE else b""
+        yield frame.path, b""
         keys = self._keys[Role(role.subset.removesuffix("_lookup"), role.split)]
         keys += [(int(one.pointer[1:]), one.raw, 0) for one in refused if one.raw is not None]
         keys.sort(key=lambda some: some[0])
@@ -69,7 +68,7 @@ class Rankings:
             is_end = number == len(keys) - 1 and line + count == extra.lines and extra.lacks_final_newline
             yield frame.path, text.removesuffix(extra.end) if is_end and count else text
 
-    def _note_keys(self, block: Published, role: Role) -> None:
+    def _note_keys(self, block: StoredRecord, role: Role) -> None:
         """Keep the key of a block and its number of rows."""
         record = block.record
         assert record is not None  # noqa: S101 - only quarantined ones have none
@@ -78,22 +77,22 @@ class Rankings:
             self._keys[role].append((extra.line, record.native_id.encode(), extra.size))
 
 
-def lines(block: Published) -> bytes:
+def lines(block: StoredRecord) -> bytes:
     """Give the lines of one block, with the line ends of its file."""
     return _lines(block, msgspec.json.decode(block.file.extra or "{}", type=_FileExtra).end)
 
 
-def runs(published: Published) -> bytes:
+def runs(published: StoredRecord) -> bytes:
     """Give a lookup file that came without its TSV."""
     record = published.record
     assert record is not None  # noqa: S101 - it is one record
     extra = msgspec.json.decode(published.file.extra or "{}", type=_FileExtra)
     found = msgspec.json.decode(record.extra or "{}", type=_LookupExtra).runs
     text = b"".join((key.encode() + b"\n") * count for key, count in found)
-    return published.mark + (text.removesuffix(extra.end) if extra.lacks_final_newline else text)
+    return text.removesuffix(extra.end) if extra.lacks_final_newline else text
 
 
-def _lines(block: Published, end: bytes) -> bytes:
+def _lines(block: StoredRecord, end: bytes) -> bytes:
     record = block.record
     assert record is not None  # noqa: S101 - only quarantined ones have none
     extra = _extra(record)
@@ -107,7 +106,7 @@ def _lines(block: Published, end: bytes) -> bytes:
     return b"".join(found)
 
 
-def _context(block: Published, extra: _RecordExtra) -> list[str]:
+def _context(block: StoredRecord, extra: _RecordExtra) -> list[str]:
     """Give the utterances before the response: the dialogue's own, or those that the block keeps by itself."""
     if extra.own_texts is not None:
         return [block.texts[text_id] for text_id in extra.own_texts]

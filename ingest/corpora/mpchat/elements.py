@@ -8,10 +8,10 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from ingest import decode
-from ingest.corpora.mpchat.frame import check_unknown
-from ingest.corpora.mpchat.layout import ElementList
+from ingest.corpora.mpchat.envelope import check_unknown
+from ingest.corpora.mpchat.files import ElementList
+from ingest.corpora.mpchat.format import CORPUS, Element
 from ingest.corpora.mpchat.odd_elements import Oddity, label_oddities, persona_oddities
-from ingest.corpora.mpchat.shapes import CORPUS, Element
 from ingest.keys import Keys
 from ingest.rows import Persona, Row, Speaker
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ingest.corpora.mpchat.shapes import CORPUS
-from ingest.corpus import Note
+from ingest.corpora.mpchat.format import CORPUS
 from ingest.keys import Keys, digest
+from ingest.outcomes import ReaderFinding
 from ingest.sources import SourceFile
 
 
@@ -22,12 +22,12 @@ class Given:
         """What tells a repeated file's keys from the plain ones: ``~`` and a hash; empty for the first."""
         return "".join(self.prefix.partition("~")[1:])
 
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[ReaderFinding]:
         """Report a file of a name that came before."""
         if self.repeats is None:
             return []
         detail = f"a file of this name came before, from {self.repeats}: that one makes the examples"
-        return [Note("MP-13", detail, self.file, "")]
+        return [ReaderFinding("MP-13", detail, self.file, "")]
 
 
 class Files:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from ingest import decode
+from ingest.corpora.mpchat.format import CORPUS
 from ingest.corpora.mpchat.given import Files
-from ingest.corpora.mpchat.shapes import CORPUS
-from ingest.corpus import Loaded, Outcome, Place, reject
+from ingest.outcomes import Loaded, Outcome, SourceLocation, reject
 from ingest.rows import Image, Record, Row
 from ingest.sources import SourceFile
 
@@ -14,7 +14,7 @@ KINDS = {"dialog_image_urls.json": "dialogue", "persona_image_urls.json": "perso
 
 def read_images(file: SourceFile, files: Files) -> Iterator[Outcome]:
     """Turn one file into its record and images; a file that is no object of texts is refused."""
-    place = Place(file, subset=file.name.removesuffix(".json"), size=file.size)
+    place = SourceLocation(file, subset=file.name.removesuffix(".json"), size=file.size)
     raw = file.read()
     try:
         urls: dict[str, str | None] = decode.record(raw, dict[str, str | None], rule="MP-01").value

@@ -1,4 +1,4 @@
-"""The lists of a dialogue to rows: persona uses, candidates and workers' votes, long lists as blocks."""
+"""The lists of a dialogue to rows: persona uses, candidates and workers' votes, long lists as column_batches."""
 
 from collections.abc import Iterator
 from itertools import chain, repeat
@@ -6,14 +6,14 @@ from operator import attrgetter
 from typing import Any
 
 from ingest.corpora.mpchat.elements import Labels, UsedList
-from ingest.corpora.mpchat.layout import RESPONSES
-from ingest.rows import Annotation, Block, Candidate, PersonaUse, Record
+from ingest.corpora.mpchat.files import RESPONSES
+from ingest.rows import Annotation, Candidate, ColumnBatch, PersonaUse, Record
 
 ENTAILMENT = "mpchat.entailment"
 OVERALL = "mpchat.entailment_overall"
 
 
-def persona_block(record: Record, one: UsedList) -> Block:
+def persona_block(record: Record, one: UsedList) -> ColumnBatch:
     """Give the uses of a list that describes the main author."""
     shared = {
         "record_id": record.record_id,
@@ -22,10 +22,10 @@ def persona_block(record: Record, one: UsedList) -> Block:
         "dialogue_id": record.dialogue_id,
         "speaker_id": record.main_speaker_id,
     }
-    return Block(PersonaUse, shared, {"position": list(range(len(one.uses))), **_columns(one)})
+    return ColumnBatch(PersonaUse, shared, {"position": list(range(len(one.uses))), **_columns(one)})
 
 
-def candidate_block(record: Record, one: UsedList, *, is_answer_first: bool) -> Block:
+def candidate_block(record: Record, one: UsedList, *, is_answer_first: bool) -> ColumnBatch:
     """Give the candidates of a list of personas, or of authors with a list of personas each."""
     sizes = one.elements.sizes or [1] * len(one.uses)
     places = {
@@ -34,14 +34,14 @@ def candidate_block(record: Record, one: UsedList, *, is_answer_first: bool) -> 
     }
     shared = _candidate(record, one.elements.turn_index, one.elements.field.set_name)
     gold = _gold(sizes[0], len(one.uses), is_answer_first=is_answer_first)
-    return Block(Candidate, shared, places | _columns(one) | {"is_gold": gold})
+    return ColumnBatch(Candidate, shared, places | _columns(one) | {"is_gold": gold})
 
 
-def text_block(record: Record, turn: int, text_ids: list[str], *, is_answer_first: bool) -> Block:
+def text_block(record: Record, turn: int, text_ids: list[str], *, is_answer_first: bool) -> ColumnBatch:
     """Give the candidates of a list of responses."""
     gold = _gold(1, len(text_ids), is_answer_first=is_answer_first)
     columns: dict[str, list[Any]] = {"position": list(range(len(text_ids))), "text_id": text_ids, "is_gold": gold}
-    return Block(Candidate, _candidate(record, turn, RESPONSES) | {"item_index": 0}, columns)
+    return ColumnBatch(Candidate, _candidate(record, turn, RESPONSES) | {"item_index": 0}, columns)
 
 
 def votes(record: Record, one: UsedList) -> Iterator[Annotation]:

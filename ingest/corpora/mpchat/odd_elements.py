@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.mpchat.shapes import Element
-from ingest.corpus import Note
+from ingest.corpora.mpchat.format import Element
+from ingest.outcomes import ReaderFinding
 
 OVERALL = {"(strong) E": 3, "E": 2, "I": 1, "(strong) I": 0}
 """The label of all three workers together, and how many of them see an entailment."""
@@ -58,13 +58,13 @@ def _labels(element: Element) -> Iterator[str]:
         yield f"label_overall {overall} where {said:g} of {WORKERS} workers say 1"
 
 
-def grouped(oddities: Iterable[Oddity]) -> Iterator[Note]:
+def grouped(oddities: Iterable[Oddity]) -> Iterator[ReaderFinding]:
     """Give one note for each kind of oddity, with the first ids; its pointer is that of the first."""
     kinds: defaultdict[tuple[str, str], list[Oddity]] = defaultdict(list)
     for one in oddities:
         kinds[one.rule, one.what].append(one)
     for (rule, what), some in kinds.items():
-        yield Note(rule, f"{what}: {listed([one.id for one in some])}", pointer=some[0].pointer)
+        yield ReaderFinding(rule, f"{what}: {listed([one.id for one in some])}", pointer=some[0].pointer)
 
 
 def listed(values: list[str] | list[int]) -> str:

@@ -6,20 +6,20 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ingest import decode, split
+from ingest import decode, json_members
+from ingest.corpora.mpchat.dialogue import Talks
 from ingest.corpora.mpchat.elements import Elements, Lists, People
-from ingest.corpora.mpchat.frame import check_unknown, split_file
+from ingest.corpora.mpchat.envelope import check_unknown, split_file
+from ingest.corpora.mpchat.files import FILES, Kind, check_lengths, element_lists, oddly_empty
+from ingest.corpora.mpchat.format import CORPUS, SPLITS, ResponseTalk, Talk
 from ingest.corpora.mpchat.given import Files, Given
 from ingest.corpora.mpchat.images import KINDS, read_images
-from ingest.corpora.mpchat.layout import FILES, Kind, check_lengths, element_lists, oddly_empty
 from ingest.corpora.mpchat.lists import candidate_block, persona_block, text_block, votes
 from ingest.corpora.mpchat.odd_elements import grouped
-from ingest.corpora.mpchat.oddities import missing_personas, talk_oddities
-from ingest.corpora.mpchat.refusals import answers_first, refusals
-from ingest.corpora.mpchat.shapes import CORPUS, SPLITS, ResponseTalk, Talk
-from ingest.corpora.mpchat.talk import Talks
-from ingest.corpus import Frame, Loaded, Note, Outcome, Place, Rejected, Unrecognised, reject
-from ingest.rows import Block, Record, Row
+from ingest.corpora.mpchat.rejected_examples import answers_first, refusals
+from ingest.corpora.mpchat.warnings import missing_personas, talk_oddities
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
+from ingest.rows import ColumnBatch, Record, Row
 from ingest.sources import BOM, SourceFile
 from ingest.texts import Texts
 
@@ -55,7 +55,7 @@ class _Reader:
         try:
             fields, lists = split_file(held.view[len(BOM) :] if file.has_bom else held.view)
         except decode.BadRecord as bad:
-            place = Place(file, subset=kind.subset, size=file.size)
+            place = SourceLocation(file, subset=kind.subset, size=file.size)
             yield reject(place, bad, bytes(held.view[len(BOM) :] if file.has_bom else held.view))
             return
         given = self.files.take(file, kind.subset)
@@ -66,15 +66,15 @@ class _Reader:
             for index, piece in enumerate(pieces):
                 raw = bytes(piece)
                 done += len(raw)
-                place = Place(file, f"/{name}/{index}", kind.subset, None, name, index, size=len(raw))
+                place = SourceLocation(file, f"/{name}/{index}", kind.subset, None, name, index, size=len(raw))
                 yield self._dialogue(given, place, kind, raw)
                 if index % _RELEASED == 0:
                     held.release(done)
         records = sum(map(len, lists.values()))
         extra = {"fields": list(fields), "orders": list(self._elements.orders), "unknown": unknown}
-        yield Frame(file, {key: value for key, value in extra.items() if value}, records)
+        yield FileEnvelope(file, {key: value for key, value in extra.items() if value}, records)
 
-    def _dialogue(self, given: Given, place: Place, kind: Kind, raw: bytes) -> Loaded | Rejected:
+    def _dialogue(self, given: Given, place: SourceLocation, kind: Kind, raw: bytes) -> Loaded | Rejected:
         """Turn one dialogue into its record."""
         name = place.split or ""
         try:
@@ -100,17 +100,19 @@ class _Reader:
         rows.append(record)
         used = {(one.field.set_name, one.turn_index): self._elements.used(one) for one in lists if one.raws}
         first = answers_first(talk, used)
-        blocks = list(self._lists(record, talk, used, first, rows))
+        column_batches = list(self._lists(record, talk, used, first, rows))
         notes += talk_oddities(kind, talk, name, lists)
         notes += missing_personas(talk, used)
         notes += refusals(kind, talk, name, used, first)
         if is_variant:
             detail = f"other words than an earlier thread with these first and last messages; kept as {dialogue_id}"
-            notes.append(Note("MP-12", detail))
-        return Loaded(place, rows, [_placed(note, place) for note in notes], blocks)
+            notes.append(ReaderFinding("MP-12", detail))
+        return Loaded(place, rows, notes, column_batches)
 
-    def _lists(self, record: Record, talk: Talk, used: Lists, first: set[int], rows: list[Row]) -> Iterator[Block]:
-        """Give the rows of all lists: long ones as blocks, votes and new texts among the others."""
+    def _lists(
+        self, record: Record, talk: Talk, used: Lists, first: set[int], rows: list[Row]
+    ) -> Iterator[ColumnBatch]:
+        """Give the rows of all lists: long ones as column_batches, votes and new texts among the others."""
         for (_, turn), one in used.items():
             if one.elements.field.is_candidates:
                 yield candidate_block(record, one, is_answer_first=turn in first)
@@ -126,7 +128,7 @@ class _Reader:
 
 def _decoded(raw: bytes, kind: Kind) -> tuple[Talk, list[str], dict[str, Raw]]:
     """Decode one dialogue; gives it with its keys in published order and the fields that no documentation names."""
-    pieces = split.fields(raw)
+    pieces = json_members.fields(raw)
     known = _FIELDS[kind.subset]
     unknown = {decode.pointer(key): piece for key, piece in pieces.items() if key not in known}
     for place, piece in unknown.items():
@@ -146,7 +148,9 @@ def _decoded(raw: bytes, kind: Kind) -> tuple[Talk, list[str], dict[str, Raw]]:
 _FIELDS = {kind.subset: {field.name for field in msgspec.structs.fields(kind.talk)} for kind in FILES.values()}
 
 
-def _record(given: Given, place: Place, dialogue_id: str, main_speaker_id: str, extra: dict[str, Any]) -> Record:
+def _record(
+    given: Given, place: SourceLocation, dialogue_id: str, main_speaker_id: str, extra: dict[str, Any]
+) -> Record:
     return Record(
         record_id=f"{given.prefix}/{place.split}/{place.record_index}",
         corpus_id=CORPUS,
@@ -162,9 +166,3 @@ def _record(given: Given, place: Place, dialogue_id: str, main_speaker_id: str, 
         source_pointer=place.pointer,
         extra=decode.dump({key: value for key, value in extra.items() if value}),
     )
-
-
-def _placed(note: Note, place: Place) -> Note:
-    """Give a note with its place in the file instead of that in the dialogue."""
-    pointer = place.pointer + (note.pointer or "")
-    return Note(note.rule, note.detail, None, pointer, None, note.task, note.turn_index, note.severity)

@@ -9,13 +9,12 @@ from typing import IO
 import msgspec
 from msgspec import Raw, Struct
 
+from ingest.corpora.mpchat.files import FILES
+from ingest.corpora.mpchat.format import SPLITS
 from ingest.corpora.mpchat.images import KINDS
-from ingest.corpora.mpchat.layout import FILES
 from ingest.corpora.mpchat.personas import Personas
-from ingest.corpora.mpchat.shapes import SPLITS
-from ingest.corpora.mpchat.write_talk import Talk, key
-from ingest.corpus import Published
-from ingest.sources import BOM, BOM_NOTE
+from ingest.corpora.mpchat.write_dialogue import Talk, key
+from ingest.stored_record import StoredRecord
 
 _BETWEEN = b", "
 _COPIED = 1 << 20
@@ -30,7 +29,7 @@ class _Around(Struct):
     unknown: dict[str, Raw] = {}
 
 
-def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     """Give every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
     for _, group in groupby(records, key=lambda one: one.file.source_file_id):
         first = next(group)
@@ -38,25 +37,23 @@ def write(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
             yield first.path, piece
 
 
-def write_record(published: Published) -> bytes:
+def write_record(published: StoredRecord) -> bytes:
     """Give one loaded record as its file has it: the JSON of a dialogue, or a whole file of image addresses."""
     return _record(published, Personas(_around(published).orders))
 
 
-def _file(first: Published, rest: Iterable[Published]) -> Iterator[bytes]:
+def _file(first: StoredRecord, rest: Iterable[StoredRecord]) -> Iterator[bytes]:
     """Write one file: a refused one as it came, a list of images, or what its frame and its dialogues say."""
     if first.raw is not None and not first.pointer:
         yield first.raw
         return
-    if first.file.note == BOM_NOTE:
-        yield BOM
     if first.record is not None:
         yield write_record(first)
     else:
         yield from _talks(_around(first), rest)
 
 
-def _record(published: Published, personas: Personas) -> bytes:
+def _record(published: StoredRecord, personas: Personas) -> bytes:
     subset = published.record.subset if published.record else None
     if subset in _IMAGES:
         return msgspec.json.encode({image.image_id: image.url for image in published.images})
@@ -67,11 +64,11 @@ _KINDS = {kind.subset: kind for kind in FILES.values()}
 _IMAGES = {name.removesuffix(".json") for name in KINDS}
 
 
-def _around(published: Published) -> _Around:
+def _around(published: StoredRecord) -> _Around:
     return msgspec.json.decode(published.file.extra or "{}", type=_Around)
 
 
-def _talks(around: _Around, records: Iterable[Published]) -> Iterator[bytes]:
+def _talks(around: _Around, records: Iterable[StoredRecord]) -> Iterator[bytes]:
     """Write the dialogues of a file, quarantined ones as they came, in the order of its fields.
 
     Records come by their place in their splits, so that the splits alternate: the first split is written as it
@@ -94,7 +91,7 @@ def _talks(around: _Around, records: Iterable[Published]) -> Iterator[bytes]:
 
 
 def _sorted_out(
-    streamed: str, waiting: Mapping[str, IO[bytes]], records: Iterable[Published], personas: Personas
+    streamed: str, waiting: Mapping[str, IO[bytes]], records: Iterable[StoredRecord], personas: Personas
 ) -> Iterator[bytes]:
     """Give the dialogues of one split with what stands between them; those of the others go to where they wait."""
     is_first = True

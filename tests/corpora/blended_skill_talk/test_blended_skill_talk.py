@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.blended_skill_talk import CORPUS
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,

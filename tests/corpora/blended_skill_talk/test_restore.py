@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ingest.corpora.blended_skill_talk import CORPUS
-from ingest.corpus import Published
-from talkhouse.build import build
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from ingest.stored_record import StoredRecord
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.blended_skill_talk.rules import MODELS
 from tests.corpora.mpchat.unusual import (
@@ -144,7 +144,7 @@ def laid_out(folder: Path, texts: dict[str, bytes]) -> Path:
 
 def there_and_back(texts: dict[str, bytes], folder: Path) -> dict[str, Written]:
     """Build a warehouse of files, and restore it into the folder ``out``."""
-    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=Limit("100%"))
+    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=QuarantineLimit("100%"))
     return restored(CORPUS, folder / "w.duckdb", folder / "out")
 
 
@@ -317,7 +317,7 @@ def test_a_file_is_written_record_by_record(con: duckdb.DuckDBPyConnection, tmp_
     counts = dict(con.execute("select source_file_id[20:], records_in from meta.source_files").fetchall())
     pieces_of: Counter[str] = Counter()
 
-    def counted(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+    def counted(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         for name, piece in CORPUS.write(records):
             pieces_of[name] += 1
             yield name, piece

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
 from ingest.corpora.dbdc3.place import facts, family
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 
 # The rules of the challenge's script, written from its description and not from our SQL.

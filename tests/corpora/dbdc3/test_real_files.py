@@ -9,11 +9,11 @@ import pytest
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.logs import LOG
+from ingest.corpora.dbdc3.format import LOG
 from ingest.sources import BOM, disk_files, opened
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 
 # Counted with the challenge's rules on the full release; the subsets of the dev zips equal those of release dbdc3.
 # files, turns, system turns, rows, labels, O/T/X at threshold 0.0, O/T/X at 0.5, lenient O/X

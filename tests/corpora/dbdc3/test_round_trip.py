@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from talkhouse.build import build
-from talkhouse.gather import published
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from ingest.unload import stored_records
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import how_many
 
 ODD_TEXTS = (
@@ -108,7 +108,7 @@ def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None
     if form:
         shutil.make_archive(str(raw), form, raw)
         shutil.rmtree(raw)
-    build(place / "w.duckdb", Silent(), data=place / "data", limit=Limit("100%"))
+    build(place / "w.duckdb", Silent(), data=place / "data", limit=QuarantineLimit("100%"))
     with talkhouse.open(place / "w.duckdb") as con:
         restore(con, CORPUS, place / "out")
         assert_records_are_written_as_files(con, place / "out")
@@ -119,7 +119,7 @@ def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None
 def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: Path) -> None:
     """A record alone is written as it is in its file, which it fills."""
     assert CORPUS.write_record
-    for one in published(con, CORPUS.id):
+    for one in stored_records(con, CORPUS.id):
         if one.record:
             assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.delidata import CORPUS
-from ingest.corpora.delidata.cells import quote, unquote
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from ingest.corpora.delidata.format import quote, unquote
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse
 

@@ -11,9 +11,9 @@ import pytest
 import talkhouse
 from ingest.corpora.delidata import CORPUS
 from ingest.sources import skip_reason
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.corpora.delidata.rules import TASKS, Group, examples, parse, team_performance
 from tests.corpora.delidata.test_delidata import found
 

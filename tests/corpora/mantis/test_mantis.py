@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.mantis import CORPUS
-from talkhouse.build import build
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.inventor import Inventor
@@ -602,7 +602,7 @@ def test_invented_corpora_give_the_rows_of_the_rules_and_come_back_equal(
         rows = rules.lines(talks[split], lambda number=number: inventor.negatives(number))  # type: ignore[misc]
         lines[split, number] = rows
         files |= ranked(split, number, rows)
-    build(folder / "w.duckdb", Silent(), data=lay(files, folder), limit=Limit("0"))
+    build(folder / "w.duckdb", Silent(), data=lay(files, folder), limit=QuarantineLimit("0"))
     with talkhouse.open(folder / "w.duckdb") as con:
         for split in SPLITS:
             pairs = [(key, *row) for key, talk in talks[split].items() for row in rules.contexts(talk)]

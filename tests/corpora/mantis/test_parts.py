@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest import batches, sources, split
+from ingest import batches, json_members, sources
 from ingest.corpora.mantis import parts
-from ingest.corpus import ReadAgain
+from ingest.outcomes import RereadRequested
 from ingest.sources import disk_files, opened
 from tests.conftest import Build, how_many
 from tests.corpora.mantis.inventor import Inventor
@@ -30,11 +30,11 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 1}, {"separators": (",", ":")}, 
 
 
 def read(path: Path) -> Talks:
-    """Give keys and texts of a file's dialogues; ReadAgain if one of them is no JSON."""
+    """Give keys and texts of a file's dialogues; RereadRequested if one of them is no JSON."""
     with opened(disk_files(path, path.name)) as ([file], _):
         found = [one for texts in parts.parts(file) for one in texts]
     if not all(parts.is_json(raw) for _, raw in found):
-        raise ReadAgain
+        raise RereadRequested
     return found
 
 
@@ -58,11 +58,11 @@ def test_dialogues_are_the_same_wherever_a_file_is_cut(
         patch.setattr(sources, "_PIECE", piece)
         try:
             found = read(path)
-        except ReadAgain:
+        except RereadRequested:
             # Only an object or list inside, or a key that is no word, may hide where a dialogue ends or what NaN is.
             assert not talks or not all(is_plain(talk) for talk in talks.values())
             return
-    assert found == [(one.token, one.raw) for one in split._scan(text)]
+    assert found == [(one.token, one.raw) for one in json_members._scan(text)]
 
 
 def is_plain(talk: dict[str, Any]) -> bool:
@@ -100,7 +100,7 @@ def test_a_file_in_doubt_is_told(text: bytes, size: int, tmp_path: Path, monkeyp
     (tmp_path / "x.json").write_bytes(text)
     monkeypatch.setattr(parts, "_SIZE", size)
     monkeypatch.setattr(sources, "_PIECE", 7)
-    with pytest.raises(ReadAgain):
+    with pytest.raises(RereadRequested):
         read(tmp_path / "x.json")
 
 
@@ -118,7 +118,7 @@ def test_what_is_odd_is_not_doubtful(text: bytes, size: int, tmp_path: Path, mon
     (tmp_path / "x.json").write_bytes(text)
     monkeypatch.setattr(parts, "_SIZE", size)
     monkeypatch.setattr(sources, "_PIECE", 7)
-    assert read(tmp_path / "x.json") == [(json.loads(f'"{one.token}"'), one.raw) for one in split.members(text)]
+    assert read(tmp_path / "x.json") == [(json.loads(f'"{one.token}"'), one.raw) for one in json_members.members(text)]
 
 
 def test_a_file_in_doubt_is_read_again_whole(

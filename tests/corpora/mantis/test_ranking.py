@@ -13,7 +13,7 @@ import pytest
 from ingest import sources
 from ingest.registry import corpora
 from schema.errors import SourceError
-from talkhouse.restore import restore
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build
 
 TSV, LOOKUP, TALKS = "data_train_easy.tsv", "data_train_easy_lookup.txt", "merged_train.json"

@@ -10,9 +10,9 @@ import pytest
 
 import talkhouse
 from ingest.corpora.mantis import CORPUS
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.corpora.mantis import rules
 
 DIALOGUES = {"train": 56_221, "dev": 12_041, "test": 12_064}

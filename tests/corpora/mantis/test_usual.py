@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.batches import Stream, block_frame, frame
+from ingest.batches import Stream, column_batch_frame, frame
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
 from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual as usual_of
-from ingest.corpus import LoadedMany, Outcome
-from ingest.rows import Block
+from ingest.outcomes import LoadedBatch, Outcome
+from ingest.rows import ColumnBatch
 from ingest.sources import SourceFile, disk_files, opened
 from tests.conftest import how_many
 from tests.corpora.mantis.inventor import Inventor
@@ -54,7 +54,7 @@ def rows(given: list[Outcome]) -> Rows:
     """Lay all rows out by table, in an order of their own."""
     tables: dict[str, list[pl.DataFrame]] = {}
     for many in given:
-        assert isinstance(many, LoadedMany)
+        assert isinstance(many, LoadedBatch)
         for row in many.rows:
             tables.setdefault(row.TABLE, []).append(frame(row.TABLE, [row]))
         for block in many.blocks:
@@ -65,9 +65,9 @@ def rows(given: list[Outcome]) -> Rows:
     }
 
 
-def made(block: Block) -> pl.DataFrame:
+def made(block: ColumnBatch) -> pl.DataFrame:
     """Make the rows of a block as a load does."""
-    stream = Stream(block_frame(block.kind.TABLE, [block]))  # noqa: F841 - DuckDB finds it by its name
+    stream = Stream(column_batch_frame(block.kind.TABLE, [block]))  # noqa: F841 - DuckDB finds it by its name
     with duckdb.connect() as con:
         found = con.execute(block.select)
         names = [column[0] for column in found.description]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.mpchat import CORPUS
-from talkhouse.build import build
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Talk
 
@@ -336,7 +336,7 @@ def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
     (raw / "mpchat_si.json").write_text(texts["mpchat_si.json"])
     for name, text in texts.items():
         (raw / name).write_text(text)
-    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=Limit("0"))
+    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=QuarantineLimit("0"))
     with talkhouse.open(folder / "w.duckdb") as con:
         for task, (subset, rows) in TASKS.items():
             for split, some in files[subset].items():

@@ -9,9 +9,9 @@ import pytest
 
 import talkhouse
 from ingest.corpora.mpchat import CORPUS
-from talkhouse.build import build
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 
 # arXiv 2305.17388, Table 6 and section 3.5; rows of the table are taken for examples, as the paper's counts of
 # training steps suggest. Its appendix gives 1,539 test examples of speaker identification, probably a misprint.

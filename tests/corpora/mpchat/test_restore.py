@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.mpchat import CORPUS
-from ingest.corpus import Published
 from ingest.registry import sample_of
-from talkhouse.build import build
-from talkhouse.limit import Limit
-from talkhouse.progress import Silent
-from talkhouse.restore import restore
+from ingest.stored_record import StoredRecord
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.write_back import restore
 from tests.conftest import Build, how_many
 from tests.corpora.mpchat.unusual import (
     BOM,
@@ -166,7 +166,7 @@ def test_unusual_files_come_back_equal(
     mark = BOM if has_mark else b""
     texts = {name: mark + file_text(splits, unknown) for name, splits in files.items()}
     texts["persona_image_urls.json"] = mark + json_text(images, style)
-    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=Limit("100%"))
+    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=QuarantineLimit("100%"))
     written = restored(CORPUS, folder / "w.duckdb", folder / "out")
     for name, text in texts.items():
         assert_same(text, (folder / "out" / name).read_bytes())
@@ -324,7 +324,7 @@ def test_a_file_is_written_dialogue_by_dialogue(con: duckdb.DuckDBPyConnection, 
     """No piece is much larger than the largest dialogue, and every record of a split comes by itself."""
     sizes: dict[str, list[int]] = {}
 
-    def counted(records: Iterable[Published]) -> Iterator[tuple[str, bytes]]:
+    def counted(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         for name, piece in CORPUS.write(records):
             sizes.setdefault(name, []).append(len(piece))
             yield name, piece

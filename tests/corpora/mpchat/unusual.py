@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest import split
-from ingest.corpus import Corpus, Published
-from talkhouse.restore import restore
+from ingest import json_members
+from ingest.corpus import Corpus
+from ingest.stored_record import StoredRecord
+from talkhouse.restore.write_back import restore
 
 BOM = b"\xef\xbb\xbf"
 
@@ -134,7 +135,7 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
     assert write_record is not None
     found: dict[str, Written] = {}
 
-    def noted(records: Iterable[Published]) -> Iterator[Published]:
+    def noted(records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
         for one in records:
             if one.record is not None:
                 found[one.record.record_id] = Written(one.path, one.pointer, write_record(one))
@@ -148,7 +149,7 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
 def at(raw: bytes, pointer: str) -> bytes:
     """Give what a JSON pointer leads to."""
     for token in pointer.split("/")[1:]:
-        raw = dict(split.members(raw))[token.replace("~1", "/").replace("~0", "~")]
+        raw = dict(json_members.members(raw))[token.replace("~1", "/").replace("~0", "~")]
     return raw
 
 
@@ -161,7 +162,7 @@ def assert_same(came: bytes, went: bytes) -> None:
     try:
         assert parsed(went) == parsed(came)
     except (ValueError, RecursionError):
-        mine, theirs = list(split.members(went)), list(split.members(came))
+        mine, theirs = list(json_members.members(went)), list(json_members.members(came))
         assert [one.token for one in mine] == [one.token for one in theirs]
         for one, other in zip(mine, theirs, strict=True):
             assert_same(other.raw, one.raw)

@@ -1,0 +1,57 @@
+"""What a rule is, and the rules that hold for every corpus."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example", "warn", "note"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that a source record can break: when it applies, how grave that is, and what to do."""
+
+    id: str
+    severity: Severity
+    condition: str
+    remedy: str
+
+
+COMMON_RULES = (
+    Rule(
+        "TH-01",
+        "reject_file",
+        "The JSON is malformed.",
+        "Compare the file with the publisher's and take that one; a truncated download is the usual cause.",
+    ),
+    Rule(
+        "TH-02",
+        "reject_file",
+        "The text is not UTF-8, or holds half of a surrogate pair, which no database can store.",
+        "Save the file as UTF-8; a lone \\ud800 ... \\udfff escape has to be mended by hand.",
+    ),
+    Rule(
+        "TH-03",
+        "reject_dialogue",
+        "An object has the same key twice, so that one of the values would be lost.",
+        "Decide which of the values is meant and remove the other.",
+    ),
+    Rule(
+        "TH-04",
+        "reject_dialogue",
+        "NaN or Infinity, which this format does not have.",
+        "Replace it by null or a number.",
+    ),
+    Rule(
+        "TH-05",
+        "warn",
+        "A file or folder that nothing recognises.",
+        "Take it out of the folder, or put it into the folder of its corpus.",
+    ),
+    Rule(
+        "TH-06",
+        "warn",
+        "A write-ahead log of DuckDB lay beside the published file, which is never written to: it was moved aside.",
+        "Delete it, unless somebody changed the file by hand and wants to know what is in it.",
+    ),
+)
+"""Rules that hold for every corpus."""

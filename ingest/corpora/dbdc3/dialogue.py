@@ -1,0 +1,102 @@
+"""One log to the rows of its conversation and of its labels."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from msgspec import UNSET, Raw
+
+from ingest import decode
+from ingest.corpora.dbdc3.format import Label, Log, LogTurn
+from ingest.corpora.dbdc3.place import Family
+from ingest.rows import Annotation, Record, Speaker, Turn
+
+CORPUS = "dbdc3"
+BREAKDOWN = "dbdc3.breakdown"
+UNGRAMMATICAL = "dbdc3.ungrammatical"
+ROLES = {"U": "user", "S": "system"}
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+
+
+def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, Speaker]:
+    """Give the person and the bot; both are known only within the dialogue where no id tells who they are."""
+    native = log.speaker_id if isinstance(log.speaker_id, str) else None
+    user_id = f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}" if native else f"{dialogue_id}/user"
+    bot_id = f"{CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
+    user = Speaker(user_id, CORPUS, native, None, "human", is_anonymous=not native)
+    return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
+
+
+def turn_row(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Speaker) -> Turn:
+    """Give one turn; the challenge's script takes every speaker but U for the system."""
+    said_at = _time(turn.time)
+    extra: dict[str, Any] = {}
+    if turn.speaker not in ROLES:
+        extra["speaker"] = turn.speaker
+    if isinstance(turn.turn_index, Raw) and bytes(turn.turn_index) != str(index).encode():
+        extra["turn-index"] = turn.turn_index
+    if turn.time is not UNSET and turn.time != "" and said_at is None:
+        extra["time"] = turn.time
+    return Turn(
+        dialogue_id=dialogue_id,
+        turn_index=index,
+        speaker_id=(user if turn.speaker == "U" else system).speaker_id,
+        role=ROLES.get(turn.speaker, "system"),
+        kind="message",
+        text=turn.utterance,
+        native_id=turn.annotation_id if isinstance(turn.annotation_id, str) else None,
+        said_at=said_at,
+        extra=decode.dump(extra),
+    )
+
+
+def _time(text: object) -> datetime | None:
+    """Read a time only where the column gives it back to the letter."""
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def annotation_rows(record: Record, log: Log) -> Iterator[Annotation]:
+    """Give every label, one row per annotator and scheme."""
+    for index, turn in enumerate(log.turns):
+        for annotator, label in enumerate(turn.annotations or ()):
+            yield _annotation(record, index, annotator, label, BREAKDOWN, label.breakdown, _label_extra(label))
+            if label.ungrammatical_sentence:
+                yield _annotation(record, index, annotator, label, UNGRAMMATICAL, label.ungrammatical_sentence, None)
+
+
+def _annotation(
+    record: Record, turn: int, annotator: int, label: Label, scheme: str, value: str, extra: str | None
+) -> Annotation:
+    return Annotation(
+        record_id=record.record_id,
+        turn_index=turn,
+        persona_set=None,
+        persona_position=None,
+        scheme=scheme,
+        annotator_index=annotator,
+        item_index=0,
+        dialogue_id=record.dialogue_id,
+        persona_id=None,
+        annotator_id=label.annotator_id or (None if label.annotator_id is None else ""),
+        label=value,
+        extra=extra,
+    )
+
+
+def _label_extra(label: Label) -> str | None:
+    """Keep a comment, and nulls where the format has empty texts."""
+    if not label.comment and label.comment is not None and label.ungrammatical_sentence is not None:
+        return None
+    extra: dict[str, Any] = {}
+    if label.comment is not UNSET and label.comment != "":
+        extra["comment"] = label.comment
+    if label.ungrammatical_sentence is None:
+        extra["ungrammatical-sentence"] = None
+    return decode.dump(extra)

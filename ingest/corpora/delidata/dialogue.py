@@ -1,0 +1,85 @@
+"""A group's rows to its conversation: cards, participants, and a turn for every row."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ingest import decode
+from ingest.corpora.delidata.format import Cells, quote, unquote
+from ingest.decode import BadRecord, pointer
+from ingest.rows import Dialogue, Participant, Row, Speaker, Turn
+
+CORPUS = "delidata"
+SYSTEM = "SYSTEM"
+OPENING_ID = "-1"
+"""message_id of the INITIAL row of every group."""
+
+KINDS = {"INITIAL": "initial", "MESSAGE": "message", "SUBMIT": "submit"}
+CARDS = 4
+"""Cards on the table of every group."""
+
+TEXTS = ("original_text", "clean_text")
+
+
+class Opening(NamedTuple):
+    """What the INITIAL row says: who takes part, in published order, and the cards."""
+
+    names: list[str]
+    cards: list[str]
+
+
+def opening(rows: Sequence[Cells]) -> Opening:
+    """Read row 0; raises BadRecord (DE-02) where a group does not open as all do."""
+    first = rows[0] if rows else None
+    if first is None or (first.message_type, first.origin, first.message_id) != ("INITIAL", SYSTEM, OPENING_ID):
+        raise BadRecord("DE-02", "row 0 is not INITIAL by SYSTEM with the message_id -1", pointer(0))
+    again = next((index for index, row in enumerate(rows) if index and row.message_type == "INITIAL"), None)
+    if again is not None:
+        raise BadRecord("DE-02", "a second INITIAL row", pointer(again))
+    names, *cards = first.original_text.split("&&")
+    if len(cards) != 1 or len(cards[0].split(",")) != CARDS:
+        detail = f"not 'names&&cards' with {CARDS} cards: {first.original_text[:200]!r}"
+        raise BadRecord("DE-02", detail, pointer(0, "original_text"))
+    return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
+
+
+def conversation(dialogue_id: str, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
+    """Give the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
+    begun = opening(rows)
+    yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
+    for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
+        kind = "system" if name == SYSTEM else "human"
+        yield Speaker(speaker_id(dialogue_id, name), CORPUS, None, name, kind, is_anonymous=True)
+    for name in begun.names:
+        yield Participant(dialogue_id, speaker_id(dialogue_id, name), role(name))
+    for index, row in enumerate(rows):
+        yield turn_row(dialogue_id, index, row, raw[index])
+
+
+def speaker_id(dialogue_id: str, alias: str) -> str:
+    """Give the key of a person: an alias means nothing outside of its group."""
+    return f"{dialogue_id}/{alias}"
+
+
+def role(alias: str) -> str:
+    """Give the role that goes with an alias."""
+    return "system" if alias == SYSTEM else "participant"
+
+
+def turn_row(dialogue_id: str, index: int, row: Cells, raw: Cells) -> Turn:
+    """Give one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
+    extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
+    if row.message_type not in KINDS:
+        extra["message_type"] = row.message_type
+    cells = {name: getattr(raw, name) for name in TEXTS if quote(unquote(getattr(raw, name))) != getattr(raw, name)}
+    if cells:
+        extra["cells"] = cells
+    return Turn(
+        dialogue_id=dialogue_id,
+        turn_index=index,
+        speaker_id=speaker_id(dialogue_id, row.origin),
+        role=role(row.origin),
+        kind=KINDS.get(row.message_type, "other"),
+        text=row.original_text,
+        native_id=row.message_id,
+        extra=decode.dump(extra),
+    )

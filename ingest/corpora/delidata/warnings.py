@@ -1,0 +1,69 @@
+"""What is unusual about a row that is loaded all the same: rules DE-03, DE-04, DE-08 and DE-09."""
+
+from collections.abc import Iterator
+
+from ingest.corpora.delidata.dialogue import KINDS
+from ingest.corpora.delidata.format import Cells, is_quoted
+from ingest.corpora.delidata.labels import NO_ITEMS, number, tracker
+from ingest.decode import pointer
+from ingest.outcomes import ReaderFinding
+
+TARGETS = {
+    "Probing": {"Moderation", "Reasoning", "Solution"},
+    "Non-probing-deliberation": {"Reasoning", "Solution", "Agree", "Disagree"},
+    "None": {"0"},
+    "0": {"0"},
+}
+"""Annotation types, and the targets that go with each; None and 0 both say that a message is no deliberation."""
+
+ADDITIONAL = {"complete_solution", "partial_solution", "specific_addressee", "solution_summary", "consider_opposite"}
+
+
+def oddities(index: int, row: Cells, raw: Cells) -> Iterator[ReaderFinding]:
+    """Give the notes of one row."""
+
+    def note(rule: str, column: str, detail: str) -> ReaderFinding:
+        return ReaderFinding(rule, detail, pointer=pointer(index, column), turn_index=index)
+
+    if row.message_type not in KINDS:
+        yield note("DE-03", "message_type", f"unknown message_type {row.message_type!r}")
+    for rule, column, detail in (*_numbers(row), *_values(row), *_spellings(row, raw)):
+        yield note(rule, column, detail)
+
+
+def _numbers(row: Cells) -> Iterator[tuple[str, str, str]]:
+    """DE-04: what tracker and performance can't be."""
+    if tracker(row.sol_tracker_all) is None:
+        yield "DE-04", "sol_tracker_all", f"no JSON object of lists of cards: {row.sol_tracker_all[:200]!r}"
+    for column, lowest in (("team_performance", 0.0), ("performance_change", -1.0)):
+        value = number(getattr(row, column))
+        if value is None or not lowest <= value <= 1.0:
+            yield "DE-04", column, f"no number from {lowest:g} to 1: {getattr(row, column)[:200]!r}"
+
+
+def _values(row: Cells) -> Iterator[tuple[str, str, str]]:
+    """DE-08: annotations that the documentation does not know; those of a SUBMIT are DE-07's."""
+    if row.message_type != "MESSAGE":
+        return
+    kind, target = row.annotation_type, row.annotation_target
+    if kind not in TARGETS:
+        yield "DE-08", "annotation_type", f"unknown type {kind!r}"
+    elif target not in TARGETS[kind]:
+        yield "DE-08", "annotation_target", f"the target {target!r} does not go with the type {kind!r}"
+    items = row.annotation_additional.split(",")
+    if items != [NO_ITEMS] and (unknown := [item for item in items if item not in ADDITIONAL]):
+        yield "DE-08", "annotation_additional", f"unknown items {unknown}"
+
+
+def _spellings(row: Cells, raw: Cells) -> Iterator[tuple[str, str, str]]:
+    """DE-09: quotes that the publisher's writer would not leave so, and messages without words."""
+    for column, cell in raw._asdict().items():
+        if is_quoted(cell):
+            if "'" in cell[1:-1].replace("''", ""):
+                yield "DE-09", column, f"a single quote inside a quoted cell: {cell[:200]!r}"
+        elif cell.startswith("'") or cell.endswith("'"):
+            yield "DE-09", column, f"a quote at one end only: {cell[:200]!r}"
+        if cell.lstrip(" ").startswith('"'):
+            yield "DE-09", column, f"begins with a quote that the reference readers take for their own: {cell[:200]!r}"
+    if row.message_type == "MESSAGE" and not row.original_text:
+        yield "DE-09", "original_text", "a MESSAGE without text"

@@ -1,0 +1,89 @@
+"""Keeps count of every file: what kind it is, and how many of its records were loaded or quarantined."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ingest.rows import FileRow
+from ingest.sources import BOM_NOTE, DiskFile, Skipped, SourceFile
+from ingest.validate import ReaderError
+
+
+@dataclass
+class FileCount:
+    """What became of one file."""
+
+    kind: str = "read"
+    loaded: int = 0
+    quarantined: int = 0
+    note: str | None = None
+    extra: str | None = None
+    records: int | None = None
+    """How many records there are, where the reader counts them; else as many as came in."""
+
+    @property
+    def records_in(self) -> int:
+        """How many records the file holds."""
+        return self.loaded + self.quarantined if self.records is None else self.records
+
+
+class FileCounts:
+    """The accounts of a corpus's files, by id."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._counts: dict[str, FileCount] = {}
+
+    def of(self, file: SourceFile) -> FileCount:
+        """Give the count of a file; it is opened at the first call."""
+        return self._counts.setdefault(file.id, FileCount())
+
+    def skip(self, skipped: Skipped) -> None:
+        """Note a file that is not data."""
+        skipped.file.read()
+        self._counts[skipped.file.id] = FileCount("skipped", note=skipped.reason)
+
+    @property
+    def loaded(self) -> int:
+        """How many records were loaded in all."""
+        return sum(count.loaded for count in self._counts.values())
+
+    @property
+    def first_refusal(self) -> str | None:
+        """Why the first refused file was refused."""
+        return next((count.note for count in self._counts.values() if count.kind == "refused"), None)
+
+    def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
+        """Give the row of every file, and of the archives around them.
+
+        Raises ReaderError for a file that the reader passed over in silence.
+        """
+        for file in files:
+            if file.id not in self._counts:
+                raise ReaderError(f"the reader of '{self._corpus_id}' passed over {file.id} in silence")
+            yield self._row(file.disk, file, self._counts[file.id])
+        opened = {file.disk.stat.path for file in files if file.member}
+        for archive in (file for file in disk if file.is_archive and file.stat.path not in self._counts):
+            note = None if archive.stat.path in opened else "an archive without files"
+            yield self._row(archive, None, FileCount("archive", note=note))
+
+    def _row(self, disk: DiskFile, file: SourceFile | None, count: FileCount) -> FileRow:
+        """Give the row of a file, or of an archive itself."""
+        is_member = file is not None and file.member is not None
+        mark = BOM_NOTE if file and file.has_bom else None
+        return FileRow(
+            source_file_id=file.id if file else disk.stat.path,
+            corpus_id=self._corpus_id,
+            path=disk.stat.path,
+            member=file.member if file else None,
+            kind=count.kind,
+            sha256=file.sha256 if file else disk.sha256(),
+            size=file.size if file else disk.stat.size,
+            modified_at=disk.stat.modified_at,
+            mtime_ns=None if is_member else disk.stat.mtime_ns,
+            inode=None if is_member else disk.stat.inode,
+            records_in=count.records_in,
+            records_loaded=count.loaded,
+            records_quarantined=count.quarantined,
+            note=count.note or mark,
+            extra=count.extra,
+        )

@@ -1,0 +1,196 @@
+"""Gathers all rows that hang on a record, for the corpus's writer: in the order of the files, a chunk at a time."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import duckdb
+import msgspec
+from msgspec import Struct
+
+from ingest.record_order import HANGING, RecordPosition, chunks, positions_of
+from ingest.rows import (
+    Annotation,
+    Candidate,
+    Dialogue,
+    FileRow,
+    Image,
+    Participant,
+    Persona,
+    PersonaUse,
+    Quarantined,
+    Record,
+    Row,
+    Speaker,
+    Turn,
+)
+from ingest.stored_record import StoredRecord
+from schema.tables import metadata, qualified
+
+R = TypeVar("R", bound=Row)
+
+
+def stored_records(
+    con: duckdb.DuckDBPyConnection, corpus_id: str, files: Collection[str] | None = None
+) -> Iterator[StoredRecord]:
+    """Give every record of a corpus or of some of its files, quarantined ones too, in the order of the files.
+
+    Where a file has several lists, which count from 0 each, they come one after the other as they were read. A file's
+    frame comes before its records; a file that was read and holds none has only that.
+    """
+    for chunk in chunks(positions_of(con, corpus_id, files)):
+        yield from _Gathered.of(con, chunk).published(chunk)
+
+
+def stored_record(con: duckdb.DuckDBPyConnection, record_id: str) -> StoredRecord:
+    """Give one loaded record; KeyError where there is none."""
+    found = con.execute("select source_file_id, dialogue_id from main.records where record_id = ?", [record_id])
+    for file_id, dialogue_id in found.fetchall():
+        places = [RecordPosition(file_id, record_id, dialogue_id or "", is_quarantined=False)]
+        return next(_Gathered.of(con, places).published(places))
+    raise KeyError(record_id)
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """All rows that some places need, by what they hang on."""
+
+    files: Mapping[str, FileRow]
+    records: Mapping[str, Record]
+    raw: Mapping[tuple[str, str], bytes]
+    dialogues: Mapping[str, Dialogue]
+    participants: defaultdict[str, list[Participant]]
+    speakers: Mapping[str, Speaker]
+    turns: defaultdict[str, list[Turn]]
+    annotations: defaultdict[str, list[Annotation]]
+    persona_uses: defaultdict[str, list[PersonaUse]]
+    candidates: defaultdict[str, list[Candidate]]
+    personas: Mapping[str, Persona]
+    texts: Mapping[str, str]
+    images: defaultdict[str, list[Image]]
+
+    @classmethod
+    def of(cls, con: duckdb.DuckDBPyConnection, places: list[RecordPosition]) -> "_Gathered":
+        """Read the rows of some places, a query for each table."""
+        tables = _Tables(con, places)
+        files = sorted({place.file_id for place in places})
+        participants = tables.hanging(Participant, "all")
+        turns = tables.hanging(Turn, "dialogue_id, turn_index")
+        annotations = tables.hanging(Annotation, _ORDER_OF_ANNOTATIONS)
+        uses = tables.hanging(PersonaUse, "turn_index, persona_set, position")
+        candidates = tables.hanging(Candidate, "turn_index, candidate_set, position, item_index")
+        personas = {use.persona_id for use in uses} | {row.persona_id for row in candidates if row.persona_id}
+        personas |= {row.persona_id for row in annotations if row.persona_id}
+        records = tables.hanging(Record)
+        text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(_own_texts, records))
+        people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
+        return cls(
+            files={row.source_file_id: row for row in tables.rows(FileRow, "source_file_id", files)},
+            records={row.record_id: row for row in records},
+            raw={(row.source_file_id, row.pointer): row.raw for row in tables.quarantined()},
+            dialogues={row.dialogue_id: row for row in tables.hanging(Dialogue)},
+            participants=_group(participants, "dialogue_id"),
+            speakers={row.speaker_id: row for row in tables.rows(Speaker, "speaker_id", people)},
+            turns=_group(turns, "dialogue_id"),
+            annotations=_group(annotations, "record_id"),
+            persona_uses=_group(uses, "record_id"),
+            candidates=_group(candidates, "record_id"),
+            personas={row.persona_id: row for row in tables.rows(Persona, "persona_id", personas)},
+            texts=tables.texts(text_ids),
+            images=_group(tables.rows(Image, "source_file_id", files, "kind, image_index"), "source_file_id"),
+        )
+
+    def published(self, places: list[RecordPosition]) -> Iterator[StoredRecord]:
+        """Give what stands at the places, in their order."""
+        for place in places:
+            file = self.files[place.file_id]
+            if place.is_quarantined:
+                yield StoredRecord(file, raw=self.raw[place.file_id, place.key], pointer=place.key)
+            elif not place.key:
+                yield StoredRecord(file)
+            else:
+                yield self._record(file, self.records[place.key])
+
+    def _record(self, file: FileRow, record: Record) -> StoredRecord:
+        key = record.dialogue_id or ""
+        return StoredRecord(
+            file,
+            record,
+            pointer=record.source_pointer,
+            dialogue=self.dialogues.get(key),
+            speakers=self.speakers,
+            participants=self.participants[key],
+            turns=self.turns[key],
+            annotations=self.annotations[record.record_id],
+            persona_uses=self.persona_uses[record.record_id],
+            personas=self.personas,
+            candidates=self.candidates[record.record_id],
+            texts=self.texts,
+            images=self.images[file.source_file_id],
+        )
+
+
+class _OwnTexts(Struct):
+    own_texts: list[str] = []
+
+
+def _own_texts(record: Record) -> list[str]:
+    """List the texts that a record refers to in ``extra``: words that are in no dialogue."""
+    if record.extra is None or '"own_texts":' not in record.extra:
+        return []
+    return msgspec.json.decode(record.extra, type=_OwnTexts).own_texts
+
+
+_ORDER_OF_ANNOTATIONS = "turn_index, annotator_index, scheme, persona_set, persona_position, item_index"
+
+
+class _Tables:
+    """Reads the rows that some places need."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, places: list[RecordPosition]) -> None:
+        self._con, self._places = con, places
+        self._keys = {
+            "record_id": {place.key for place in places if place.key and not place.is_quarantined},
+            "dialogue_id": {place.dialogue_id for place in places if place.dialogue_id},
+        }
+
+    def hanging(self, kind: type[R], order: str = "") -> list[R]:
+        """Read the rows of a table that hang on the records or their dialogues."""
+        key = HANGING[kind]
+        index = list(HANGING).index(kind)
+        spans = [span for place in self._places if (span := place.spans[index])]
+        between = f"rowid between {min(spans)[0]} and {max(last for _, last in spans)}" if spans else "true"
+        return self.rows(kind, key, self._keys[key], order, between)
+
+    def rows(
+        self, kind: type[R], key: str, values: Collection[str], order: str = "", condition: str = "true"
+    ) -> list[R]:
+        """Read the rows of a table whose key is among the values."""
+        if not values:
+            return []
+        ordered = f" order by {order}" if order else ""  # only lists are: to sort texts takes longer than to read them
+        return self._read(kind, f"{condition} and {key} in (select unnest(?::varchar[])){ordered}", list(values))
+
+    def texts(self, ids: Collection[str]) -> dict[str, str]:
+        """Read candidate texts by id."""
+        query = "select text_id, text from main.texts where text_id in (select unnest(?::varchar[]))"
+        return dict(self._con.execute(query, [list(ids)]).fetchall()) if ids else {}
+
+    def quarantined(self) -> list[Quarantined]:
+        """Read the quarantined records, and no others of their files: they may be large."""
+        rows = [place.row for place in self._places if place.is_quarantined]
+        return self._read(Quarantined, "rowid in (select unnest(?::bigint[]))", rows) if rows else []
+
+    def _read(self, kind: type[R], condition: str, values: Collection[object]) -> list[R]:
+        columns = ", ".join(kind.__struct_fields__)
+        query = f"select {columns} from {qualified(metadata.tables[kind.TABLE])} where {condition}"
+        return [kind(*row) for row in self._con.execute(query, [values]).fetchall()]
+
+
+def _group(rows: list[R], key: str) -> defaultdict[str, list[R]]:
+    """Group rows by a key, keeping their order."""
+    groups: defaultdict[str, list[R]] = defaultdict(list)
+    for row in rows:
+        groups[getattr(row, key)].append(row)
+    return groups

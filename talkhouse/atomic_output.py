@@ -1,0 +1,185 @@
+"""Files and folders that appear whole or not at all: written beside their place and renamed."""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock, Timeout
+
+from schema.errors import OutputFailed, UsageError
+
+_PART_FOLDER = ".talkhouse.part"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def replaced(output: Path) -> Iterator[Path]:
+    """Give a path beside a file that takes its place at the end, so that there is never half a file."""
+    with told(output):
+        target = _target(output)
+        if target.exists() and not target.is_file():
+            # /dev/null or a named pipe: nothing can take its place.
+            yield target
+            return
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            yield part
+            swap(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def private_folder(output: Path) -> Iterator[Path]:
+    """Give a private folder beside a file for all that is made on the way to it; it is removed at the end.
+
+    What a killed process left there is cleared first. UsageError where the output can't be a file, or where another
+    process is writing it.
+    """
+    with told(output):
+        target = _target(output)
+        if target.exists() and not target.is_file():
+            raise UsageError("the output is no file that can be replaced", where=output, next_step="name a file")
+        folder = private_folder_of(output)
+        with _locked(folder, output, "another process is writing this file"):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def private_folder_of(output: Path) -> Path:
+    """Name the folder of ``private_folder``."""
+    target = output.resolve()
+    return target.with_name(f".{target.name}.part")
+
+
+def swap(part: Path, target: Path) -> None:
+    """Put a file that is whole into its place; it takes over the rights of the file that it replaces."""
+    if target.exists():
+        shutil.copymode(target, part)
+    part.replace(target)
+
+
+@contextmanager
+def filled(output: Path) -> Iterator[Path]:
+    """Give a private folder whose content is in ``output`` at the end, or nowhere.
+
+    A folder that is there must be empty, and stays the folder that it is. What a killed process left is cleared first.
+    Raises UsageError where the folder can't be made, OutputFailed where there is no room.
+    """
+    with told(output, _FOLDER):
+        target = output.resolve()
+        _check_folder(output, target)
+        private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
+        with _locked(private, output, "another process is writing to this folder"):
+            shutil.rmtree(private, ignore_errors=True)
+            private.mkdir()
+            try:
+                yield private
+                _place(private, target)
+            finally:
+                shutil.rmtree(private, ignore_errors=True)
+
+
+def _check_folder(output: Path, target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise UsageError("the output is a file", where=output, next_step="name a folder: --output DIR")
+    if not target.exists() and not target.parent.is_dir():
+        raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another --output")
+    if target.is_dir() and any(not path.name.startswith(_PART_FOLDER) for path in target.iterdir()):
+        # No option replaces it: that would delete whatever else is in a folder of somebody's.
+        raise UsageError(
+            "the folder is not empty",
+            where=output,
+            expected="a new folder, or an empty one",
+            next_step="name another --output, or empty it yourself",
+        )
+
+
+def _place(private: Path, target: Path) -> None:
+    """Rename the private folder; where the target is there, what is in it, and nothing if that fails halfway."""
+    if not target.exists():
+        private.rename(target)
+        return
+    placed: list[Path] = []
+    try:
+        for path in sorted(private.iterdir()):
+            placed.append(path.rename(target / path.name))
+    except BaseException:
+        for path in placed:
+            path.rename(private / path.name)
+        raise
+
+
+class _Messages(NamedTuple):
+    """What is said where an output can't be completed."""
+
+    full: str
+    next_step: str
+    other: str
+
+
+_FILE = _Messages(
+    "there is no room for the file; what was there before is as it was",
+    "make room, or name a file on another disk",
+    "the file can't be written",
+)
+_FOLDER = _Messages(
+    "there is no room for the files; nothing was left behind",
+    "make room, or name a folder on another disk",
+    "the folder can't be written",
+)
+
+
+@contextmanager
+def told(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
+    """Say in Talkhouse's words why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _FULL:
+            raise OutputFailed(messages.full, where=output, found=reason, next_step=messages.next_step) from error
+        raise UsageError(messages.other, where=output, found=reason) from error
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _target(output: Path) -> Path:
+    """Follow links to where a file is to be; UsageError where that can't be."""
+    target = output.resolve()
+    if target.is_dir():
+        raise UsageError("the output is a folder", where=output, next_step="name a file in it: --output FILE")
+    if not target.parent.is_dir():
+        raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another --output")
+    return target
+
+
+@contextmanager
+def _locked(private: Path, output: Path, taken: str) -> Iterator[None]:
+    """Hold the lock of a private file or folder; UsageError ``taken`` where another process has it."""
+    lock = FileLock(private.with_name(f"{private.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(taken, where=output, next_step="wait for it, or name another --output") from None
+    try:
+        yield
+    finally:
+        # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()

@@ -1,0 +1,136 @@
+"""Holds a request against the published warehouse: what is read again, what is kept, what goes."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+import migrations
+from ingest.sources import DiskFile, Stat
+from queries.catalogue import Catalogue
+from schema import warehouse
+from schema.errors import UsageError
+from talkhouse.build.request import SAMPLES, Input, Request
+
+
+@dataclass(frozen=True)
+class Old:
+    """What the published warehouse says of itself."""
+
+    revision: str
+    catalogue_hash: str
+    finished_at: datetime | None
+    readers: dict[str, tuple[int, bool]]
+    """Corpus id -> version of its reader, and whether it is a sample."""
+    stats: dict[str, frozenset[Stat]]
+    hashes: dict[str, frozenset[tuple[str, str]]]
+    """Corpus id -> path and SHA-256 of each file on disk."""
+    ignored: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build has to do; ``keep`` are corpora that are copied as they are."""
+
+    load: tuple[Input, ...]
+    keep: tuple[str, ...]
+    touched: tuple[Input, ...]
+    """Of those that are kept: their bytes are the same and their time or place on disk is not."""
+    remove: tuple[str, ...]
+    is_current: bool
+    """True: the published warehouse is already what the request asks for."""
+
+    @property
+    def present(self) -> list[str]:
+        """The corpora of the new warehouse."""
+        return sorted([*(item.corpus.id for item in self.load), *self.keep])
+
+
+def look(path: Path, shown: Path) -> Old | None:
+    """Read what the published warehouse says of itself; None where there is none.
+
+    Raises NotAWarehouse for a file that Talkhouse did not make, SchemaMismatch for one of a newer schema.
+    """
+    if not path.exists():
+        return None
+    con = warehouse.connect(path, shown=shown)
+    try:
+        revision = warehouse.revision(con, shown)
+        warehouse.check_revision(revision, migrations.head(), shown)
+        return _read(con, revision)
+    finally:
+        con.close()
+
+
+def plan(request: Request, old: Old | None, catalogue: Catalogue, *, rehash: bool) -> Plan:
+    """Compare a request with what is published."""
+    if old is None:
+        return Plan(request.inputs, (), (), (), is_current=False)
+    _protect_real_data(request, old)
+    same = {item.corpus.id: item for item in request.inputs if _is_same(item, old, rehash=rehash)}
+    load = tuple(item for item in request.inputs if item.corpus.id not in same)
+    given = {item.corpus.id for item in request.inputs}
+    outside = {name for name in old.readers if request.scope is not None and name not in request.scope}
+    remove = tuple(sorted(old.readers.keys() - given - outside))
+    touched = tuple(item for name, item in same.items() if _stats(item.files) != old.stats[name])
+    is_current = (
+        not load
+        and not remove
+        and not touched
+        and old.catalogue_hash == catalogue.hash
+        and old.revision == migrations.head()
+        and old.ignored == frozenset(request.ignored)
+    )
+    return Plan(load, tuple(sorted(same.keys() | outside)), touched, remove, is_current)
+
+
+def _read(con: duckdb.DuckDBPyConnection, revision: str) -> Old:
+    """Read only tables and columns of the first schema: the published file may be of any older one."""
+    last = con.execute("select catalogue_hash, finished_at from meta.loads order by load_id desc limit 1").fetchone()
+    catalogue_hash, finished_at = last or ("", None)
+    corpora = con.execute("select corpus_id, reader_version, is_sample from main.corpora").fetchall()
+    stats: dict[str, set[Stat]] = {name: set() for name, _, _ in corpora}
+    hashes: dict[str, set[tuple[str, str]]] = {name: set() for name, _, _ in corpora}
+    files = con.execute(
+        "select corpus_id, path, size, mtime_ns, inode, sha256 from meta.source_files where member is null"
+    )
+    for name, path, size, mtime_ns, inode, sha256 in files.fetchall():
+        stats[name].add(Stat(path, size, mtime_ns, inode))
+        hashes[name].add((path, sha256))
+    ignored = con.execute("select source_file_id, detail from meta.findings where corpus_id is null and rule = 'TH-05'")
+    return Old(
+        revision,
+        catalogue_hash,
+        finished_at,
+        {name: (version, is_sample) for name, version, is_sample in corpora},
+        {name: frozenset(found) for name, found in stats.items()},
+        {name: frozenset(found) for name, found in hashes.items()},
+        frozenset((path, detail) for path, detail in ignored.fetchall()),
+    )
+
+
+def _is_same(item: Input, old: Old, *, rehash: bool) -> bool:
+    """Whether a corpus's reader and files are what they were: by size, time and inode, or by their bytes."""
+    name = item.corpus.id
+    if old.readers.get(name) != (item.corpus.version, item.is_sample):
+        return False
+    if not rehash:
+        return _stats(item.files) == old.stats[name]
+    return frozenset((file.stat.path, file.sha256()) for file in item.files) == old.hashes[name]
+
+
+def _stats(files: list[DiskFile]) -> frozenset[Stat]:
+    return frozenset(file.stat for file in files)
+
+
+def _protect_real_data(request: Request, old: Old) -> None:
+    """Never replace somebody's corpora by samples because an option was forgotten."""
+    real = sorted(name for name, (_, is_sample) in old.readers.items() if not is_sample)
+    if request.source == SAMPLES and real:
+        raise UsageError(
+            "the warehouse holds real data, which the samples would replace",
+            found=json.dumps(real),
+            next_step="name the data with --data DIR, or another file for the samples with --db FILE",
+        )

@@ -1,0 +1,36 @@
+"""Makes a staged warehouse public by one atomic rename."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from schema import warehouse
+from talkhouse.atomic_output import sync
+from talkhouse.build.workspace import Workspace
+
+
+def publish(workspace: Workspace) -> None:
+    """Make the staged file public by one rename; readers of the old one keep it.
+
+    Raises WarehouseLocked where somebody holds the published file open for writing.
+    """
+    with _no_writer(workspace):
+        sync(workspace.stage)
+        workspace.stage.chmod(0o444)
+        if workspace.wal.exists():
+            workspace.wal.rename(workspace.stale_wal)
+        workspace.stage.replace(workspace.published)
+        sync(workspace.published.parent)
+
+
+@contextmanager
+def _no_writer(workspace: Workspace) -> Iterator[None]:
+    """Keep the old file open read-only, so that nobody can open it for writing until it is replaced."""
+    if not workspace.old.exists():
+        yield
+        return
+    link = workspace.outdated if workspace.outdated.exists() else workspace.old
+    guard = warehouse.connect(link, shown=workspace.published)
+    try:
+        yield
+    finally:
+        guard.close()

@@ -1,0 +1,142 @@
+"""Builds a warehouse: the only place that knows the order stage, read, load, examples, views, publish."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from ingest.corpus import Corpus
+from ingest.registry import DEFAULT_ROOT as CORPORA
+from ingest.registry import corpora
+from queries.catalogue import DEFAULT_ROOT as QUERIES
+from queries.catalogue import Catalogue, catalogue
+from schema import warehouse
+from schema.errors import BuildFailed
+from talkhouse.build.plan import Plan, look, plan
+from talkhouse.build.progress import Progress
+from talkhouse.build.publish import publish
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import Request, from_data, from_paths, from_samples
+from talkhouse.build.workspace import acquire_workspace, migrate_old
+from talkhouse.explore.findings import Inventory
+
+DEFAULT_LIMIT = QuarantineLimit()
+
+
+@dataclass
+class Result:
+    """What a build did."""
+
+    path: Path
+    plan: Plan
+    notes: list[str]
+    unchanged_since: datetime | None = None
+    """When the warehouse was built, UTC, if it already was what was asked for; None where it was built now."""
+    seconds: float = 0.0
+    inventory: Inventory | None = None
+    """What the warehouse would hold, of a build that was only rehearsed."""
+
+
+def build(
+    path: Path,
+    progress: Progress,
+    *,
+    data: Path | None = None,
+    only: tuple[str, ...] = (),
+    rehash: bool = False,
+    wait: bool = True,
+    limit: QuarantineLimit = DEFAULT_LIMIT,
+    dry_run: bool = False,
+    corpus_roots: tuple[Path, ...] = (),
+    query_roots: tuple[Path, ...] = (),
+) -> Result:
+    """Make the warehouse equal to a data folder, or to the bundled samples where none is given.
+
+    ``limit``: how much of a corpus may be quarantined. ``dry_run``: build everything and publish nothing.
+    ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides our own.
+    """
+    known = corpora((CORPORA, *corpus_roots))
+    request = from_data(known, data, only) if data else from_samples(known, only)
+    job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, dry_run)
+    return job.run(rehash=rehash, wait=wait)
+
+
+def ingest(
+    path: Path,
+    progress: Progress,
+    corpus_id: str,
+    paths: list[Path],
+    *,
+    wait: bool = True,
+    limit: QuarantineLimit = DEFAULT_LIMIT,
+) -> Result:
+    """Replace one corpus by what the given files, folders or archives hold; the others stay."""
+    known = corpora()
+    job = _Job(path, progress, known, catalogue(), from_paths(known, corpus_id, paths), limit)
+    return job.run(rehash=False, wait=wait)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One request on its way into one warehouse."""
+
+    path: Path
+    progress: Progress
+    known: dict[str, Corpus]
+    catalogue: Catalogue
+    request: Request
+    limit: QuarantineLimit
+    is_rehearsal: bool = False
+
+    def run(self, *, rehash: bool, wait: bool) -> Result:
+        """Do the request under the lock; the published file changes at the very end or not at all."""
+        begun = time.monotonic()
+        warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
+        with (
+            acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
+            clear_failures(self.path),
+        ):
+            old = look(workspace.old, shown=self.path)
+            notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
+            request = self.request
+            if old and request.scope is not None:
+                # A request for some corpora says nothing of other folders: what was found of them stays.
+                request = replace(request, ignored=tuple(sorted(old.ignored)))
+            todo = plan(request, old, self.catalogue, rehash=rehash)
+            result = Result(self.path, todo, notes)
+            if todo.is_current and old and not workspace.wal.exists():
+                result.unchanged_since = old.finished_at
+            else:
+                from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
+
+                migrate_old(workspace)
+                stage = Stage(self.path, workspace, self.progress, self.known, self.catalogue, request, todo)
+                result.notes += stage.build(self.limit)
+                if self.is_rehearsal:
+                    result.inventory = stage.inventory()
+                else:
+                    publish(workspace)
+        result.seconds = time.monotonic() - begun
+        return result
+
+
+# What DuckDB raises when it can't write or has no room, depending on the moment.
+_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
+
+
+@contextmanager
+def clear_failures(path: Path) -> Iterator[None]:
+    """Say in one message what went wrong outside of the input: most often a full disk."""
+    try:
+        yield
+    except (*_FAILURES, OSError) as error:
+        raise BuildFailed(
+            "the build stopped; the published warehouse is as it was",
+            where=path,
+            found=str(error).strip(),
+            next_step="make room on the disk of this folder if it is full, and build again",
+        ) from error

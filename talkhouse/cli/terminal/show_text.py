@@ -1,0 +1,99 @@
+"""Corpus text on a screen: control characters made visible, hanging indents, JSON that is safe to look at."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from rich.cells import cell_len
+from rich.text import Text
+
+from talkhouse.cli.terminal.console import output
+
+_BEFORE = 0.4
+"""Share of a cut text that stands before the place that it is cut around."""
+
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+
+_NARROWEST = 20
+"""A text gets this many columns even where the terminal has fewer."""
+
+# What moves the cursor, colours the screen or turns the direction of writing around: C0 and C1 control characters,
+# line and paragraph separators, embeddings and isolates.
+_CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_CONTROL_IN_LINES = re.compile(f"(?!\n)[{_CONTROLS}]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""Write control characters as Python does (``\n``, ``\x1b``, ``\u202e``); ``lines`` keeps line ends."""
+    return (_CONTROL_IN_LINES if lines else _CONTROL).sub(_escape, text)
+
+
+def marked(text: str, places: Iterable[tuple[int, int]], style: str) -> Text:
+    """Give a text for one line, its control characters visible, with some places in a style."""
+    shown, at = Text(), 0
+    for begin, end in places:
+        shown.append(visible(text[at:begin]))
+        shown.append(visible(text[begin:end]), style)
+        at = end
+    return shown.append(visible(text[at:]))
+
+
+def around(text: Text, at: int, cells: int) -> Text:
+    """Cut a text to some columns of a terminal around a place in it, with an ellipsis where something is left out."""
+    if text.cell_len <= cells:
+        return text
+    widths = [cell_len(character) for character in text.plain]
+    begin, left = at, int(cells * _BEFORE)
+    while begin and (left := left - widths[begin - 1]) >= 0:
+        begin -= 1
+    end, right = begin, cells - 2
+    while end < len(widths) and (right := right - widths[end]) >= 0:
+        end += 1
+    while begin and end == len(widths) and (right := right - widths[begin - 1]) >= 0:
+        begin -= 1
+    shown = text[begin:end] if begin < end else Text()
+    return Text.assemble(_ELLIPSIS if begin else "", shown, _ELLIPSIS if end < len(widths) else "")
+
+
+def who(role: str, speaker: str | None, kind: str) -> str:
+    """Name the one who said a turn, by role and name, and what kind of turn it is where it is no plain message."""
+    name = role if speaker in (None, role) else f"{role} {speaker}"
+    return visible(name if kind == "message" else f"{name} ({kind})")
+
+
+def put(head: Text, body: Text | None = None) -> None:
+    """Print a head and a body beside it, wrapped with a hanging indent on a terminal, uncut elsewhere."""
+    body = body or Text()
+    if not output.is_terminal:
+        print(f"{head.plain}{body.plain}".replace("\n", "\n" + " " * len(head.plain)))
+        return
+    width = max(output.width - head.cell_len, _NARROWEST)
+    indent = Text(" " * head.cell_len)
+    for number, line in enumerate(body.wrap(output, width, overflow="fold") or [Text()]):
+        line.rstrip()
+        output.print(Text.assemble(indent if number else head, line), soft_wrap=True)
+
+
+def as_json(found: Any) -> str:
+    """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON has not as null."""
+    text = msgspec.json.format(msgspec.json.encode(_unfold(found)), indent=2).decode()
+    return _CONTROL_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _unfold(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_unfold(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    return {
+        name: msgspec.Raw(value.encode()) if name == "extra" and isinstance(value, str) else _unfold(value)
+        for name, value in found.items()
+    }
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return _SHORT.get(match[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

@@ -1,0 +1,96 @@
+"""What a build and ``status`` say of a warehouse, in a few lines."""
+
+import shlex
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+import talkhouse
+from talkhouse.build.run import Result
+from talkhouse.cli.findings import show as show_findings
+from talkhouse.cli.terminal.console import output
+from talkhouse.explore.findings import Inventory
+from talkhouse.explore.status import status
+from talkhouse.settings import database
+
+_COUNTED = ("dialogues", "turns", "annotations", "candidates", "personas", "examples")
+
+
+def show(result: Result) -> None:
+    """Say what a build did, what is in the warehouse, and what to type next."""
+    for note in result.notes:
+        output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+    if result.unchanged_since:
+        when = f"{result.unchanged_since:%Y-%m-%d %H:%M} UTC"
+        output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}", soft_wrap=True)
+        output.print(f"  look into it with: talkhouse status{_option(result.path)}", soft_wrap=True)
+        return
+    if result.inventory:
+        _show_rehearsal(result, result.inventory)
+        return
+    with talkhouse.open(result.path) as con:
+        found = status(con, result.path)
+    output.print(f"[bold green]Built[/] {size(found)} in {result.seconds:.1f} s", soft_wrap=True)
+    for corpus_id in result.plan.remove:
+        output.print(f"  removed {corpus_id}: it is no longer in the data folder")
+    show_corpora(found, unchanged=result.plan.keep)
+    _suggest(found, _option(result.path))
+
+
+def _show_rehearsal(result: Result, inventory: Inventory) -> None:
+    """Say what a build would do: what is recognised, what is ignored and why, what is found."""
+    output.print("[bold]Dry run[/]: nothing was published. The warehouse would hold:")
+    show_corpora(inventory.status, unchanged=result.plan.keep)
+    for corpus_id in result.plan.remove:
+        output.print(f"  removed {corpus_id}: it is no longer in the data folder")
+    output.print("Files:")
+    for group in inventory.files:
+        what = "recognised" if group["kind"] in ("read", "archive") else group["kind"]
+        records = f", {group['records']:,} records" if group["records"] else ""
+        why = f": {group['note']}" if group["note"] else ""
+        output.print(f"  {group['corpus_id']}: {group['file_count']:,} {what}{records}{escape(why)}", soft_wrap=True)
+        if group["kind"] not in ("read", "archive"):
+            for name in group["examples"]:
+                output.print(f"    {escape(name)}", soft_wrap=True)
+    output.print("Findings:")
+    show_findings(inventory.findings)
+
+
+def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None:
+    """Say of each corpus how much of it there is."""
+    for corpus in found["corpora"]:
+        tags = ["invented sample"] if corpus["is_sample"] else []
+        tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
+        tag = f" [dim]({', '.join(tags)})[/]" if tags else ""
+        output.print(f"  [bold]{corpus['corpus_id']}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
+        counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
+        output.print(f"    {counts}", soft_wrap=True)
+        output.print(
+            f"    {corpus['files']:,} files, {corpus['quarantined']:,} records in quarantine, "
+            f"{corpus['findings']:,} findings",
+            soft_wrap=True,
+        )
+
+
+def size(found: dict[str, Any]) -> str:
+    """Name the file with its size and schema."""
+    megabytes, revision = found["bytes"] / 1e6, found["build"]["schema_revision"]
+    return f"{escape(found['database'])} ({megabytes:,.1f} MB, schema {revision})"
+
+
+def _suggest(found: dict[str, Any], option: str) -> None:
+    """Say what to type next."""
+    output.print("Next:")
+    if any(corpus["examples"] for corpus in found["corpora"]):
+        query = "select task, split, count(*) from main.examples group by all order by all"
+        output.print(f'  talkhouse sql "{query}"{option}', soft_wrap=True)
+    output.print(f"  talkhouse status{option}", soft_wrap=True)
+    if all(corpus["is_sample"] for corpus in found["corpora"]):
+        output.print("  talkhouse build --data DIR   (your own copies: DIR/dbdc3/DBDC3.zip ...)", soft_wrap=True)
+
+
+def _option(path: Path) -> str:
+    """Give the option that names this warehouse to the next command, where it needs one."""
+    return "" if path == database() else f" --db {escape(shlex.quote(str(path)))}"

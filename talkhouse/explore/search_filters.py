@@ -1,0 +1,58 @@
+"""What a search may look at: a text that can be looked for, in turns of a corpus, a role or a split."""
+
+from typing import Any
+
+import duckdb
+
+from schema.errors import UsageError
+from talkhouse.relations import check_corpus
+
+_OF_CORPUS = "starts_with(dialogue_id, $corpus || ':')"
+
+
+def check_text(con: duckdb.DuckDBPyConnection, text: str, options: str) -> None:
+    """Refuse an empty text and an expression that RE2 can't read; ``options`` are those of DuckDB's regexp_matches."""
+    if not text:
+        raise UsageError("there is nothing to search for", expected="a text of one character or more")
+    try:
+        con.execute(f"select regexp_matches('', $pattern, '{options}')", {"pattern": text})
+    except duckdb.InvalidInputException as error:
+        found = str(error).removeprefix("Invalid Input Error: ")
+        if "l" in options:
+            raise UsageError("the text is no valid Unicode", found=found, next_step="type it in UTF-8") from error
+        raise UsageError(
+            "the regular expression can't be read",
+            expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
+            found=found,
+            next_step="without --regex the text is looked for as it stands",
+        ) from error
+
+
+def scope(
+    con: duckdb.DuckDBPyConnection, corpus: str | None, role: str | None, split: str | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Give the conditions that choose turns, and their values; refuse names that are not there."""
+    within, values = [], {}
+    if corpus is not None:
+        check_corpus(con, corpus)
+        within, values = [_OF_CORPUS], {"corpus": corpus}
+    where = within[0] if within else "true"
+    condition = list(within)
+    if role is not None:
+        _check_known(con, "role", role, f"select role from main.turns where {where}", values)
+        condition.append("role = $role")
+    if split is not None:
+        known = f"select unnest([split, standard_split]) from main.records where dialogue_id is not null and {where}"
+        _check_known(con, "split", split, known, values)
+        condition.append(
+            "dialogue_id in (select dialogue_id from main.records where $split in (split, standard_split))"
+        )
+    named = {"role": role, "split": split}
+    return condition, values | {name: value for name, value in named.items() if value is not None}
+
+
+def _check_known(con: duckdb.DuckDBPyConnection, what: str, name: str, query: str, values: dict[str, Any]) -> None:
+    rows = con.execute(f"select distinct name from ({query}) as known(name) order by all", values).fetchall()
+    names = [known for (known,) in rows if known is not None]
+    if name not in names:
+        raise UsageError(f"no {what} '{name}' here", expected=f"one of: {', '.join(names)}")

@@ -1,0 +1,153 @@
+"""Gathers all that the warehouse holds of one dialogue or record: what was said, what files say of it, and where."""
+
+from typing import Any
+
+import duckdb
+
+from schema.sql import dicts
+from talkhouse.explore.resolve_id import resolve
+
+_DIALOGUE = "from main.dialogues where dialogue_id = $dialogue"
+
+_CORPUS = """
+select corpus_id, title, homepage, licence, licence_url, terms, citation, is_sample
+from main.corpora
+where corpus_id = $corpus
+"""
+
+_PARTICIPANTS = """
+select
+    participants.speaker_id,
+    speakers.native_id,
+    speakers.name,
+    speakers.kind,
+    participants.role,
+    speakers.is_anonymous,
+    participants.extra,
+from main.participants
+left join main.speakers using (speaker_id)
+where dialogue_id = $dialogue
+order by participants.role, participants.speaker_id
+"""
+
+_TURNS = """
+select
+    turns.turn_index,
+    turns.role,
+    turns.kind,
+    turns.speaker_id,
+    speakers.name as speaker,
+    turns.said_at,
+    turns.text,
+    turns.native_id,
+    turns.extra,
+from main.turns
+left join main.speakers using (speaker_id)
+where dialogue_id = $dialogue
+order by turn_index
+"""
+
+_RECORDS = """
+select
+    records.* exclude (source_file_id, source_pointer),
+    struct_pack(
+        source_file_id := records.source_file_id,
+        path := source_files.path,
+        member := source_files.member,
+        sha256 := source_files.sha256,
+        size := source_files.size,
+        pointer := records.source_pointer
+    ) as source,
+from main.records
+left join meta.source_files using (source_file_id)
+where {condition}
+order by record_id
+"""
+
+_ANNOTATIONS = """
+select * exclude (dialogue_id)
+from main.annotations
+where record_id in (select unnest($records::varchar[]))
+order by turn_index nulls first, persona_set nulls first, persona_position, scheme, annotator_index, item_index
+"""
+
+_PERSONAS = """
+select
+    persona_uses.record_id,
+    persona_uses.turn_index,
+    persona_uses.persona_set,
+    persona_uses.position,
+    persona_uses.persona_id,
+    persona_uses.speaker_id,
+    speakers.name as speaker,
+    personas.text,
+    personas.image_file,
+    personas.image_url,
+    persona_uses.extra,
+from main.persona_uses
+left join main.personas using (persona_id)
+left join main.speakers on speakers.speaker_id = persona_uses.speaker_id
+where record_id in (select unnest($records::varchar[]))
+order by turn_index nulls first, persona_set, position
+"""
+
+# The short columns first, as in a search: of all candidate texts only those of this record are read.
+_CANDIDATES = """
+with listed as materialized (
+    select * exclude (dialogue_id) from main.candidates where record_id in (select unnest($records::varchar[]))
+),
+places as (
+    select rowid as place from main.texts where text_id in (select text_id from listed)
+),
+said as (
+    select text_id, text from main.texts where rowid in (select place from places)
+)
+select
+    listed.* exclude (extra),
+    coalesce(said.text, personas.text) as text,
+    personas.image_file,
+    listed.extra,
+from listed
+left join said using (text_id)
+left join main.personas using (persona_id)
+order by turn_index nulls first, candidate_set, position, item_index
+"""
+
+
+def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
+    """Give everything about a dialogue or record, found by its id, or by the publisher's own id where that is unique.
+
+    ``kind`` and ``id`` say what it is. ``corpus`` is a row of main.corpora; ``dialogue`` one of main.dialogues, or
+    None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names. ``records`` are rows of
+    main.records: of a dialogue all, of a record itself. Each has its ``source`` (file, sha256, pointer),
+    ``annotations``, ``personas`` (uses with their texts) and ``candidates`` (with their texts), every row with its
+    columns in full; ``extra`` is JSON text. Raises UsageError for a name that is none or several.
+    """
+    target = resolve(con, name)
+    condition = f"{target.kind}_id = $id"
+    records = dicts(con.execute(_RECORDS.format(condition=condition), {"id": target.id}))
+    dialogue_id = target.id if target.kind == "dialogue" else records[0]["dialogue_id"]
+    of_dialogue = {"dialogue": dialogue_id}
+    dialogues = dicts(con.execute(_DIALOGUE, of_dialogue))
+    owner = (dialogues or records)[0]["corpus_id"]
+    _attach(con, records)
+    return {
+        "kind": target.kind,
+        "id": target.id,
+        "corpus": dicts(con.execute(_CORPUS, {"corpus": owner}))[0],
+        "dialogue": dialogues[0] if dialogues else None,
+        "participants": dicts(con.execute(_PARTICIPANTS, of_dialogue)),
+        "turns": dicts(con.execute(_TURNS, of_dialogue)),
+        "records": records,
+    }
+
+
+def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:
+    """Give each record the rows that hang on it."""
+    values = {"records": [record["record_id"] for record in records]}
+    for name, query in (("annotations", _ANNOTATIONS), ("personas", _PERSONAS), ("candidates", _CANDIDATES)):
+        rows: dict[str, list[dict[str, Any]]] = {record["record_id"]: [] for record in records}
+        for row in dicts(con.execute(query, values)):
+            rows[row.pop("record_id")].append(row)
+        for record in records:
+            record[name] = rows[record["record_id"]]

@@ -1,0 +1,32 @@
+"""The catalogue of a warehouse: its views with their rows, their columns with their meanings."""
+
+from typing import Any
+
+import duckdb
+
+from schema.sql import dicts, identifier
+from talkhouse.relations import columns_of, relation
+
+_VIEWS = """
+select schema_name as schema, view_name as name, comment
+from duckdb_views()
+where not internal and database_name = current_database()
+order by all
+"""
+
+
+def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Give every view: schema, name, what a row is, and how many rows it has."""
+    found = dicts(con.execute(_VIEWS))
+    for view in found:
+        name = f"{identifier(view['schema'])}.{identifier(view['name'])}"
+        view["rows"] = con.execute(f"select count(*) from {name}").fetchall()[0][0]
+    return found
+
+
+def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
+    """Give one view or table with its columns; UsageError names what there is instead."""
+    found = relation(con, name)
+    full_name = f"{identifier(found['schema'])}.{identifier(found['name'])}"
+    rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]
+    return {**found, "rows": rows, "columns": columns_of(con, found["schema"], found["name"])}

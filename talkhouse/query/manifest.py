@@ -1,0 +1,70 @@
+"""The manifest of an exported file: what it holds, from which build, and under whose licence."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from schema.sql import dicts, literal, quoted
+from talkhouse.query.selection import Selection
+from talkhouse.settings import version
+
+_CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from main.corpora"
+
+_BUILD = """
+select load_id, finished_at::varchar as finished_at, talkhouse_version, catalogue_hash, schema_revision
+from meta.loads order by load_id desc limit 1
+"""
+
+_KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
+"""Columns that tell the corpus of a row, the surest first; all but the first are keys that begin with its id."""
+
+
+def beside(output: Path) -> Path:
+    """Name the manifest of a file."""
+    return output.with_name(f"{output.name}.manifest.json")
+
+
+def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
+    """Give the corpora whose rows are selected; all of the warehouse where the rows do not tell."""
+    known = dicts(con.execute(f"{_CORPORA} order by corpus_id"))
+    own = [corpus for corpus in known if corpus["corpus_id"] == selection.schema]
+    key = next((column for column in _KEYS if column in selection.known), None)
+    if own or key is None:
+        return own or known
+    owner = f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
+    found = con.execute(f"select distinct {owner} from ({selection.sql([key])})").fetchall()
+    return [corpus for corpus in known if (corpus["corpus_id"],) in found]
+
+
+def manifest(
+    con: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    sources: list[dict[str, Any]],
+    form: str,
+    path: Path,
+    rows: int,
+) -> str:
+    """Describe a file that was written, as JSON; the same file of the same build has the same manifest."""
+    (build,) = dicts(con.execute(_BUILD))
+    with path.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    described = {
+        "name": selection.full_name,
+        "split": selection.split,
+        "split_column": selection.split_column,
+        "limit": selection.limit,
+        "order": selection.order or [column["name"] for column in selection.columns],
+        "columns": selection.columns,
+        "format": form,
+        "rows": rows,
+        "bytes": path.stat().st_size,
+        "sha256": sha256,
+        "schema_revision": build.pop("schema_revision"),
+        "talkhouse_version": version(),
+        "build": build,
+        "corpora": sources,
+    }
+    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"

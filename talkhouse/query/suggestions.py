@@ -1,0 +1,58 @@
+"""What there is instead of a name that a query got wrong; DuckDB's own message knows no schemas and no other tables."""
+
+import re
+from typing import NamedTuple
+
+import duckdb
+
+from talkhouse.relations import closest
+
+_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
+_COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
+_SHOWN = 6
+
+_RELATIONS = """
+select distinct schema_name || '.' || table_name
+from duckdb_columns()
+where not internal and database_name = current_database()
+"""
+_COLUMNS = "select distinct column_name from duckdb_columns() where not internal"
+_HOLDERS = f"{_RELATIONS} and column_name = ? order by all"
+
+
+class Hint(NamedTuple):
+    """What was expected instead, and what to type next."""
+
+    expected: str | None
+    next_step: str
+
+
+def hint(con: duckdb.DuckDBPyConnection, message: str) -> Hint:
+    """Read DuckDB's message about a query and say what exists instead."""
+    if table := _TABLE.search(message):
+        return Hint(f"one of: {', '.join(_some(_relations(con, table[1])))}", "list the views with: talkhouse views")
+    if column := _COLUMN.search(message):
+        return _of_column(con, column[1] or column[2])
+    if "syntax error" in message:
+        return Hint(None, "mend the query at the mark; text stands in single quotes, odd names in double quotes")
+    return Hint(None, "list the views with: talkhouse views   and their columns with: talkhouse views NAME")
+
+
+def _of_column(con: duckdb.DuckDBPyConnection, name: str) -> Hint:
+    """Say where the column is, for many are in another table than one expects; or which come close."""
+    step = "see the columns of a table or view with: talkhouse views NAME"
+    holders = [holder for (holder,) in con.execute(_HOLDERS, [name]).fetchall()]
+    holders.sort(key=lambda one: not one.startswith("main."))
+    if holders:
+        return Hint(f"a column of the tables in the query; '{name}' is in: {', '.join(_some(holders))}", step)
+    known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
+    near = closest(name, known)
+    return Hint(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
+
+
+def _relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
+    return closest(name, (found for (found,) in con.execute(_RELATIONS).fetchall()))
+
+
+def _some(names: list[str]) -> list[str]:
+    return names[:_SHOWN] + (["..."] if len(names) > _SHOWN else [])

@@ -1,0 +1,79 @@
+"""Names that a user typed: found as they are, or refused with those that come closest and what to type next."""
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Any
+
+import duckdb
+
+from schema.errors import UsageError
+from schema.sql import dicts
+
+_RELATIONS = """
+select schema_name as schema, view_name as name, comment
+from duckdb_views() where not internal and database_name = current_database()
+union all
+select schema_name, table_name, comment from duckdb_tables() where database_name = current_database()
+order by all
+"""
+_COLUMNS = """
+select column_name as name, data_type as type, comment as meaning
+from duckdb_columns()
+where schema_name = ? and table_name = ? and database_name = current_database()
+order by column_index
+"""
+_SHOWN = 8
+_CLOSE = 0.75
+"""Likeness from which on a name is worth showing: a letter or two are wrong."""
+
+
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """Give the names that come closest to one that is not there, the nearest first; all of them where none does."""
+    names = sorted(known, key=lambda one: (not one.startswith("main."), one))
+    likeness = {one: _likeness(name, one) for one in names}
+    near = [one for one in sorted(names, key=lambda one: -likeness[one]) if likeness[one] >= _CLOSE]
+    return near[:_SHOWN] or names
+
+
+def _likeness(name: str, other: str) -> float:
+    """Compare names with and without their schema, from 0 to 1; one that holds the other is close to it."""
+    wanted, plain = name.rpartition(".")[2], other.rpartition(".")[2]
+    ratio = max(SequenceMatcher(None, name, other).ratio(), SequenceMatcher(None, wanted, plain).ratio())
+    return max(ratio, _CLOSE) if wanted and wanted in plain else ratio
+
+
+def relations(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Give schema, name and comment of every view and table."""
+    return dicts(con.execute(_RELATIONS))
+
+
+def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
+    """Give schema, name and comment of a view or table (``main`` needs no prefix); UsageError names what there is."""
+    schema, _, plain = name.rpartition(".")
+    known = relations(con)
+    found = [one for one in known if one["name"] == plain and one["schema"] == (schema or "main")]
+    if not found:
+        near = closest(name, (f"{one['schema']}.{one['name']}" for one in known))
+        raise UsageError(
+            f"no view or table '{name}'",
+            expected=f"one of: {', '.join(near)}",
+            next_step="list the views with: talkhouse views",
+        )
+    return found[0]
+
+
+def columns_of(con: duckdb.DuckDBPyConnection, schema: str, name: str) -> list[dict[str, Any]]:
+    """Give name, type and meaning of the columns of a view or table, in order."""
+    return dicts(con.execute(_COLUMNS, [schema, name]))
+
+
+def check_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str) -> None:
+    """Refuse a corpus that the warehouse does not hold; UsageError names those that it does."""
+    rows = con.execute("select corpus_id from main.corpora order by all").fetchall()
+    names = [name for (name,) in rows]
+    if corpus_id not in names:
+        raise UsageError(
+            f"no corpus '{corpus_id}' in this warehouse",
+            expected=f"one of: {', '.join(names)}",
+            next_step="say what is in the warehouse with: talkhouse status",
+        )

@@ -1,0 +1,1 @@
+"""Reads the quarantine again after a reader or a rule has changed."""

@@ -1,0 +1,60 @@
+"""Where the files of a corpus are that a warehouse was built from, as far as it says so and they are still there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from ingest.corpus import Corpus
+from ingest.sources import DiskFile, disk_files
+from schema.errors import UsageError
+from talkhouse.build.request import from_data, from_paths, from_samples
+
+_SOURCE = """
+select source
+from meta.loads
+where json_extract_string(outcome, $corpus) = 'loaded'
+order by load_id desc
+limit 1
+"""
+_IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
+
+
+def origin(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> list[DiskFile]:
+    """Give the files that a corpus was read from last; UsageError where they are no longer where they were."""
+    if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
+        return from_samples(known, [corpus_id]).inputs[0].files
+    found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
+    source = str(found[0]) if found else ""
+    if found and (Path(source) / corpus_id).is_dir():
+        return from_data(known, Path(source), [corpus_id]).inputs[0].files
+    paths = [Path(source)] if Path(source).exists() else [Path(path) for path in source.split(" ")]
+    if found and all(path.exists() for path in paths):
+        return from_paths(known, corpus_id, paths).inputs[0].files
+    raise UsageError(
+        f"the files that '{corpus_id}' was built from are no longer there",
+        where=source or None,
+        next_step="name the folder that holds them, in a folder of the corpus's name, with --data DIR",
+    )
+
+
+def under(known: Mapping[str, Corpus], data: Path, present: list[str]) -> dict[str, list[DiskFile]]:
+    """Give the files of each corpus in a data folder; a corpus of the warehouse that has no folder there has none.
+
+    Raises UsageError where there is no such folder, or nothing of these corpora in it.
+    """
+    if not data.is_dir():
+        raise UsageError("there is no such data folder", where=data, next_step="check the path, as seen from here")
+    names = {path.name for path in data.iterdir() if path.is_dir()}
+    if not names & set(present):
+        raise UsageError(
+            "the folder holds none of these corpora",
+            where=data,
+            expected=f"a folder named {' or '.join(present)}",
+            found=", ".join(sorted(names)) or "no folder at all",
+            next_step="name the folder that holds the folders of the corpora",
+        )
+    return {
+        name: disk_files(data / name, name) if name in names else []
+        for name in sorted({*present, *(names & known.keys())})
+    }

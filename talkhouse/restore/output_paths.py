@@ -1,0 +1,101 @@
+"""The files of a corpus as the warehouse knows them, and the places that they are written to."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from ingest.sources import BOM, BOM_NOTE, unpacked
+from schema.errors import BuildFailed
+from talkhouse.restore.archives import pack
+
+_MEMBERS = ".talkhouse.members"
+"""Folder of an archive's members until they are packed."""
+
+_SOURCES = """
+select source_file_id, path, member, kind, note, sha256, size
+from meta.source_files
+where corpus_id = ?
+order by source_file_id
+"""
+
+
+class Source(NamedTuple):
+    """A file as the warehouse knows it."""
+
+    id: str
+    path: str
+    member: str | None
+    kind: str
+    note: str | None
+    sha256: str
+    size: int
+
+    @property
+    def is_data(self) -> bool:
+        """Whether its content is in the tables or in the quarantine."""
+        return self.kind in ("read", "refused")
+
+    @property
+    def bom(self) -> bytes:
+        """The byte order mark that the file began with, if it did; what was refused whole has its own."""
+        return BOM if self.note == BOM_NOTE else b""
+
+    @property
+    def on_disk(self) -> str:
+        """Path of the file or of its archive inside the corpus's folder."""
+        return self.path.partition("/")[2]
+
+    @property
+    def name(self) -> str:
+        """Path inside the corpus's folder, archives as folders of their members."""
+        return str(unpacked(self.path, self.member)).partition("/")[2]
+
+
+def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Source]:
+    """Give the files of a corpus, by id."""
+    return [Source(*row) for row in con.execute(_SOURCES, [corpus_id]).fetchall()]
+
+
+class OutputPaths:
+    """Where the files of one corpus go: members of archives into a place of their own until they are packed."""
+
+    def __init__(self, folder: Path, *, archives: bool) -> None:
+        self.files: list[Path] = []
+        self._folder, self.archives = folder, archives
+        self._places: dict[str, Path] = {}
+        self._members: defaultdict[str, dict[str, Path]] = defaultdict(dict)
+
+    def place(self, source: Source) -> Path:
+        """Give the path to write a file to; BuildFailed where its name points outside of the folder."""
+        if source.id not in self._places:
+            self._places[source.id] = self._new(source)
+        return self._places[source.id]
+
+    def _new(self, source: Source) -> Path:
+        if self.archives and source.member is not None:
+            path = self._folder / _MEMBERS / str(len(self._places))
+            self._members[source.on_disk][source.member] = path
+            return path
+        path = self._inside(source.name)
+        self.files.append(path)
+        return path
+
+    def _inside(self, name: str) -> Path:
+        path = self._folder / name
+        if not name or not path.resolve().is_relative_to(self._folder.resolve()):
+            raise BuildFailed("the file's name points outside of the output folder", where=name)
+        return path
+
+    def pack(self, others: Iterable[str]) -> None:
+        """Pack the members into their archives; ``others`` are archives that may have none."""
+        for name in sorted({*self._members, *others}):
+            archive = self._inside(name)
+            pack(archive, self._members[name])
+            self.files.append(archive)
+            for path in self._members[name].values():
+                path.unlink()
+        if (self._folder / _MEMBERS).exists():
+            (self._folder / _MEMBERS).rmdir()

@@ -1,0 +1,79 @@
+"""One source record as it was published: written by its corpus from the tables, or verbatim from the quarantine."""
+
+from collections.abc import Mapping
+
+import duckdb
+
+from ingest.corpus import Corpus
+from ingest.registry import corpora
+from ingest.unload import stored_record
+from schema.errors import RegistryError, UsageError
+from talkhouse.explore.resolve_id import resolve
+
+# A finding may point at something inside of a record: the longest pointer that leads there is the record's.
+_BY_PLACE = """
+with places as (
+    select source_file_id, source_pointer as pointer, record_id, null as raw from main.records
+    union all
+    select source_file_id, pointer, null, raw from meta.quarantine
+)
+select record_id, raw
+from places
+where starts_with($name, source_file_id)
+    and ($name = source_file_id or starts_with($name, source_file_id || '#'))
+    and starts_with($name[length(source_file_id) + 2:] || '/', pointer || '/')
+order by length(source_file_id) desc, length(pointer) desc
+limit 1
+"""
+
+_RECORDS = "select record_id from main.records where dialogue_id = ? order by all"
+
+
+def raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] | None = None) -> bytes:
+    """Give the bytes of a source record, found by a name as ``show`` takes it or by its place, ``FILE#POINTER``.
+
+    JSON is equal in every value to what was published, everything else byte for byte. ``known`` are the corpora that
+    can write their records, those of Talkhouse where it is left out; the quarantine needs none. Raises UsageError for
+    a name that is none or several, RegistryError for a record of an unknown corpus.
+    """
+    try:
+        target = resolve(con, name)
+    except UsageError:
+        place = con.execute(_BY_PLACE, {"name": name}).fetchone()
+        if place is None:
+            raise
+        record_id, verbatim = place
+        return bytes(verbatim) if record_id is None else _written(con, record_id, known)
+    record_id = target.id if target.kind == "record" else _only_record(con, target.id)
+    return _written(con, record_id, known)
+
+
+def _only_record(con: duckdb.DuckDBPyConnection, dialogue_id: str) -> str:
+    """Give the record of a dialogue that has but one."""
+    found = [str(record_id) for (record_id,) in con.execute(_RECORDS, [dialogue_id]).fetchall()]
+    if len(found) > 1:
+        raise UsageError(
+            f"the dialogue {dialogue_id} has {len(found):,} records",
+            expected=f"one of: {', '.join(found)}",
+            next_step="give one of these ids",
+        )
+    return found[0]
+
+
+def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str, Corpus] | None) -> bytes:
+    """Let a record's corpus write it; a record that is a whole file has its byte order mark."""
+    known = corpora() if known is None else known
+    corpus_id = record_id.partition("/")[0]
+    if corpus_id not in known:
+        raise RegistryError(
+            f"nothing here knows how to write a record of the corpus '{corpus_id}'",
+            where=record_id,
+            expected=f"a record of: {', '.join(known)}",
+            next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not among ours; in Python, "
+            "talkhouse.restore.raw_record.raw takes the corpora of any folder",
+        )
+    published = stored_record(con, record_id)
+    write_record = known[corpus_id].write_record
+    if write_record is None:
+        raise RegistryError(f"the corpus '{corpus_id}' does not say how a single record is written", where=record_id)
+    return (b"" if published.pointer else published.bom) + write_record(published)

@@ -1,0 +1,469 @@
+"""The views for BI tools say what plain Python makes of the tables, for whatever corpus is there."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import krippendorff
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.registry import corpora
+from migrations import upgrade
+from queries.catalogue import BI, DEFAULT_ROOT, catalogue
+from queries.views import create_views
+from schema.sql import dicts
+
+Row = dict[str, Any]
+VIEWS = [view for view in catalogue().views if view.schema == BI]
+PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
+UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
+PLACE = ("corpus_id", "release", "split", "subset")
+
+
+def read(con: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
+    return dicts(con.execute(query))
+
+
+def by(rows: list[Row], *columns: str) -> dict[Any, Row]:
+    """Key rows by one column or several, which must tell them apart."""
+    found = {row[columns[0]] if len(columns) == 1 else tuple(row[name] for name in columns): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def grouped(rows: list[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in columns)].append(row)
+    return groups
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
+    path = tmp_path_factory.mktemp("toy") / "w.duckdb"
+    upgrade(path)
+    with duckdb.connect(path) as con:
+        create_views(con, catalogue())
+        con.execute("insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false)")
+        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn')")
+        yield con
+
+
+def rate(con: duckdb.DuckDBPyConnection, records: dict[str, list[list[str | None]]], extra: str = "{}") -> None:
+    """Let each record hold these units, a turn each, with one label per annotator; None: not labelled.
+
+    A record is named toy/<release>/<subset>, where '-' stands for a release without a name.
+    """
+    for table in ("records", "annotations"):
+        con.execute(f"delete from main.{table}")
+    con.executemany(
+        "insert into main.records (record_id, corpus_id, release, split, subset, record_index, source_file_id, "
+        "source_pointer, extra) values (?, 'toy', nullif(?, '-'), 'train', ?, 0, 'f', '', ?)",
+        [(record_id, *record_id.split("/")[1:], extra) for record_id in records],
+    )
+    con.executemany(
+        "insert into main.annotations (record_id, turn_index, scheme, annotator_index, item_index, annotator_id, label)"
+        " values (?, ?, 'toy.mood', ?, 0, ?, ?)",
+        [
+            (record_id, turn, annotator, f"a{annotator}", label)
+            for record_id, units in records.items()
+            for turn, unit in enumerate(units)
+            for annotator, label in enumerate(unit)
+            if label is not None
+        ]
+        or [("toy/none/0", 0, 0, "", None)],
+    )
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.full_name)
+def test_columns_are_plain(view: Any, con: duckdb.DuckDBPyConnection) -> None:
+    types = {row["column_type"] for row in read(con, f"describe {view.full_name}")}
+    assert types <= PLAIN
+
+
+def test_shared_views_name_no_corpus() -> None:
+    for path in (DEFAULT_ROOT / BI).rglob("*.sql"):
+        assert not [corpus for corpus in corpora() if corpus in path.read_text(encoding="utf-8")]
+
+
+def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> None:
+    counts = {
+        "dialogue_count": ("main.dialogues", "dialogue_id"),
+        "record_count": ("main.records", "record_id"),
+        "turn_count": ("main.turns", "dialogue_id"),
+        "speaker_count": ("main.speakers", "speaker_id"),
+        "annotation_count": ("main.annotations", "record_id"),
+        "candidate_count": ("main.candidates", "record_id"),
+        "persona_count": ("main.personas", "persona_id"),
+        "example_count": ("main.examples", "corpus_id"),
+        "file_count": ("meta.source_files", "corpus_id"),
+        "quarantined_count": ("meta.quarantine", "corpus_id"),
+        "finding_count": ("meta.findings", "corpus_id"),
+    }
+    found = by(read(con, "from bi.corpora"), "corpus_id")
+    assert found.keys() == corpora().keys()
+    for column, (table, key) in counts.items():
+        keys = [row[key] or "" for row in read(con, f"select {key} from {table}")]
+        of_corpus = Counter(value.replace("/", ":").split(":")[0] for value in keys)
+        assert {corpus: row[column] for corpus, row in found.items()} == {name: of_corpus[name] for name in found}
+    built = read(con, "select finished_at from meta.loads")[-1]["finished_at"]
+    assert {row["built_at"] for row in found.values()} == {built}
+
+
+def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> None:
+    key = ("corpus_id", "task", "release", "split")
+    turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
+    records = by(read(con, "from main.records"), "record_id")
+    examples = grouped(read(con, "from main.examples"), *key)
+    found = by(read(con, "from bi.splits"), *key)
+    assert found.keys() == examples.keys()
+    for place, row in found.items():
+        mine = examples[place]
+        talks = {example["dialogue_id"] for example in mine} - {None}
+        of_task = sum(len(rows) for other, rows in examples.items() if other[:3] == place[:3])
+        assert row["example_count"] == len(mine)
+        assert row["dialogue_count"] == len(talks)
+        assert row["turn_count"] == sum(turns[talk] for talk in talks)
+        assert row["example_share"] == pytest.approx(len(mine) / of_task)
+        assert {row["standard_split"]} == {records[example["record_id"]]["standard_split"] for example in mine}
+
+
+def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -> None:
+    turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
+    labels = Counter(row["record_id"] for row in read(con, "from main.annotations"))
+    examples = Counter(row["record_id"] for row in read(con, "from main.examples"))
+    languages = {row["dialogue_id"]: row["language"] for row in read(con, "from main.dialogues")}
+    records = grouped(read(con, "from main.records"), *PLACE)
+    found = by(read(con, "from bi.subsets"), *PLACE)
+    assert found.keys() == records.keys()
+    for place, row in found.items():
+        talks = {record["dialogue_id"] for record in records[place]} - {None}
+        assert row["record_count"] == len(records[place])
+        assert row["dialogue_count"] == len(talks)
+        assert row["turn_count"] == sum(turns[talk] for talk in talks)
+        assert row["annotation_count"] == sum(labels[record["record_id"]] for record in records[place])
+        assert row["example_count"] == sum(examples[record["record_id"]] for record in records[place])
+        assert row["languages"] == (", ".join(sorted({languages[talk] for talk in talks} - {None})) or None)
+
+
+def test_examples_and_their_context_are_rows(con: duckdb.DuckDBPyConnection) -> None:
+    key = ("corpus_id", "task", "release", "split", "example_index")
+    turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
+    names = {row["speaker_id"]: row["name"] for row in read(con, "from main.speakers")}
+    records = by(read(con, "from main.records"), "record_id")
+    examples = by(read(con, "from main.examples"), *key)
+    found = by(read(con, "from bi.examples"), *key)
+    context = grouped(read(con, "from bi.context_turns"), *key)
+    assert found.keys() == examples.keys()
+    for place, row in found.items():
+        example, record = examples[place], records[examples[place]["record_id"]]
+        turn = turns.get((example["dialogue_id"], example["turn_index"]), {})
+        assert row["text"] == turn.get("text")
+        assert row["speaker_name"] == names.get(turn.get("speaker_id"))
+        assert {name: row[name] for name in ("subset", "standard_split", "source_file_id", "source_pointer")} == {
+            name: record[name] for name in ("subset", "standard_split", "source_file_id", "source_pointer")
+        }
+        end = example["turn_index"]
+        before = [
+            (index, end and end - index, turn["text"], names[turn["speaker_id"]])
+            for (dialogue_id, index), turn in turns.items()
+            if dialogue_id == example["dialogue_id"] and (end is None or index < end)
+        ]
+        said = [
+            (one["context_turn_index"], one["distance"], one["text"], one["speaker_name"]) for one in context[place]
+        ]
+        assert sorted(said) == sorted(before)
+
+
+def test_turns_and_dialogues_have_their_lengths_and_places(con: duckdb.DuckDBPyConnection) -> None:
+    turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
+    talks = grouped(list(turns.values()), "dialogue_id")
+    records = grouped(read(con, "from main.records"), "dialogue_id")
+    found = by(read(con, "from bi.turns"), "dialogue_id", "turn_index")
+    assert found.keys() == turns.keys()
+    for (dialogue_id, index), row in found.items():
+        before = turns.get((dialogue_id, index - 1), {})
+        assert (row["previous_role"], row["previous_text"]) == (before.get("role"), before.get("text"))
+        assert row["turns_after"] == len(talks[(dialogue_id,)]) - 1 - index
+        assert row["character_count"] == len(row["text"])
+    dialogues = by(read(con, "from bi.dialogues"), "dialogue_id")
+    assert dialogues.keys() == {dialogue_id for (dialogue_id,) in talks}
+    for dialogue_id, row in dialogues.items():
+        mine = talks[(dialogue_id,)]
+        assert row["turn_count"] == len(mine)
+        assert row["speaker_count"] == len({turn["speaker_id"] for turn in mine})
+        assert row["word_count"] == sum(found[dialogue_id, turn["turn_index"]]["word_count"] for turn in mine)
+        assert row["first_said_at"] == min((turn["said_at"] for turn in mine if turn["said_at"]), default=None)
+        for column in ("release", "split", "standard_split", "subset"):
+            values = sorted({record[column] for record in records[(dialogue_id,)]} - {None})
+            assert row[f"{column}s"] == (", ".join(values) or None)
+
+
+@given(st.text(alphabet="ab\u00a0\u3000ü \t\n\r\f", max_size=30))
+def test_words_are_runs_without_white_space(toy: duckdb.DuckDBPyConnection, text: str) -> None:
+    words = [word for word in text.translate({ord(blank): " " for blank in "\t\n\r\f"}).split(" ") if word]
+    assert toy.execute("select bi.word_count(?)", [text]).fetchall() == [(len(words),)]
+
+
+def test_annotations_carry_what_they_are_about(con: duckdb.DuckDBPyConnection) -> None:
+    key = ("record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index")
+    records = by(read(con, "from main.records"), "record_id")
+    texts = {(row["dialogue_id"], row["turn_index"]): row["text"] for row in read(con, "from main.turns")}
+    meanings = {(row["scheme"], row["label"]): row["meaning"] for row in read(con, "from main.labels")}
+    labels = by(read(con, "from main.annotations"), *key)
+    found = by(read(con, "from bi.annotations"), *key)
+    assert found.keys() == labels.keys()
+    for place, row in found.items():
+        label = labels[place]
+        assert (row["label"], row["value"]) == (label["label"], label["value"])
+        assert row["label_meaning"] == meanings.get((label["scheme"], label["label"]))
+        assert row["text"] == texts.get((label["dialogue_id"], label["turn_index"]))
+        assert [row[name] for name in PLACE] == [records[label["record_id"]][name] for name in PLACE]
+
+
+def votes_of(con: duckdb.DuckDBPyConnection) -> dict[tuple[Any, ...], Counter[str]]:
+    """Count the labels of every unit of a scheme in which nobody gives two at once."""
+    rows = read(con, "from main.annotations")
+    several = {row["scheme"] for row in rows if row["item_index"]}
+    votes: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        label = row["label"] if row["label"] is not None or row["value"] is None else str(row["value"])
+        if row["scheme"] not in several and label is not None:
+            votes[tuple(row[name] for name in UNIT)][label] += 1
+    return votes
+
+
+def test_turns_agree_as_their_votes_do(con: duckdb.DuckDBPyConnection) -> None:
+    votes = votes_of(con)
+    counted = grouped(read(con, "from bi.label_counts"), *UNIT)
+    assert {unit: {row["label"]: row["vote_count"] for row in rows} for unit, rows in counted.items()} == votes
+    found = by(read(con, "from bi.turn_agreement"), *UNIT)
+    assert found.keys() == {unit for unit, counts in votes.items() if counts.total() > 1} != set()
+    for unit, row in found.items():
+        shares = [count / votes[unit].total() for count in votes[unit].values()]
+        ranking = sorted(votes[unit].items(), key=lambda item: (-item[1], item[0]))
+        labels = list(votes[unit].elements())
+        pairs = [one == other for at, one in enumerate(labels) for other in labels[at + 1 :]]
+        assert row["annotator_count"] == len(labels)
+        assert (row["majority_label"], row["majority_count"]) == ranking[0]
+        assert row["majority_share"] == max(shares)
+        assert row["is_tied"] == (len(ranking) > 1 and ranking[0][1] == ranking[1][1])
+        assert row["distinct_label_count"] == len(ranking)
+        assert row["entropy"] == pytest.approx(-sum(share * math.log2(share) for share in shares))
+        assert row["pairwise_agreement"] == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_a_tie_goes_to_the_label_that_comes_first(toy: duckdb.DuckDBPyConnection) -> None:
+    rate(toy, {"toy/a/0": [["sad", "glad", "sad", "glad", "cross"], ["sad", "sad"], ["sad", None]]})
+    found = read(toy, "select turn_index, majority_label, is_tied, entropy from bi.turn_agreement order by turn_index")
+    assert [(row["turn_index"], row["majority_label"], row["is_tied"]) for row in found] == [
+        (0, "glad", True),
+        (1, "sad", False),
+    ]
+    assert math.copysign(1, found[1]["entropy"]) == 1, "no minus zero"
+
+
+def alpha_of(units: list[list[str | None]]) -> float | None:
+    """Ask the library; it refuses where only one label occurs among units with two labels or more."""
+    paired = [unit for unit in units if sum(label is not None for label in unit) > 1]
+    labels = sorted({label for unit in paired for label in unit if label is not None})
+    if len(labels) < 2:
+        return None
+    counts = numpy.array([[unit.count(label) for label in labels] for unit in units])
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def kappa_of(units: list[list[str | None]]) -> float | None:
+    """Fleiss' kappa by the formulas of the paper; None where the number of raters is not one and the same."""
+    rated = [[label for label in unit if label is not None] for unit in units]
+    rated = [unit for unit in rated if len(unit) > 1]
+    everything = Counter(label for unit in rated for label in unit)
+    if len({len(unit) for unit in rated}) != 1 or len(everything) < 2:
+        return None
+    raters = len(rated[0])
+    of_units = [
+        (sum(count**2 for count in Counter(unit).values()) - raters) / (raters * (raters - 1)) for unit in rated
+    ]
+    by_chance = sum((count / everything.total()) ** 2 for count in everything.values())
+    return (sum(of_units) / len(of_units) - by_chance) / (1 - by_chance)
+
+
+def close(value: float | None) -> Any:
+    return None if value is None else pytest.approx(value, abs=1e-9)
+
+
+LABELS = st.sampled_from(["a", "b", "c", "d", None])
+TABLES = st.integers(1, 5).flatmap(
+    lambda raters: st.lists(st.lists(LABELS, min_size=raters, max_size=raters), max_size=8)
+)
+FULL_TABLES = st.integers(2, 5).flatmap(
+    lambda raters: st.lists(st.lists(st.sampled_from("abc"), min_size=raters, max_size=raters), min_size=1, max_size=8)
+)
+
+
+def assert_agreement(row: Row | None, units: list[list[str | None]]) -> None:
+    """Compare a row with the library; units with fewer than two labels are left out, and no row is of none."""
+    paired = [unit for unit in units if sum(label is not None for label in unit) > 1]
+    if row is None:
+        assert not paired
+        return
+    assert row["unit_count"] == len(paired) > 0
+    assert row["rating_count"] == sum(label is not None for unit in paired for label in unit)
+    assert row["krippendorff_alpha"] == close(alpha_of(units))
+    assert row["fleiss_kappa"] == close(kappa_of(units))
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES, unnamed=TABLES | FULL_TABLES)
+def test_agreement_is_that_of_the_library(
+    toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any], unnamed: list[Any]
+) -> None:
+    rate(toy, {"toy/a/0": one, "toy/a/1": other, "toy/-/0": unnamed})
+    subsets = by(read(toy, "from bi.subset_agreement"), "release", "subset")
+    for place, units in ((("a", "0"), one), (("a", "1"), other), ((None, "0"), unnamed)):
+        assert_agreement(subsets.get(place), units)
+    releases = by(read(toy, "from bi.scheme_agreement"), "release")
+    for release, units in (("a", one + other), (None, unnamed)):
+        assert_agreement(releases.get(release), units)
+
+
+def test_the_worked_example_of_krippendorff_2011(toy: duckdb.DuckDBPyConnection) -> None:
+    """Four observers and twelve units, of which the last has one label: alpha is .743."""
+    observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    units = [[None if label == "." else label for label in unit] for unit in zip(*observers, strict=True)]
+    rate(toy, {"toy/a/0": units})
+    (row,) = read(toy, "from bi.scheme_agreement")
+    assert round(row["krippendorff_alpha"], 3) == 0.743
+    assert (row["unit_count"], row["rating_count"], row["fleiss_kappa"]) == (11, 40, None)
+    assert (row["min_annotator_count"], row["max_annotator_count"]) == (2, 4)
+
+
+def test_the_textbook_example_of_fleiss_kappa(toy: duckdb.DuckDBPyConnection) -> None:
+    """Fourteen raters, ten subjects, five categories: kappa is .210, as statistics textbooks compute it."""
+    counts = ["0000e", "02642", "00356", "03920", "22811", "77000", "32630", "25322", "65210", "02237"]
+    units = [[str(label) for label, count in enumerate(row) for _ in range(int(count, 15))] for row in counts]
+    rate(toy, {"toy/a/0": units})
+    (row,) = read(toy, "from bi.subset_agreement")
+    assert round(row["fleiss_kappa"], 3) == 0.210
+    assert (row["unit_count"], row["distinct_label_count"], row["identified_annotator_count"]) == (10, 5, 14)
+
+
+def test_annotators_are_counted_where_they_are_identified(con: duckdb.DuckDBPyConnection) -> None:
+    records = by(read(con, "from main.records"), "record_id")
+    people = defaultdict(set)
+    for row in read(con, "from main.annotations"):
+        place = (row["scheme"], *(records[row["record_id"]][name] for name in ("release", "split", "subset")))
+        people[place] |= {row["annotator_id"]} - {None, ""}
+    found = by(read(con, "from bi.subset_agreement"), "scheme", "release", "split", "subset")
+    assert {place: row["identified_annotator_count"] for place, row in found.items()} == {
+        place: len(people[place]) or None for place in found
+    }
+    assert None in {row["identified_annotator_count"] for row in found.values()}
+
+
+def test_one_label_has_no_alpha_and_a_file_given_twice_counts_once(toy: duckdb.DuckDBPyConnection) -> None:
+    rate(toy, {"toy/a/0": [["a", "a"], ["a", "a", "a"]]})
+    (row,) = read(toy, "from bi.scheme_agreement")
+    assert (row["krippendorff_alpha"], row["fleiss_kappa"], row["observed_disagreement"]) == (None, None, 0)
+    rate(toy, {"toy/a/0": [["a", "b"]]}, extra='{"repeats": "toy/a/9"}')
+    assert read(toy, "from bi.scheme_agreement") == read(toy, "from bi.label_counts") == []
+
+
+def test_a_scheme_with_several_labels_at_once_is_left_out(toy: duckdb.DuckDBPyConnection) -> None:
+    rate(toy, {"toy/a/0": [["a", "b"], ["a", "a"]]})
+    assert len(read(toy, "from bi.turn_agreement")) == 2
+    toy.execute(
+        "insert into main.annotations (record_id, turn_index, scheme, annotator_index, item_index, label) "
+        "values ('toy/a/0', 0, 'toy.mood', 0, 1, 'c')"
+    )
+    assert read(toy, "from bi.turn_agreement") == []
+    assert read(toy, "from bi.scheme_agreement") == []
+
+
+def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
+    key = ("release", "split", "language", "subset")
+    groups = defaultdict(list)
+    for _, talk in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+        for position, row in enumerate(sorted(talk, key=lambda row: row["turn_index"])):
+            groups[*(row[name] for name in key), position].append(row)
+    found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")
+    assert found.keys() == groups.keys()
+    for place, row in found.items():
+        mine = groups[place]
+        assert row["turn_count"] == len(mine)
+        assert row["share_t"] == pytest.approx(sum(one["prob_t"] for one in mine) / len(mine))
+        assert row["breakdown_rate"] == pytest.approx(sum(one["label"] == "X" for one in mine) / len(mine))
+        assert row["breakdown_rate_at_half"] == pytest.approx(
+            sum(one["label_at_half"] == "X" for one in mine) / len(mine)
+        )
+        assert row["lenient_breakdown_rate"] == pytest.approx(
+            sum(one["lenient_label"] == "X_l" for one in mine) / len(mine)
+        )
+        shares = [[one["prob_o"], one["prob_t"], one["prob_x"]] for one in mine]
+        entropy = [-sum(share * math.log2(share) for share in of_turn if share) for of_turn in shares]
+        assert row["mean_entropy"] == pytest.approx(sum(entropy) / len(mine))
+        assert row["bot"] == {"TKTK": "TickTock", "json": "TickTock"}.get(
+            row["subset"][:4], row["subset"].split("_")[0]
+        )
+
+
+def test_a_share_of_zero_adds_no_entropy(toy: duckdb.DuckDBPyConnection) -> None:
+    """Two talks at one position: all annotators say O, and half say O and half X."""
+    for number, labels in enumerate((["O", "O"], ["O", "X"])):
+        talk, record = f"dbdc3:{number}", f"dbdc3/r/{number}"
+        for table, columns, *rows in (
+            ("dialogues", "dialogue_id, corpus_id", (talk, "dbdc3")),
+            ("turns", "dialogue_id, turn_index, role, kind, text", (talk, 0, "system", "message", "Well.")),
+            (
+                "records",
+                "record_id, corpus_id, dialogue_id, split, record_index, source_file_id, source_pointer",
+                (record, "dbdc3", talk, "dev", number, "f", ""),
+            ),
+            (
+                "examples",
+                "corpus_id, task, split, example_index, record_id, dialogue_id, turn_index",
+                ("dbdc3", "breakdown_detection", "dev", number, record, talk, 0),
+            ),
+            (
+                "annotations",
+                "record_id, dialogue_id, turn_index, scheme, annotator_index, item_index, label",
+                *((record, talk, 0, "dbdc3.breakdown", index, 0, label) for index, label in enumerate(labels)),
+            ),
+        ):
+            places = ", ".join("?" for _ in columns.split(","))
+            toy.executemany(f"insert into main.{table} ({columns}) values ({places})", rows)
+    (row,) = read(toy, "from bi.dbdc3_breakdown_by_position")
+    assert (row["turn_count"], row["share_o"], row["share_t"], row["mean_entropy"]) == (2, 0.75, 0, 0.5)
+
+
+def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) -> None:
+    scheme = "delidata.team_performance"
+    values = {
+        (row["record_id"], row["turn_index"]): row["value"]
+        for row in read(con, f"from main.annotations where scheme = '{scheme}'")
+    }
+    found = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
+    assert {record_id for (record_id,) in found} == {record_id for record_id, _ in values}
+    for (record_id,), rows in found.items():
+        assert [row["turn_index"] for row in rows] == list(range(len(rows)))
+        best: list[float] = []
+        for row in rows:
+            value = values[record_id, row["turn_index"]]
+            assert row["team_performance"] == value
+            assert row["change_since_start"] == value - values[record_id, 0]
+            assert row["is_new_best"] == (value > max(best) if best else None)
+            best.append(value)
+            assert row["best_so_far"] == max(best)
+            assert row["message_count"] == sum(
+                other["kind"] == "message" for other in rows if other["turn_index"] <= row["turn_index"]
+            )
+            assert row["progress"] == pytest.approx(row["turn_index"] / (len(rows) - 1))
+    sizes = {row["native_id"]: row["group_size"] for (_,), rows in found.items() for row in rows}
+    named = Counter(row["dialogue_id"] for row in read(con, "from main.participants where role = 'participant'"))
+    assert sizes == {native_id: named[f"delidata:{native_id}"] for native_id in sizes}

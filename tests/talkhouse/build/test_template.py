@@ -1,0 +1,105 @@
+"""The template warehouse that builds copy: the same as one that is made, and made again where it can't be used."""
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ingest.registry import corpora
+from queries.catalogue import catalogue
+from talkhouse.build import template
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+
+DESCRIBED = """
+select schema_name, table_name, sql, comment from duckdb_tables()
+union all select schema_name, view_name, sql, comment from duckdb_views() where not internal
+union all
+select schema_name, table_name || '.' || column_name, data_type, comment from duckdb_columns() where not internal
+union all select schema_name, function_name, macro_definition, comment from duckdb_functions() where not internal
+order by all
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which template warehouses are kept; there are none yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "talkhouse"
+
+
+@pytest.fixture
+def put(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...]]]:
+    """Put a template warehouse somewhere, and tell all that is in it."""
+    assert not kept.exists()
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+
+    def run(name: str) -> list[tuple[object, ...]]:
+        with template.put(tmp_path / name, catalogue(), splits) as con:
+            assert con.execute("from meta.alembic_version").fetchall()
+            return con.execute(DESCRIBED).fetchall()
+
+    return run
+
+
+Put = Callable[[str], list[tuple[object, ...]]]
+
+
+def test_the_second_one_is_a_copy_of_the_first(put: Put, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = put("a.duckdb")
+    assert len(first) > 1_000
+    assert len(list(kept.iterdir())) == 1
+    monkeypatch.delattr(template, "_make")
+    assert put("b.duckdb") == first
+
+
+BROKEN: dict[str, Callable[[bytes], bytes]] = {
+    "never written": lambda _: b"",
+    "something else": lambda _: b"no database",
+    "cut off": lambda whole: whole[: len(whole) // 2],
+    "garbled": lambda whole: whole[:20_000] + bytes(len(whole) - 20_000),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+def test_one_that_is_not_whole_is_made_again(put: Put, kept: Path, broken: Callable[[bytes], bytes]) -> None:
+    first = put("a.duckdb")
+    (one,) = kept.iterdir()
+    whole = one.read_bytes()
+    one.write_bytes(broken(whole))
+    assert put("b.duckdb") == first
+    assert put("c.duckdb") == first
+    (one,) = kept.iterdir()
+    assert len(one.read_bytes()) == len(whole)
+
+
+def test_where_nothing_can_be_kept_it_is_made_each_time(put: Put, kept: Path) -> None:
+    kept.parent.mkdir()
+    kept.write_text("a file in the folder's place")
+    assert put("a.duckdb") == put("b.duckdb")
+    assert kept.is_file()
+
+
+def test_another_catalogue_has_another_one(tmp_path: Path, kept: Path) -> None:
+    for number in range(10):
+        query = tmp_path / f"{number}" / "toy" / "one.sql"
+        query.parent.mkdir(parents=True)
+        query.write_text(f"-- A row.\n-- grain: a\nselect {number} as a\n")
+        with template.put(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
+            assert con.execute("from toy.one").fetchall() == [(number,)]
+    assert len(list(kept.iterdir())) == 8
+
+
+def test_a_warehouse_of_a_copy_is_like_one_that_was_made(tmp_path: Path, kept: Path) -> None:
+    paths = [tmp_path / "made.duckdb", tmp_path / "copied.duckdb"]
+    for path in paths:
+        build(path, Silent())
+        assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    found = []
+    for path in paths:
+        with duckdb.connect(path, read_only=True) as con:
+            found.append(con.execute(DESCRIBED).fetchall())
+    assert found[0] == found[1]
+    assert len(list(kept.iterdir())) == 1

@@ -1,0 +1,504 @@
+"""Exports: every format gives back every text, twice the same bytes, a manifest that is true, never half a file."""
+
+import csv
+import hashlib
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars
+import pyarrow
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import talkhouse
+from benchmarks.export_throughput import invent
+from schema.errors import OutputFailed, UsageError
+from talkhouse.query import export as exports
+from talkhouse.query.export import export
+from talkhouse.query.formats import FileFormat
+from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+
+TASK = "dbdc3.breakdown_detection"
+NASTY = [
+    None, "", " ", "\t", "a\tb", "\n", "x\ny", "x\r\ny", "\r", '"', '""', 'a "b", c', "\\", '\\"', "\\N", "\\t", "NULL",
+    "null", "nan", "007", "1e3", "true", "\0", "a\0b", "\u2028", "\u2029", "\u0085", "\ufeff", "\x1a", "é", "😀", "'",
+    ",", ";", "#c", "[1]", "{}", "\U0001d518", "\U0010ffff", "\ufffe",
+]  # fmt: skip
+FORMATS = list(FileFormat)
+Rows = list[tuple[int, str | None, list[str | None] | None]]
+
+
+@pytest.fixture(scope="module")
+def copied(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample that may be written to."""
+    path = tmp_path_factory.mktemp("writable") / "w.duckdb"
+    shutil.copy(sample, path)
+    path.chmod(0o644)
+    return path
+
+
+@pytest.fixture
+def writable(copied: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The copy, open for writing."""
+    with duckdb.connect(copied) as con:
+        yield con
+
+
+def described(output: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(f"{output}.manifest.json").read_text(encoding="utf-8"))
+    return found
+
+
+def from_cells(rows: Sequence[Sequence[Any]]) -> Rows:
+    return [(int(i), text, None if items is None else json.loads(items)) for i, text, items in rows]
+
+
+def with_duckdb(path: Path, form: FileFormat) -> Rows:
+    delimiter = "\t" if form is FileFormat.TSV else ","
+    dialect = (
+        f"delim = '{delimiter}', header = true, quote = '\"', escape = '\"', allow_quoted_nulls = false, "
+        "auto_detect = false, columns = {i: 'int', text: 'varchar', items: 'varchar'}"
+    )
+    if form in (FileFormat.CSV, FileFormat.TSV):
+        return from_cells(duckdb.execute(f"from read_csv('{path}', {dialect})").fetchall())
+    if form is FileFormat.PARQUET:
+        return duckdb.execute(f"from read_parquet('{path}')").fetchall()
+    kinds = "{i: 'int', text: 'varchar', items: 'varchar[]'}"
+    return duckdb.execute(f"from read_json('{path}', format = 'newline_delimited', columns = {kinds})").fetchall()
+
+
+def with_polars(path: Path, form: FileFormat) -> Rows:
+    if form in (FileFormat.CSV, FileFormat.TSV):
+        separator = "\t" if form is FileFormat.TSV else ","
+        return from_cells(polars.read_csv(path, separator=separator, infer_schema=False).rows())
+    schema = {"i": polars.Int64, "text": polars.String, "items": polars.List(polars.String)}
+    if form is FileFormat.JSONL:
+        return polars.read_ndjson(path, schema=schema).rows()
+    return (polars.read_parquet(path) if form is FileFormat.PARQUET else polars.read_ipc(path)).rows()
+
+
+def with_its_own(path: Path, form: FileFormat) -> Rows:
+    """Read by the format's own library: Python's csv and json, pyarrow."""
+    if form in (FileFormat.PARQUET, FileFormat.ARROW):
+        table = parquet.read_table(path) if form is FileFormat.PARQUET else pyarrow.ipc.open_file(path).read_all()
+        return [(row["i"], row["text"], row["items"]) for row in table.to_pylist()]
+    with path.open(encoding="utf-8", newline="") as stream:
+        if form is FileFormat.JSONL:
+            lines = stream.read().split("\n")
+            assert lines.pop() == ""
+            return [(row["i"], row["text"], row["items"]) for row in map(json.loads, lines)]
+        rows = list(csv.reader(stream, delimiter="\t" if form is FileFormat.TSV else ","))
+    assert rows.pop(0) == ["i", "text", "items"]
+    return from_cells([[i, text, items or None] for i, text, items in rows])
+
+
+def round_trip(con: duckdb.DuckDBPyConnection, texts: list[str | None], form: FileFormat, folder: Path) -> None:
+    rows: Rows = [(i, text, None if i % 5 == 3 else [text, "", None][: i % 4]) for i, text in enumerate(texts)]
+    con.execute("create or replace table main.nasty (i integer, text varchar, items varchar[])")
+    con.executemany("insert into main.nasty values (?, ?, ?)", rows[::-1] or [(0, None, None)])
+    if not rows:
+        con.execute("truncate main.nasty")
+    path = folder / "nasty"
+    assert export(con, "nasty", path, form=form, force=True).rows == len(rows)
+    if form is not FileFormat.ARROW:
+        assert with_duckdb(path, form) == rows
+    assert with_polars(path, form) == rows
+    blank = form in (FileFormat.CSV, FileFormat.TSV)
+    assert with_its_own(path, form) == [(i, text or "" if blank else text, items) for i, text, items in rows]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nasty_texts_come_back(writable: duckdb.DuckDBPyConnection, tmp_path: Path, form: FileFormat) -> None:
+    round_trip(writable, NASTY, form, tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@given(texts=st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])), max_size=20))
+@example(texts=[])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_text_comes_back(copied: Path, form: FileFormat, texts: list[str | None]) -> None:
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect(copied) as con:
+        round_trip(con, texts, form, Path(folder))
+
+
+@pytest.mark.parametrize("form", [FileFormat.CSV, FileFormat.TSV])
+def test_a_single_column_loses_no_rows(writable: duckdb.DuckDBPyConnection, tmp_path: Path, form: FileFormat) -> None:
+    writable.execute("create or replace table main.one as select unnest(['a', null, '', null, 'b']) as text")
+    export(writable, "one", tmp_path / "one", form=form)
+    assert polars.read_csv(tmp_path / "one", infer_schema=False)["text"].to_list() == ["", "a", "b", None, None]
+    query = f"from read_csv('{tmp_path}/one', header = true, allow_quoted_nulls = false, columns = {{text: 'varchar'}})"
+    assert duckdb.execute(query).fetchall() == [("",), ("a",), ("b",), (None,), (None,)]
+
+
+def test_every_type_is_exported(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    writable.execute(
+        "create or replace table main.kinds as select 1 as i, true as yes, 0.1::double as d, 'nan'::double as nan, "
+        """'{"n": 1e3,\n "m": 1.0, "big": 12345678901234567890123}'::json as j, {'a': [1, null]} as s, """
+        "map {'k': 'v'} as m, [['x'], []] as lists, timestamp '2020-01-02 03:04:05' as t, date '2020-01-02' as day, "
+        "'\\xFFa'::blob as raw, 170141183460469231731687303715884105727::hugeint as huge, "
+        "1.50::decimal(5, 2) as money, null::integer as nothing"
+    )
+    for form in FORMATS:
+        export(writable, "kinds", tmp_path / f"kinds.{form}")
+    line = json.loads((tmp_path / "kinds.jsonl").read_text())
+    assert line == {
+        "i": 1, "yes": True, "d": 0.1, "nan": None, "j": {"n": 1000.0, "m": 1.0, "big": 12345678901234567890123},
+        "s": {"a": [1, None]}, "m": {"k": "v"}, "lists": [["x"], []], "t": "2020-01-02 03:04:05", "day": "2020-01-02",
+        "raw": "\\xFFa", "huge": 170141183460469231731687303715884105727, "money": 1.5, "nothing": None,
+    }  # fmt: skip
+    assert '{"n": 1e3,  "m": 1.0, "big": 12345678901234567890123}' in (tmp_path / "kinds.jsonl").read_text()
+    with (tmp_path / "kinds.csv").open(newline="") as stream:
+        _, cells = csv.reader(stream)
+    assert cells == [
+        "1", "true", "0.1", "nan", '{"n": 1e3,\n "m": 1.0, "big": 12345678901234567890123}', '{"a":[1,null]}',
+        '{"k":"v"}', '[["x"],[]]', "2020-01-02 03:04:05", "2020-01-02", "\\xFFa",
+        "170141183460469231731687303715884105727", "1.50", "",
+    ]  # fmt: skip
+    assert polars.read_ipc(tmp_path / "kinds.arrow").equals(polars.read_parquet(tmp_path / "kinds.parquet"))
+    kinds = duckdb.execute(f"describe from read_parquet('{tmp_path}/kinds.parquet')").fetchall()
+    assert {name: kind for name, kind, *_ in kinds} == {
+        "i": "INTEGER", "yes": "BOOLEAN", "d": "DOUBLE", "nan": "DOUBLE", "j": "VARCHAR", "s": "STRUCT(a INTEGER[])",
+        "m": "MAP(VARCHAR, VARCHAR)", "lists": "VARCHAR[][]", "t": "TIMESTAMP", "day": "DATE", "raw": "BLOB",
+        "huge": "DOUBLE", "money": "DECIMAL(5,2)", "nothing": "INTEGER",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shuffled(copied: Path) -> Path:
+    """The copy with a view of 70,000 rows that are stored in no order, and have nulls of outer joins."""
+    with duckdb.connect(copied) as con:
+        con.execute(
+            "create table main.stored as select i as example_index, if(i % 3 = 0, 'dev', 'eval') as split, "
+            "repeat(md5(i::varchar), i % 40) as text, [i, i % 5] as counts from range(70_000) t(i) order by hash(i)"
+        )
+        con.execute(
+            f"create view {TASK}_shuffled as select stored.*, other.number, other.name "
+            "from main.stored left join (select i * 7 as example_index, i as number, i::varchar as name "
+            "from range(10_000) t(i)) other using (example_index)"
+        )
+    return copied
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_two_exports_are_equal_to_the_byte_and_in_order(shuffled: Path, tmp_path: Path, form: FileFormat) -> None:
+    files = []
+    for number, threads in enumerate((1, 4, 3)):
+        path = tmp_path / str(number) / f"rows.{form}"
+        path.parent.mkdir()
+        with talkhouse.open(shuffled) as con:
+            con.execute(f"set threads = {threads}")
+            assert export(con, f"{TASK}_shuffled", path).rows == 70_000
+        files.append((path.read_bytes(), Path(f"{path}.manifest.json").read_bytes()))
+    assert files[0] == files[1] == files[2]
+    if form is FileFormat.PARQUET:
+        rows = parquet.read_table(tmp_path / "0" / "rows.parquet", columns=["split", "example_index"]).to_pylist()
+        places = [(row["split"], row["example_index"]) for row in rows]
+        assert places == sorted(places)
+        assert places[0] == ("dev", 0)
+        assert places[-1] == ("eval", 69_998)
+
+
+def test_row_groups_stay_small(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    writable.execute(
+        "create or replace table main.wide as select i, [repeat(md5(i::varchar), 50) for x in range(10)] as texts "
+        "from range(15_000) t(i)"
+    )
+    export(writable, "wide", tmp_path / "wide.parquet")
+    file = parquet.ParquetFile(tmp_path / "wide.parquet").metadata
+    sizes = [file.row_group(index).num_rows * 16_000 for index in range(file.num_row_groups)]
+    assert file.num_rows == 15_000
+    assert len(sizes) == 4
+    assert max(sizes) < 80_000_000
+
+
+def test_the_manifest_is_true(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "eval.csv"
+    with talkhouse.open(sample) as con:
+        done = export(con, TASK, path, split="eval", columns=["utterance", "context"], limit=7)
+        ((revision, number, hashed),) = con.execute(
+            "select schema_revision, load_id, catalogue_hash from meta.loads"
+        ).fetchall()
+        licence, terms, citation = con.execute(
+            "select licence, terms, citation from main.corpora where corpus_id = 'dbdc3'"
+        ).fetchall()[0]
+    found = described(path)
+    assert found["name"] == TASK
+    assert (found["split"], found["split_column"], found["limit"]) == ("eval", "split", 7)
+    assert [(column["name"], column["type"]) for column in found["columns"]] == [
+        ("utterance", "VARCHAR"),
+        ("context", "VARCHAR[]"),
+    ]
+    assert found["columns"][0]["meaning"].startswith("The system utterance")
+    assert found["order"] == ["release", "split", "example_index"]
+    assert found["rows"] == done.rows == 7 == len(polars.read_csv(path))
+    assert found["bytes"] == done.bytes == path.stat().st_size
+    assert found["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (found["format"], found["schema_revision"]) == ("csv", revision)
+    assert (found["build"]["load_id"], found["build"]["catalogue_hash"]) == (number, hashed)
+    (corpus,) = found["corpora"]
+    assert (corpus["corpus_id"], corpus["licence"], corpus["terms"]) == ("dbdc3", licence, terms)
+    assert (corpus["citation"], corpus["is_sample"]) == (citation, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "there"),
+    [
+        ("main.turns", None, True),
+        ("turns", 1, False),
+        ("main.records", None, True),
+        ("main.annotations", None, True),
+        ("main.labels", None, True),
+        ("meta.loads", None, True),
+        ("delidata.outcome", None, False),
+        ("meta.findings", 0, False),
+    ],
+)
+def test_every_corpus_in_the_rows_is_named(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str, limit: int | None, there: bool
+) -> None:
+    done = export(con, name, tmp_path / "rows.parquet", limit=limit)
+    found = [corpus["corpus_id"] for corpus in described(done.path)["corpora"]]
+    known = [corpus for (corpus,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
+    some = {"turns": known[:1], "delidata.outcome": ["delidata"], "meta.findings": []}
+    assert found == (known if there else some[name])
+
+
+def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    names = con.execute(
+        "select schema_name || '.' || view_name from duckdb_views() where not internal "
+        "union all select schema_name || '.' || table_name from duckdb_tables() order by all"
+    ).fetchall()
+    for (name,) in names:
+        done = export(con, name, tmp_path / "rows.parquet", force=True)
+        (number,) = con.execute(f"select count(*) from {name}").fetchall()[0]
+        assert done.rows == number == described(done.path)["rows"]
+    assert len(names) > 25
+
+
+def splits(path: Path) -> set[str]:
+    return set(polars.read_parquet(path)["split"])
+
+
+def test_a_standard_split_is_taken_where_no_published_one_has_the_name(sample: Path, tmp_path: Path) -> None:
+    with talkhouse.open(sample) as con:
+        standard = export(con, TASK, tmp_path / "standard.parquet", split="test")
+        published = export(con, TASK, tmp_path / "published.parquet", split="eval")
+    assert described(standard.path)["split_column"] == "standard_split"
+    assert described(published.path)["split_column"] == "split"
+    assert splits(standard.path) == splits(published.path) == {"eval"}
+    assert standard.rows == published.rows > 0
+
+
+def test_the_publishers_split_wins(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    writable.execute(
+        "create or replace table main.swapped as select * from (values ('test', 'train'), ('train', 'test')) "
+        "as t(split, standard_split)"
+    )
+    export(writable, "swapped", tmp_path / "rows.parquet", split="test")
+    assert splits(tmp_path / "rows.parquet") == {"test"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nix", "--output", "a.csv"], ["no view or table 'nix'", "talkhouse views"]),
+        (["dbdc3.breakdown_detectio", "--output", "a.csv"], ["one of: dbdc3.breakdown_detection"]),
+        (
+            [TASK, "--output", "a.csv", "--split", "nix"],
+            ["no rows of the split 'nix'", "one of: dev, eval", "standard"],
+        ),
+        ([f"{TASK}_eval", "--output", "a.csv", "--split", "dev"], ["no rows of the split 'dev'", "one of: eval"]),
+        (["turns", "--output", "a.csv", "--split", "dev"], ["main.turns has no column 'split'", "main.records"]),
+        ([TASK, "--output", "a.csv", "--columns", "split,uterance"], ["no column 'uterance'", "one of: utterance"]),
+        ([TASK, "--output", "a.csv", "--columns", "split,split"], ["'split' is named twice"]),
+        ([TASK, "--output", "a.csv", "--columns", ""], ["has no column ''"]),
+        ([TASK, "--output", "a.xlsx"], ["does not tell the format", ".parquet, .csv, .tsv, .jsonl, .arrow, .feather"]),
+        ([TASK, "--output", "a"], ["does not tell the format", "parquet|csv|tsv|jsonl|arrow"]),
+        ([TASK, "--output", "a.csv", "--format", "xml"], ["xml"]),
+        ([TASK, "--output", "here.csv"], ["the file exists already", "--force"]),
+        ([TASK, "--output", "described.csv"], ["described.csv.manifest.json: the file exists already"]),
+        ([TASK, "--output", "folder.csv", "--force"], ["the output is a folder"]),
+        ([TASK, "--output", "nix/a.csv"], ["nix: there is no such folder"]),
+        ([TASK, "--output", "here.csv/a.csv"], ["there is no such folder"]),
+        ([TASK, "--output", "w.duckdb", "--format", "csv", "--force"], ["would replace the warehouse"]),
+        ([TASK, "--output", "linked.csv", "--force"], ["would replace the warehouse"]),
+        ([TASK, "--output", "/dev/null", "--format", "csv", "--force"], ["no file that can be replaced"]),
+        ([TASK, "--output", "x" * 300 + ".csv"], ["can't be written"]),
+    ],
+)
+def test_what_cannot_be_is_told_and_nothing_written(
+    sample: Path, tmp_path: Path, arguments: list[str], words: list[str]
+) -> None:
+    shutil.copy(sample, tmp_path / "w.duckdb")
+    (tmp_path / "linked.csv").symlink_to("w.duckdb")
+    (tmp_path / "folder.csv").mkdir()
+    for name in ("here.csv", "described.csv.manifest.json"):
+        (tmp_path / name).write_text("as it was")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    shown = run("export", *arguments, "--db", "w.duckdb", cwd=tmp_path)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    for word in words:
+        assert word in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+def test_a_folder_that_may_not_be_written_to(con: duckdb.DuckDBPyConnection, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue("unprivileged")
+    with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"):
+        export(con, TASK, Path("/usr/rows.parquet"))
+
+
+def test_the_command_says_what_it_did(sample: Path, tmp_path: Path) -> None:
+    first = run("export", "turns", "--output", "turns.tsv", "--db", sample, cwd=tmp_path)
+    assert (first.returncode, first.stderr) == (0, "")
+    for word in ("rows of main.turns", "turns.tsv.manifest.json", "licence of dbdc3, invented sample: MIT", "delidata"):
+        assert word in first.stdout
+    content = (tmp_path / "turns.tsv").read_bytes()
+    (tmp_path / "turns.tsv").write_text("older")
+    again = run("export", "turns", "--output", "turns.tsv", "--force", "--db", sample, cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert (tmp_path / "turns.tsv").read_bytes() == content
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["turns.tsv", "turns.tsv.manifest.json"]
+    narrow = on_a_terminal(["export", "turns", "--output", "turns.tsv", "--force", "--db", sample], tmp_path, 60)
+    assert "licence of dbdc3" in narrow
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_full_disk_leaves_the_old_file(writable: duckdb.DuckDBPyConnection, tmp_path: Path, form: FileFormat) -> None:
+    writable.execute("create or replace table main.random as select uuid()::varchar as text from range(100_000)")
+    writable.execute("checkpoint")
+    path = tmp_path / f"rows.{form}"
+    export(writable, "corpora", path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
+    try:
+        with pytest.raises(OutputFailed, match=r"no room[\s\S]*make room"):
+            export(writable, "random", path, force=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+STOPPING = """
+import pathlib, sys, time
+import talkhouse.cli.export, talkhouse.query.export
+def stopped(times, function):
+    calls = []
+    def wrapped(*a, **k):
+        calls.append(0)
+        if len(calls) == times:
+            pathlib.Path('reached').touch()
+            time.sleep(60)
+        return function(*a, **k)
+    return wrapped
+if sys.argv[1] == 'writing':
+    talkhouse.cli.export.Bar.advance = stopped(1, talkhouse.cli.export.Bar.advance)
+else:
+    talkhouse.query.export.swap = stopped(int(sys.argv[1]), talkhouse.query.export.swap)
+del sys.argv[1]
+from talkhouse.cli import main; main()
+"""
+"""The command, which stops for a minute at an instant: while rows are written, or before a rename."""
+
+
+def stopped_export(sample: Path, folder: Path, instant: str) -> subprocess.Popen[str]:
+    arguments = ["export", TASK, "--output", "rows.csv", "--force", "--db", str(sample)]
+    process = subprocess.Popen(
+        [COMMAND[0], "-c", STOPPING, instant, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    while not (folder / "reached").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    (folder / "reached").unlink()
+    return process
+
+
+@pytest.mark.parametrize(("instant", "is_new"), [("writing", False), ("1", False), ("2", True)])
+def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
+    sample: Path, tmp_path: Path, instant: str, is_new: bool
+) -> None:
+    with talkhouse.open(sample) as con:
+        export(con, TASK, tmp_path / "rows.csv", limit=3)
+        old = (tmp_path / "rows.csv").read_bytes()
+        process = stopped_export(sample, tmp_path, instant)
+        with pytest.raises(UsageError, match="another process is writing this file"):
+            export(con, TASK, tmp_path / "rows.csv", force=True)
+        process.kill()
+        process.communicate()
+        left = (tmp_path / "rows.csv").read_bytes()
+        assert (left != old) == is_new
+        about = Path(tmp_path / "rows.csv.manifest.json")
+        assert about.exists() == (instant == "writing")
+        if about.exists():
+            assert described(tmp_path / "rows.csv")["sha256"] == hashlib.sha256(left).hexdigest()
+        new = export(con, TASK, tmp_path / "rows.csv", force=True)
+    assert not is_new or new.path.read_bytes() == left
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv", "rows.csv.manifest.json"]
+
+
+def test_ctrl_c_while_rows_are_written(sample: Path, tmp_path: Path) -> None:
+    process = stopped_export(sample, tmp_path, "writing")
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
+    with duckdb.connect(copied) as con:
+        con.execute(
+            "create or replace view main.long as select hash(i) as key, repeat('x', 200) as text "
+            "from range(1_000_000_000) t(i)"
+        )
+    arguments = [*COMMAND, "export", "long", "--output", "rows.csv", "--db", str(copied)]
+    process = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / ".rows.csv.part" / "rows").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    script = (
+        "import talkhouse.query.export; talkhouse.query.export._MEMORY = 500_000_000\n"
+        "from benchmarks.export_throughput import main; main()"
+    )
+    peaks, sizes = [], []
+    for number in (200_000, 600_000):
+        path, output = tmp_path / f"{number}.duckdb", tmp_path / f"{number}.csv"
+        invent(path, number)
+        command = [COMMAND[0], "-c", script, "--write", "export", "csv", str(path), str(output)]
+        peaks.append(json.loads(subprocess.check_output(command))["peak"])
+        sizes.append(output.stat().st_size / 1e6)
+    assert sizes[1] - sizes[0] > 400
+    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
+
+
+def test_a_view_that_needs_more_memory_gets_it(
+    writable: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "_MEMORY", 50_000_000)
+    writable.execute(
+        "create or replace view main.greedy as select list(i) as numbers "
+        "from range(10_000_000) t(i) group by i // 9_000_000"
+    )
+    before = writable.execute("select current_setting('memory_limit')").fetchall()
+    assert export(writable, "greedy", tmp_path / "rows.parquet").rows == 2
+    assert writable.execute("select current_setting('memory_limit')").fetchall() == before

@@ -1,0 +1,420 @@
+"""The console's sandbox: what a query may not do, how it ends, and that nothing is left behind."""
+
+import csv
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from schema.errors import QueryFailed, TalkhouseError
+from talkhouse.query import sandbox
+from talkhouse.query.formats import Format
+from talkhouse.query.run_query import write
+from tests.talkhouse.cli.test_cli import COMMAND, run
+
+LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
+ENDLESS = "select i from range(100_000_000_000) t(i)"
+
+FILES = [
+    "from read_csv('{dir}/mine.csv')",
+    "from '{dir}/mine.csv'",
+    'from "{dir}/mine.csv"',
+    "from read_text('{dir}/mine.csv')",
+    "from read_blob('{dir}/mine.csv')",
+    "from read_json('{dir}/mine.csv')",
+    "from read_ndjson_objects('{dir}/mine.csv')",
+    "from sniff_csv('{dir}/mine.csv')",
+    "from '{dir}/mine.parquet'",
+    "from read_parquet('{dir}/mine.parquet')",
+    "from parquet_metadata('{dir}/mine.parquet')",
+    "from parquet_schema('{dir}/mine.parquet')",
+    "from glob('{dir}/*')",
+    "from query('from read_text(''{dir}/mine.csv'')')",
+    "from query_table('{dir}/mine.csv')",
+    "from json_execute_serialized_sql(json_serialize_sql('from read_text(''{dir}/mine.csv'')'))",
+    "explain analyze from read_csv('{dir}/mine.csv')",
+    "from read_blob('{db}')",
+    "from read_duckdb('{db}', table_name = 'turns')",
+    "from read_csv('https://example.invalid/a.csv')",
+    "from 's3://bucket/a.parquet'",
+    "from read_csv('/dev/stdin')",
+]
+"""Reading queries that reach for a file or the network: DuckDB's switches stop them."""
+
+# The database's own file, its log and its temporary folder are paths that DuckDB itself would let a query write to.
+OWN = [
+    f"with x as (copy (select 1) to '{{db}}{ending}' (format {form}, use_tmp_file {tmp})) from x"
+    for ending in ("", ".wal", ".tmp/x", ".wal.gz")
+    for form in ("csv", "parquet")
+    for tmp in ("true", "false")
+]
+WRITES = [
+    *OWN,
+    "with x as (copy (select 1) to '{dir}/out.csv') from x",
+    "with x as (copy (select 1) to '/dev/stdout') from x",
+    "explain analyze copy (select 1) to '{db}.wal' (format csv, use_tmp_file false)",
+    "explain analyze copy (select 1) to '{db}' (format csv, use_tmp_file false)",
+]
+"""Writing that hides in a statement that reads."""
+
+STATEMENTS = [
+    "copy (select 1) to '{dir}/out.csv'",
+    "copy main.turns to '{dir}/out.parquet'",
+    "copy (select 1) to '{db}.wal' (format csv, use_tmp_file false)",
+    "copy main.turns from '{dir}/mine.csv'",
+    "copy from database w to memory",
+    "export database '{dir}/exported'",
+    "import database '{dir}/exported'",
+    "attach ':memory:' as m",
+    "attach '{dir}/out.duckdb' as o",
+    "attach '{db}' as again",
+    "attach '{dir}/out.db' (type sqlite)",
+    "detach w",
+    "set temp_directory = '{dir}/out'",
+    "set memory_limit = '1GB'",
+    "set enable_external_access = true",
+    "reset enable_external_access",
+    "set lock_configuration = false",
+    "reset disabled_filesystems",
+    "set disabled_filesystems = ''",
+    "set allowed_paths = ['{dir}/mine.csv']",
+    "set python_enable_replacements = true",
+    "set log_query_path = '{dir}/out.log'",
+    "set variable x = 1",
+    "use dbdc3",
+    "pragma enable_profiling",
+    "pragma profiling_output = '{dir}/out.json'",
+    "call enable_logging(storage = 'file', storage_config = {{'path': '{dir}/out'}})",
+    "install httpfs",
+    "force install spatial from community",
+    "load httpfs",
+    "load '{dir}/x.duckdb_extension'",
+    "update extensions",
+    "create secret s (type s3)",
+    "create persistent secret s (type s3)",
+    "create table x as select 1",
+    "create temp table x as from '{dir}/mine.csv'",
+    "create temp macro m(p) as table from read_text(p)",
+    "create schema x",
+    "delete from main.turns",
+    "insert into main.turns from main.turns",
+    "update main.turns set text = 'x'",
+    "merge into main.turns using (select 1) x on false when not matched then insert default values",
+    "drop table main.turns",
+    "alter table main.turns rename to t",
+    "comment on table main.turns is 'x'",
+    "checkpoint",
+    "vacuum",
+    "begin",
+    "prepare p as delete from main.turns",
+    "select 1; delete from main.turns",
+    "select 1; copy (select 1) to '{dir}/out.csv'",
+    "select 1; select 2",
+    "select 1; set lock_configuration = false",
+]
+"""Statements that do not read, or more than one: they are refused before they run."""
+
+NOT_THERE = [
+    "select getenv('HOME')",
+    "from frame",
+    "from statements",
+    "from con",
+    "with x as (delete from main.turns returning *) from x",
+    "with x as (insert into main.turns from main.turns returning *) from x",
+    "from query('copy (select 1) to ''{dir}/out.csv''')",
+]
+"""What DuckDB knows nothing of, or does not let a reading query do, in the sandbox and out of it."""
+
+
+@pytest.fixture
+def place(sample: Path, tmp_path: Path) -> Iterator[Path]:
+    """A folder with a warehouse of its own and files that a query might reach for; a test may change none of it."""
+    shutil.copy(sample, tmp_path / "w.duckdb")
+    (tmp_path / "mine.csv").write_text("a,b\n1,secret\n")
+    duckdb.execute(f"copy (select 'secret' as b) to '{tmp_path}/mine.parquet'")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*")}
+    yield tmp_path
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+def ask(folder: Path, query: str, *, caged: bool = True) -> None:
+    """Run a query as the command does, in this process."""
+    frame = duckdb.sql("select 1 as of_python")
+    with talkhouse.open(folder / "w.duckdb") as con:
+        sandbox.settle(con, caged=caged)
+        write(con, query.format(dir=folder, db=folder / "w.duckdb"), Format.CSV, None, caged=caged)
+    del frame
+
+
+@pytest.mark.parametrize("attack", [*FILES, *WRITES, *STATEMENTS])
+def test_the_cage_refuses_and_says_so(place: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(QueryFailed, match=r"the console is caged[\s\S]*--unsafe"):
+        ask(place, attack)
+    assert "secret" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("attack", NOT_THERE)
+def test_some_attacks_fail_anywhere(place: Path, attack: str) -> None:
+    for caged in (True, False):
+        with pytest.raises(QueryFailed):
+            ask(place, attack, caged=caged)
+
+
+@pytest.mark.parametrize("attack", [*WRITES, "copy (select 1) to '{db}' (format csv, use_tmp_file false)"])
+def test_the_switches_hold_without_the_check_of_statements(place: Path, attack: str) -> None:
+    with talkhouse.open(place / "w.duckdb") as con:
+        sandbox.settle(con)
+        with pytest.raises(duckdb.PermissionException):
+            con.sql(attack.format(dir=place, db=place / "w.duckdb")).fetchall()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from '{dir}/mine.csv'",
+        "from read_csv('{dir}/mine.csv')",
+        "from read_parquet('{dir}/mine.parquet')",
+        "select content from read_text('{dir}/mine.csv')",
+    ],
+)
+def test_unsafe_reads_files(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(place, query, caged=False)
+    assert "secret" in capfd.readouterr().out
+
+
+def test_unsafe_does_what_it_says_and_does_not_write_to_the_warehouse(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ask(place, "set threads = 1; create temp table t as from '{dir}/mine.csv'; select b from t", caged=False)
+    assert capfd.readouterr().out == "b\nsecret\n"
+    ask(place, "create temp table t (a int)", caged=False)
+    assert capfd.readouterr() == ("", "done; the query gives no rows\n")
+    with pytest.raises(QueryFailed, match="read-only"):
+        ask(place, "delete from main.turns", caged=False)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "-- why\n/* not */ from main.corpora;",
+        "values (1)",
+        "with a as (select 1) from a",
+        "pivot main.turns on role using count(*)",
+        "describe main.turns",
+        "summarize main.corpora",
+        "show all tables",
+        "explain select 1",
+        "explain analyze select 1",
+        "select current_date",
+    ],
+)
+def test_what_reads_passes(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(place, query)
+    assert len(capfd.readouterr().out.splitlines()) > 1
+
+
+@pytest.mark.parametrize("query", ["", "-- nothing", ";"])
+def test_an_empty_query_is_told(place: Path, query: str) -> None:
+    with pytest.raises(TalkhouseError, match="the query is empty"):
+        ask(place, query)
+
+
+def test_the_command_is_caged_until_unsafe(place: Path) -> None:
+    query = f"select b from '{place}/mine.csv'"
+    refused = run("sql", query, "--db", place / "w.duckdb", "--format", "csv")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "caged" in refused.stderr
+    assert "--unsafe" in refused.stderr
+    lifted = run("sql", query, "--db", place / "w.duckdb", "--format", "csv", "--unsafe")
+    assert (lifted.returncode, lifted.stdout, lifted.stderr) == (0, "b\nsecret\n", "")
+
+
+def test_memory_ends_with_a_hint_and_not_on_the_disk(place: Path) -> None:
+    with talkhouse.open(place / "w.duckdb") as con:
+        con.execute("set memory_limit = '100MB'")
+        sandbox.settle(con)
+        with pytest.raises(QueryFailed, match=r"more memory[\s\S]*--unsafe"):
+            write(
+                con, "select repeat('x', 100) || i as s from range(5_000_000) t(i) order by hash(i)", Format.CSV, None
+            )
+
+
+def count(form: Format, path: Path) -> int:
+    """Count the rows of a file in some format."""
+    if form is Format.PARQUET:
+        return len(duckdb.execute(f"from read_parquet('{path}')").fetchall())
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    heads = {Format.TABLE: 4, Format.MARKDOWN: 2, Format.CSV: 1, Format.JSONL: 0}
+    return len(json.loads(text)) if form is Format.JSON else len(lines) - heads[form]
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize(("limit", "rows", "more"), [(0, 0, True), (3, 3, True), (5, 5, False), (9, 5, False)])
+def test_limit(
+    sample: Path,
+    tmp_path: Path,
+    form: Format,
+    limit: int,
+    rows: int,
+    more: bool,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with talkhouse.open(sample) as con:
+        sandbox.settle(con)
+        write(con, "select i as n from range(5) t(i) order by i desc", form, tmp_path / "out", limit=limit)
+    assert count(form, tmp_path / "out") == rows
+    note = f"only the first {limit} rows are given (--limit); there are more\n"
+    assert capfd.readouterr() == ("", note if more else "")
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, form: Format) -> None:
+    with talkhouse.open(sample) as con:
+        sandbox.settle(con)
+        with sandbox.stoppable(con, 20):
+            write(con, ENDLESS, form, tmp_path / "out", limit=2)
+    assert count(form, tmp_path / "out") == 2
+
+
+@pytest.mark.parametrize("form", [Format.CSV, Format.JSON, Format.PARQUET])
+def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, form: Format) -> None:
+    path = tmp_path / "out"
+    path.write_text("as it was")
+    begun = time.monotonic()
+    with talkhouse.open(sample) as con:
+        sandbox.settle(con)
+        with pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"), sandbox.stoppable(con, 0.5) as stop:
+            write(con, ENDLESS, form, path, whole=stop.check)
+    assert time.monotonic() - begun < 10
+    assert path.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_timeout_of_the_command(sample: Path) -> None:
+    shown = run("sql", LONG, "--db", sample, "--timeout", "0.3")
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "took too long" in shown.stderr
+    assert "within 0.3 s" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_query_that_fails_halfway_leaves_no_half_file(sample: Path, tmp_path: Path) -> None:
+    query = "select case when i = 500_000 then error('boom') else i end as n from range(1_000_000) t(i)"
+    for form in (Format.CSV, Format.PARQUET):
+        with talkhouse.open(sample) as con, pytest.raises(QueryFailed, match="boom"):
+            write(con, query, form, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_keeps_types(sample: Path, tmp_path: Path) -> None:
+    query = (
+        "select '{}'::json as j, uuid() as u, sum(1) as s, interval 1 day as i, now() as t, [1] as l, 'a' as \"a b\""
+    )
+    with talkhouse.open(sample) as con:
+        sandbox.settle(con)
+        write(con, query, Format.PARQUET, tmp_path / "out")
+    found = duckdb.execute(f"select column_type from (describe from read_parquet('{tmp_path}/out'))").fetchall()
+    assert [kind for (kind,) in found] == [
+        "JSON", "UUID", "DOUBLE", "VARCHAR", "TIMESTAMP WITH TIME ZONE", "INTEGER[]", "VARCHAR",
+    ]  # fmt: skip
+
+
+def test_output_to_a_device_and_to_the_warehouse_itself(place: Path) -> None:
+    warehouse = place / "w.duckdb"
+    assert run("sql", "select 1", "--db", warehouse, "--output", os.devnull).returncode == 0
+    assert not Path(os.devnull).is_file()
+    refused = run("sql", "select 1", "--db", warehouse, "--output", warehouse)
+    assert refused.returncode == 2
+    assert "would replace the warehouse" in refused.stderr
+
+
+@pytest.mark.parametrize("query", [LONG, ENDLESS])
+@pytest.mark.parametrize("to_file", [True, False])
+def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
+    # The script says when the query is about to run: a SIGINT before that meets Python's own start.
+    script = (
+        "import pathlib, talkhouse.formats as formats\n"
+        "write = formats.write\n"
+        "def said(*a, **k):\n"
+        "    pathlib.Path('started').touch(); write(*a, **k)\n"
+        "formats.write = said\n"
+        "from talkhouse.cli import main; main()"
+    )
+    arguments = ["sql", query, "--db", str(sample), "--format", "csv", *(["--output", "out"] if to_file else [])]
+    process = subprocess.Popen(
+        [COMMAND[0], "-c", script, *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "started").exists():
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["started"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["sql", "select 1 as x", "--format", "csv"], ["sql", ENDLESS, "--format", "csv"], ["status"], ["views"]],
+)
+def test_a_reader_that_has_left_is_no_error(sample: Path, arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    shown = subprocess.run(
+        [*COMMAND, *arguments, "--db", str(sample)],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    os.close(writing)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_a_terminal_that_goes_is_no_error(sample: Path) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "sql", ENDLESS, "--db", str(sample), "--format", "csv"],
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(follower)
+    os.read(leader, 1)
+    os.close(leader)
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, "")
+
+
+def test_help_explains_the_cage() -> None:
+    shown = " ".join(run("sql", "--help", env={"COLUMNS": "200"}).stdout.split())
+    for word in ("caged", "--unsafe", "--timeout", "--limit", "read-only"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ('select 1 as "default", 2 as "a""b"', [["default", 'a"b'], ["1", "2"]]),
+        ("select 1 as x, [2] as x, interval 3 day as x", [["x", "x", "x"], ["1", "[2]", "3 days"]]),
+    ],
+)
+def test_csv_of_awkward_names(sample: Path, query: str, rows: object, capfd: pytest.CaptureFixture[str]) -> None:
+    with talkhouse.open(sample) as con:
+        write(con, query, Format.CSV, None)
+    assert list(csv.reader(capfd.readouterr().out.splitlines())) == rows

@@ -1,0 +1,317 @@
+"""The publisher's files against what comes back of them: equal, or the first difference, in exact words."""
+
+import io
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import tarfile
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from ingest.registry import corpora, sample_of
+from ingest.sources import disk_files
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build, ingest
+from talkhouse.restore import diff_json
+from talkhouse.restore.diff_bytes import first_difference
+from talkhouse.restore.diff_json import json_difference
+from talkhouse.restore.verify import Status, Verdict, verify
+from tests.talkhouse.cli.test_cli import COMMAND, run
+from tests.talkhouse.restore.test_write_back import stopped
+
+DBDC3 = corpora()["dbdc3"]
+DELIDATA = corpora()["delidata"]
+
+SAME = [
+    ("1.10", "1.1"),
+    ("1e3", "1000.0"),
+    ("1e400", "1E+400"),
+    ("NaN", " NaN"),
+    ("-0", "0"),
+    ("9" * 6000, "9" * 6000 + " "),
+    ('"\\u00e9\\/"', '"é/"'),
+    ('{"a": [1, {"b": null}]}', '{"a":[1,{"b":null}]}'),
+    ('["\\ud800"]', '["\\ud800" ]'),
+    ('["a", {"b": nul}, 1.0]', '["a",{"b": nul},1.00]'),
+]
+
+DIFFERENT = [
+    ("1", "1.0", "", "another value", "1", "1.0"),
+    ("1", "true", "", "another type", "1", "true"),
+    ("0.0", "-0.0", "", "another value", "0.0", "-0.0"),
+    ("NaN", "Infinity", "", "another value", "NaN", "Infinity"),
+    ("NaN", "null", "", "another type", "NaN", "null"),
+    ("1e400", "1e401", "", "another value", "1e400", "1e401"),
+    ("1e-400", "0.0", "", "another value", "1e-400", "0.0"),
+    ("1" * 6000, "1" * 5999 + "2", "", "another value", "1" * 21, "1" * 20 + "2"),
+    ('{"a": {"x/y": [0, "abc"]}}', '{"a": {"x/y": [0, "abd"]}}', "/a/x~1y/1", None, '"abc"', '"abd"'),
+    ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}', "", "keys in another order", '"a"', '"b"'),
+    ('{"a": 1, "b": 2}', '{"a": 1}', "", 'no key "b"', '"b"', "no key"),
+    ('{"a": 1}', '{"a": 1, "a": 1}', "", "a key too many", "no key", '"a"'),
+    ('{"a": 1, "a": 2}', '{"a": 2, "a": 2}', "/a", "another value", "1", "2"),
+    ("[1, 2]", "[1]", "", "another number of items", "2", "1"),
+    ("[[1], 2]", "[{}, 2]", "/0", "another type", "a list of 1 items", "an object of 0 keys"),
+    ('["a", {"b": nul}]', '["a", {"b": nil}]', "/1/b", "another value", "nul", "nil"),
+    ('{"a"', '{"b"', "", "another value", '{"a"', '{"b"'),
+]
+
+
+@pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_equal_values_are_equal(one: str, other: str, whole: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff_json, "_WHOLE", whole)
+    assert json_difference(one.encode(), other.encode()) is None
+    assert json_difference(other.encode(), one.encode()) is None
+
+
+@pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
+@pytest.mark.parametrize(("one", "other", "place", "what", "expected", "shown"), DIFFERENT)
+def test_the_first_difference_of_values(
+    one: str,
+    other: str,
+    place: str,
+    what: str | None,
+    expected: str,
+    shown: str,
+    whole: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(diff_json, "_WHOLE", whole)
+    found = json_difference(one.encode(), other.encode())
+    assert found is not None
+    assert (found.pointer, found.expected, found.found) == (place, expected, shown)
+    assert found.what == (what or "another text, from character 3 on")
+    assert json_difference(other.encode(), one.encode()) is not None
+
+
+def test_a_difference_deep_in_a_long_text_is_shown() -> None:
+    found = json_difference(json.dumps("x" * 5000).encode(), json.dumps("x" * 4000 + "\n").encode())
+    assert found is not None
+    assert found.what == "another text, from character 4,001 on"
+    assert (found.expected, found.found) == (json.dumps("x" * 40), json.dumps("x" * 20 + "\n"))
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("came", "went", "expected"),
+    [
+        (b"ab\ncd\n", b"ab\ncd\n", None),
+        (b"", b"", None),
+        (b"ab\ncd\nef", b"ab\ncd\r\nef", (2, 3, r"'cd\n'", r"'cd\r\n'")),
+        (b"ab\n", b"ab", (1, 3, r"'ab\n'", "the end of the file")),
+        (b"ab", b"ab\n", (1, 3, "the end of the file", r"'ab\n'")),
+        (b"a\xff", b"a\xfe", (1, 2, r"'a\xff'", r"'a\xfe'")),
+        (b"x" * 100 + b"1", b"x" * 100 + b"2", (1, 101, repr("x" * 30 + "1"), repr("x" * 30 + "2"))),
+    ],
+)
+def test_the_first_difference_of_bytes(
+    came: bytes, went: bytes, expected: tuple[int, int, str, str] | None, size: int
+) -> None:
+    pieces = [came[start : start + size] for start in range(0, len(came), size)]
+    found = first_difference(pieces, io.BytesIO(went))
+    assert (found and (found.line, found.byte, found.expected, found.found)) == expected
+
+
+# Files and the warehouse.
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder of two corpora: one of JSON, partly in archives, one of text."""
+    for corpus in (DBDC3, DELIDATA):
+        shutil.copytree(sample_of(corpus), tmp_path / "data" / corpus.id)
+    folder = tmp_path / "data" / "dbdc3"
+    shutil.make_archive(str(folder / "DBDC3"), "zip", folder, "DBDC3")
+    with tarfile.open(folder / "CIC_json_data.tgz", "w:gz") as archive:
+        archive.add(folder / "CIC_json_data", "CIC_json_data")
+    shutil.rmtree(folder / "DBDC3")
+    shutil.rmtree(folder / "CIC_json_data")
+    (folder / "YI_json_data" / "broken.log.json").write_text('{"dialogue-id": \n')
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", limit=QuarantineLimit("100%"))
+    return tmp_path / "data"
+
+
+def text_file(data: Path) -> Path:
+    return next(path for path in sorted((data / "delidata").rglob("*-*")) if path.is_file())
+
+
+def verdicts(tmp_path: Path, warehouse: str = "w.duckdb") -> dict[str, Verdict]:
+    found = {}
+    with talkhouse.open(tmp_path / warehouse) as con:
+        for corpus in (DBDC3, DELIDATA):
+            for one in verify(con, corpus, disk_files(tmp_path / "data" / corpus.id, corpus.id)):
+                found[one.file] = one
+    return found
+
+
+def spoiled(tmp_path: Path, *statements: str) -> None:
+    """Copy the warehouse and change what it holds."""
+    shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "spoiled.duckdb")
+    with duckdb.connect(tmp_path / "spoiled.duckdb") as con:
+        for statement in statements:
+            assert con.execute(statement).fetchall()[0][0] > 0
+
+
+@pytest.mark.usefixtures("data")
+def test_every_file_is_equal_or_no_data(tmp_path: Path) -> None:
+    found = verdicts(tmp_path)
+    assert {one.status for one in found.values()} == {Status.EQUAL, Status.NOT_DATA}
+    assert "dbdc3/CIC_json_data.tgz!CIC_json_data/CIC9001.log.json" in found
+    assert found["dbdc3/YI_json_data/broken.log.json"].by == "bytes"
+    assert found["dbdc3/DBDC3.zip!DBDC3/LICENSE.txt"].reason == "skipped by name: a licence"
+    texts = [one for name, one in found.items() if name.startswith("delidata/") and one.status is Status.EQUAL]
+    assert texts
+    assert {one.by for one in texts} == {"bytes"}
+    assert not list((tmp_path / "data").rglob("*.part"))
+
+
+def test_what_the_tables_have_otherwise_is_different(data: Path, tmp_path: Path) -> None:
+    group = text_file(data)
+    spoiled(
+        tmp_path,
+        f"update main.turns set text = text || '!' where dialogue_id = 'delidata:{group.name}' and turn_index = 2",
+        "update main.turns set text = 'x' where dialogue_id = 'dbdc3:YI9001' and turn_index = 1",
+    )
+    found = {name: one for name, one in verdicts(tmp_path, "spoiled.duckdb").items() if one.status != "not data"}
+    different = {name: one.difference for name, one in found.items() if one.status is Status.DIFFERENT}
+    text = different.pop(f"delidata/delidata_corpus/{group.name}")
+    assert text is not None
+    assert (text.pointer, text.line) == (None, 4)
+    assert {one.pointer for one in different.values() if one} == {"/turns/1/utterance"}
+    assert {one.found for one in different.values() if one} == {'"x"'}
+    assert {one.status for one in found.values()} == {Status.EQUAL, Status.DIFFERENT}
+
+
+def test_files_that_changed_are_not_held_against_the_warehouse(data: Path, tmp_path: Path) -> None:
+    group, gone = text_file(data), data / "dbdc3" / "YI_json_data" / "YI9001.log.json"
+    group.write_bytes(group.read_bytes() + b"x")
+    gone.unlink()
+    (data / "dbdc3" / "YI_json_data" / "other.log.json").write_text("{}")
+    (data / "dbdc3" / "YI_json_data" / "README").write_text("skipped by name, and new")
+    found = verdicts(tmp_path)
+    told = {name: one.status for name, one in found.items() if one.status not in (Status.EQUAL, Status.NOT_DATA)}
+    assert told == {
+        f"delidata/delidata_corpus/{group.name}": Status.CHANGED,
+        "dbdc3/YI_json_data/YI9001.log.json": Status.GONE,
+        "dbdc3/YI_json_data/other.log.json": Status.NEW,
+    }
+    assert found["dbdc3/YI_json_data/README"].status is Status.NOT_DATA
+
+
+def test_a_byte_order_mark_is_part_of_the_file(data: Path, tmp_path: Path) -> None:
+    marked = data / "dbdc3" / "YI_json_data" / "YI9001.log.json"
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    build(tmp_path / "w.duckdb", Silent(), data=data, limit=QuarantineLimit("100%"))
+    name = "dbdc3/YI_json_data/YI9001.log.json"
+    assert verdicts(tmp_path)[name].status is Status.EQUAL
+    spoiled(tmp_path, f"update meta.source_files set note = null where source_file_id = '{name}'")
+    found = verdicts(tmp_path, "spoiled.duckdb")[name].difference
+    assert found is not None
+    assert (found.what, found.expected, found.found) == ("the byte order mark", "a byte order mark", "none")
+
+
+# The command.
+
+
+def test_the_samples_are_verified_without_a_word(sample: Path) -> None:
+    shown = run("verify", "--db", sample)
+    assert shown.returncode == 0, shown.stdout
+    *_, last = shown.stdout.splitlines()
+    assert " files compared (" in last
+    assert "different" not in last
+
+
+@pytest.mark.usefixtures("data")
+def test_the_folder_that_was_built_from_is_the_default(tmp_path: Path) -> None:
+    assert run("verify", "--db", "w.duckdb", cwd=tmp_path).returncode == 0
+    (tmp_path / "data").rename(tmp_path / "moved")
+    gone = run("verify", "--db", "w.duckdb", cwd=tmp_path)
+    assert gone.returncode == 2
+    assert "no longer there" in gone.stderr
+    assert "--data DIR" in gone.stderr
+    assert run("verify", "--db", "w.duckdb", "--data", "moved", cwd=tmp_path).returncode == 0
+
+
+def test_what_was_ingested_is_found_again(data: Path, tmp_path: Path) -> None:
+    paths = [data / "dbdc3" / "DBDC3.zip", data / "dbdc3" / "YI_json_data"]
+    ingest(tmp_path / "i.duckdb", Silent(), "dbdc3", paths, limit=QuarantineLimit("100%"))
+    shown = run("verify", "--db", "i.duckdb", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+
+
+def test_differences_are_told_in_narrow_lines(data: Path, tmp_path: Path) -> None:
+    group = text_file(data)
+    spoiled(
+        tmp_path,
+        f"update main.turns set text = text || '!' where dialogue_id = 'delidata:{group.name}' and turn_index = 2",
+    )
+    options = ["--db", "spoiled.duckdb", "--data", "data"]
+    shown = run("verify", *options, cwd=tmp_path, env={"COLUMNS": "60"})
+    assert shown.returncode == 1
+    name = f"delidata/delidata_corpus/{group.name}"
+    at = shown.stdout.splitlines().index(f"different  {name}")
+    place, published, restored = shown.stdout.splitlines()[at + 1 : at + 4]
+    assert place.strip().startswith("line 4, byte ")
+    assert published.strip().startswith("published: '")
+    assert restored.strip().startswith("restored:  '")
+    assert "1 different" in shown.stdout.splitlines()[-1]
+    found = json.loads(run("verify", *options, "--json", cwd=tmp_path).stdout)
+    (one,) = [one for one in found if one["status"] == "different"]
+    assert (one["file"], one["difference"]["line"]) == (name, 4)
+
+
+def test_only_one_corpus_is_verified(data: Path, tmp_path: Path) -> None:
+    shown = run("verify", "--db", "w.duckdb", "--data", data, "--corpus", "delidata", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert "dbdc3" not in shown.stdout
+
+
+def test_a_corpus_that_the_warehouse_has_not_is_new(data: Path, tmp_path: Path) -> None:
+    ingest(tmp_path / "less.duckdb", Silent(), "delidata", [data / "delidata"])
+    shown = run("verify", "--db", "less.duckdb", "--data", data, cwd=tmp_path)
+    assert shown.returncode == 1
+    assert "new        dbdc3/IRIS_json_data/iris_90001.log.json" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--corpus", "dbcd3"], ["no corpus 'dbcd3'"]),
+        (["--data", "nowhere"], ["no such data folder"]),
+        (["--data", "."], ["none of these corpora"]),
+        (["--db", "none.duckdb"], ["no warehouse here"]),
+    ],
+)
+def test_wrong_use_is_told(sample: Path, tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    shown = run("verify", *(["--db", sample] if "--db" not in arguments else []), *arguments, cwd=tmp_path)
+    assert shown.returncode == 2
+    assert "Traceback" not in shown.stderr
+    assert all(word in shown.stderr for word in words), shown.stderr
+
+
+def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
+    def nearly_full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    command = [*COMMAND, "verify", "--db", str(sample)]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    assert shown.returncode == 1
+    assert "could not be written to a temporary folder" in shown.stderr
+    assert "TMPDIR" in shown.stderr
+
+
+def test_ctrl_c_leaves_no_temporary_files(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    process = stopped(["verify", "--db", sample], tmp_path)
+    assert list((tmp_path / "tmp").iterdir()) != []
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "interrupted\n")
+    assert list((tmp_path / "tmp").iterdir()) == []

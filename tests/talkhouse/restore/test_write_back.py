@@ -1,0 +1,440 @@
+"""The publisher's files, written back from the tables: archives, pieces, what is refused, and nothing half."""
+
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from ingest import record_order, unload
+from ingest.corpus import Corpus
+from ingest.registry import corpora, sample_of
+from ingest.stored_record import StoredRecord
+from ingest.unload import stored_records
+from schema.errors import BuildFailed, OutputFailed, UsageError
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.restore.open_files import OpenFiles
+from talkhouse.restore.write_back import restore, write_back
+from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+
+DBDC3 = corpora()["dbdc3"]
+
+TOY = """
+import re
+
+from ingest.corpus import Corpus
+from ingest.outcomes import FileEnvelope, Loaded, SourceLocation, Rejected, Unrecognised
+from ingest.common_rules import Rule
+from ingest.rows import Dialogue, Record, Turn
+
+def read(files):
+    for file in files:
+        if not re.search(r"{taken}", file.name):
+            yield Unrecognised(file, "its name has another ending")
+            continue
+        lines = file.read().decode().split("\\n")[:-1]
+        yield FileEnvelope(file, {{"lines": len(lines)}}, len(lines))
+        for index, line in enumerate(lines):
+            place = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
+            key = f"{{file.id}}/{{index}}"
+            if re.match(r"{refused}", line):
+                yield Rejected(place, "TOY-01", f"it is {{line!r}}", line.encode())
+                continue
+            record = Record(
+                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, place.pointer
+            )
+            turn = Turn(f"toy:{{key}}", 0, None, "user", "message", line)
+            yield Loaded(place, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
+
+def write(records):
+    for one in records:
+        if one.raw is not None:
+            yield one.path, one.raw + b"\\n"
+        elif one.record is None:
+            yield one.path, b""
+        else:
+            yield one.path, one.turns[0].text.encode() + b"\\n"
+
+CORPUS = Corpus(
+    id="toy", version={version}, title="Toy", description="", homepage="", licence="none", citation="none",
+    languages=("en",), files="text files", splits={{"all": None}}, read=read, write=write,
+    rules=(Rule("TOY-01", "reject_dialogue", "A line begins so.", "Mend it."),),
+)
+"""
+"""A corpus of lines: which names it takes and which lines it refuses can be changed."""
+
+LINES = {"one.txt": "hello\n!bad\nworld\n", "two.txt": "?odd\nwell\n"}
+
+
+def declare(root: Path, refused: str = "[!?]", taken: str = r"\.txt$", version: int = 1) -> tuple[Path, ...]:
+    """Write the toy corpus down and give its root."""
+    (root / "roots" / "toy").mkdir(parents=True, exist_ok=True)
+    text = TOY.format(refused=refused, taken=taken, version=version)
+    (root / "roots" / "toy" / "__init__.py").write_text(text)
+    return (root / "roots",)
+
+
+def toy(root: Path) -> Corpus:
+    return corpora((root / "roots",))["toy"]
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """A data folder of toy files: plain, in archives, with what is no data."""
+    folder = tmp_path / "data" / "toy"
+    folder.mkdir(parents=True)
+    for name, text in LINES.items():
+        (folder / name).write_text(text)
+    with zipfile.ZipFile(folder / "packed.zip", "w") as archive:
+        for name, text in {
+            **LINES,
+            "deep/README": "notes\n",
+            "deep/odd name.txt": "Ä\n",
+            "image.png": "no text",
+        }.items():
+            archive.writestr(name, text)
+    with tarfile.open(folder / "more.tar.gz", "w:gz") as more:
+        more.add(folder / "one.txt", "./one.txt")
+    (folder / "LICENSE").write_text("do as you like\n")
+    declare(tmp_path)
+    return tmp_path / "data"
+
+
+def made(root: Path, name: str = "w.duckdb", **options: object) -> duckdb.DuckDBPyConnection:
+    """Build the toy data folder and open the warehouse."""
+    options = {"data": root / "data", "limit": QuarantineLimit("100%"), "corpus_roots": (root / "roots",)} | options
+    build(root / name, Silent(), **options)  # type: ignore[arg-type]
+    return talkhouse.open(root / name)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.usefixtures("lines")
+def test_archives_are_folders_of_their_members(tmp_path: Path) -> None:
+    with made(tmp_path) as con:
+        done = write_back(con, toy(tmp_path), tmp_path / "out")
+    found = files_in(tmp_path / "out")
+    assert {name: raw.decode() for name, raw in found.items()} == {
+        **LINES,
+        **{f"packed/{name}": text for name, text in LINES.items()},
+        "packed/deep/odd name.txt": "Ä\n",
+        "more/one.txt": LINES["one.txt"],
+    }
+    assert sorted(done.files) == sorted(tmp_path / "out" / name for name in found)
+    assert (done.given, done.bytes) == (len(found), sum(map(len, found.values())))
+    assert (done.records, done.quarantined) == (14, 5)
+    assert [(one.id, one.kind) for one in done.left_out] == [
+        ("toy/LICENSE", "skipped"),
+        ("toy/packed.zip!deep/README", "skipped"),
+        ("toy/packed.zip!image.png", "unrecognised"),
+    ]
+
+
+@pytest.mark.usefixtures("lines")
+def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> None:
+    ids = "select source_file_id, records_loaded from meta.source_files where kind in ('read', 'archive') order by all"
+    with made(tmp_path) as con:
+        (tmp_path / "again").mkdir()
+        restore(con, toy(tmp_path), tmp_path / "again" / "toy", archives=True)
+        restore(con, toy(tmp_path), tmp_path / "twice", archives=True)
+        known, records = con.execute(ids).fetchall(), con.execute("from main.records order by all").fetchall()
+    assert files_in(tmp_path / "again" / "toy") == files_in(tmp_path / "twice"), "the same bytes each time"
+    assert sorted(files_in(tmp_path / "twice")) == ["more.tar.gz", "one.txt", "packed.zip", "two.txt"]
+    with made(tmp_path, "again.duckdb", data=tmp_path / "again") as con:
+        assert con.execute(ids).fetchall() == known
+        assert con.execute("from main.records order by all").fetchall() == records
+
+
+def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(lines / "toy" / "packed.zip") as archive:
+        archive.extract("one.txt", lines / "toy" / "packed")
+    with made(tmp_path) as con:
+        with pytest.raises(UsageError, match=r"two files have one name[\s\S]*--archive") as caught:
+            restore(con, toy(tmp_path), tmp_path / "out")
+        assert "toy/packed.zip!one.txt" in str(caught.value)
+        assert "toy/packed/one.txt" in str(caught.value)
+        restore(con, toy(tmp_path), tmp_path / "out", archives=True)
+    assert (tmp_path / "out" / "packed" / "one.txt").read_text() == LINES["one.txt"]
+    with zipfile.ZipFile(tmp_path / "out" / "packed.zip") as archive:
+        assert archive.read("one.txt").decode() == LINES["one.txt"]
+
+
+def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnection) -> None:
+    for file, group in groupby(stored_records(con, "mpchat"), key=lambda one: one.file.source_file_id):
+        positions = [one.pointer.split("/")[1:] for one in group if one.pointer]
+        splits = [split for split, _ in groupby(positions, key=lambda place: place[0])]
+        assert len(splits) == len(set(splits)), file
+        for _, list_of in groupby(positions, key=lambda place: place[0]):
+            indexes = [int(index) for _, index in list_of]
+            assert indexes == sorted(indexes)
+
+
+def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gathered() -> list[object]:
+        return [
+            (one.record, one.raw, one.turns, one.annotations, one.persona_uses, one.candidates, one.participants)
+            for corpus_id in corpora()
+            for one in stored_records(con, corpus_id)
+        ]
+
+    whole = gathered()
+    monkeypatch.setattr(record_order, "_RECORDS", 3)
+    assert gathered() == whole
+    monkeypatch.setattr(record_order, "_RECORDS", 1_000)
+    monkeypatch.setattr(record_order, "_ROWS", 40)
+    assert gathered() == whole
+
+
+def test_one_record_is_what_the_stream_has_of_it(con: duckdb.DuckDBPyConnection) -> None:
+    for one in stored_records(con, "mpchat"):
+        if one.record:
+            alone = unload.stored_record(con, one.record.record_id)
+            assert (alone.record, alone.turns, alone.candidates) == (one.record, one.turns, one.candidates)
+    with pytest.raises(KeyError):
+        unload.stored_record(con, "mpchat/none")
+
+
+def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None:
+    for number in range(100):
+        (lines / "toy" / f"{number:03}.txt").write_text(f"first {number}\nsecond {number}\n")
+
+    def shuffled(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        yield from sorted(toy(tmp_path).write(records), key=lambda piece: piece[1].partition(b" ")[0])
+
+    with made(tmp_path) as con:
+        restore(con, toy(tmp_path), tmp_path / "plain")
+        restore(con, replace(toy(tmp_path), write=shuffled), tmp_path / "out")
+    plain, out = files_in(tmp_path / "plain"), files_in(tmp_path / "out")
+    assert all(out[f"{number:03}.txt"] == plain[f"{number:03}.txt"] for number in range(100))
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda records: (("two.txt", b"") for _ in records), "leaves out a file that was read: toy/more.tar.gz!./one"),
+        (lambda records: ((f"x{one.path}", b"") for one in records), "gives a file that was never read: x"),
+    ],
+)
+@pytest.mark.usefixtures("lines")
+def test_a_writer_that_is_wrong_is_told(
+    tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
+) -> None:
+    with made(tmp_path) as con, pytest.raises(OutputFailed, match=message):
+        restore(con, replace(toy(tmp_path), write=write), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_without_bytes_needs_no_piece(lines: Path, tmp_path: Path) -> None:
+    (lines / "toy" / "empty.txt").write_bytes(b"")
+
+    def sparing(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        return (piece for piece in toy(tmp_path).write(records) if piece[1])
+
+    with made(tmp_path) as con:
+        restore(con, replace(toy(tmp_path), write=sparing), tmp_path / "out")
+    assert (tmp_path / "out" / "empty.txt").read_bytes() == b""
+
+
+@pytest.mark.usefixtures("lines")
+def test_a_name_that_points_outside_is_refused(tmp_path: Path) -> None:
+    made(tmp_path).close()
+    shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "changed.duckdb")
+    with duckdb.connect(tmp_path / "changed.duckdb") as con:
+        con.execute("update meta.source_files set path = 'toy/../../evil.txt' where source_file_id = 'toy/one.txt'")
+        with pytest.raises(BuildFailed, match="points outside"):
+            restore(con, toy(tmp_path), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_an_empty_folder_stays_the_folder_that_it_is(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    before = (tmp_path / "out").stat().st_ino
+    assert all(path.is_file() for path in restore(con, DBDC3, tmp_path / "out"))
+    assert (tmp_path / "out").stat().st_ino == before
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+
+
+def test_open_files_are_closed(tmp_path: Path) -> None:
+    with OpenFiles() as files:
+        for number in range(200):
+            files.append(tmp_path / "deep" / str(number % 100), b"x")
+    assert {path.read_bytes() for path in (tmp_path / "deep").iterdir()} == {b"xx"}
+
+
+INVENT = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import migrations
+from benchmarks.memory import peak
+from ingest.registry import corpora
+from schema import warehouse
+from talkhouse.restore.write_back import restore
+
+path, number = Path("w.duckdb"), int(sys.argv[1])
+migrations.upgrade(path)
+with warehouse.create(path) as con:
+    con.execute("insert into main.texts select 'toy:' || i, 'toy', repeat(i || ' ', 300) from range(2000) t(i)")
+    con.execute(
+        "insert into meta.source_files by name select 'toy/all.tsv' as source_file_id, 'toy' as corpus_id, "
+        "'toy/all.tsv' as path, 'read' as kind, '' as sha256, 1 as size, '2026-01-01'::timestamp as modified_at, "
+        f"{number} as records_in, {number} as records_loaded, 0 as records_quarantined"
+    )
+    con.execute(
+        "insert into main.records by name select 'toy/' || i as record_id, 'toy' as corpus_id, i as record_index, "
+        f"'toy/all.tsv' as source_file_id, '/' || i as source_pointer from range({number}) t(i)"
+    )
+    con.execute(
+        "insert into main.candidates by name select 'toy/' || i // 51 as record_id, 0 as turn_index, "
+        "'' as candidate_set, i % 51 as position, 0 as item_index, 'toy:' || i % 2000 as text_id "
+        f"from range({number} * 51) t(i)"
+    )
+    con.execute("checkpoint")
+
+def write(records):
+    for one in records:
+        yield "all.tsv", b"".join(one.texts[row.text_id].encode() + b"\\n" for row in one.candidates)
+
+with warehouse.connect(path) as con:
+    (written,) = restore(con, replace(corpora()["dbdc3"], id="toy", write=write), Path("out"))
+print(peak(), written.stat().st_size / 1e6)
+"""
+
+
+def test_memory_does_not_grow_with_a_file(tmp_path: Path) -> None:
+    measured = []
+    for number in (2_500, 7_500):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        shown = subprocess.check_output([sys.executable, "-c", INVENT, str(number)], cwd=folder, text=True)
+        measured.append([float(figure) for figure in shown.split()])
+        shutil.rmtree(folder)
+    (small, size), (large, larger) = measured
+    assert larger - size > 300
+    assert large - small < (larger - size) / 4
+
+
+# The command.
+
+
+def test_the_command_says_what_it_did(sample: Path, tmp_path: Path) -> None:
+    shown = run("restore", "dbdc3", "--output", "out", "--db", sample, cwd=tmp_path, env={"COLUMNS": "60"})
+    assert shown.returncode == 0, shown.stderr
+    count = len([path for path in (tmp_path / "out").rglob("*") if path.is_file()])
+    assert shown.stdout.startswith(f"Restored {count} files of dbdc3 (")
+    assert f"{count} records, 0 of them from the quarantine" in shown.stdout
+    assert "dbdc3/DBDC3/LICENSE.txt" in shown.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_the_command_tells_of_the_quarantine(tmp_path: Path) -> None:
+    shutil.copytree(sample_of(DBDC3), tmp_path / "data" / "dbdc3")
+    broken = tmp_path / "data" / "dbdc3" / "YI_json_data" / "broken.log.json"
+    broken.write_text('{"dialogue-id": \n')
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", limit=QuarantineLimit("100%"))
+    shown = run("restore", "dbdc3", "--output", "out", "--archive", "--db", "w.duckdb", cwd=tmp_path)
+    assert "records, 1 of them from the quarantine" in shown.stdout
+    assert (tmp_path / "out" / "YI_json_data" / "broken.log.json").read_bytes() == broken.read_bytes()
+
+
+def test_a_terminal_gets_progress(sample: Path, tmp_path: Path) -> None:
+    assert "restoring dbdc3" in on_a_terminal(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dbcd3", "--output", "out"], ["no corpus 'dbcd3'", "dbdc3"]),
+        (["dbdc3", "--output", "taken"], ["not empty", "another --output"]),
+        (["dbdc3", "--output", "taken/file"], ["the output is a file"]),
+        (["dbdc3", "--output", "no/such"], ["there is no such folder"]),
+        (["dbdc3"], ["--output"]),
+    ],
+)
+def test_wrong_use_is_told_and_leaves_nothing(
+    sample: Path, tmp_path: Path, arguments: list[str], words: list[str]
+) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    shown = run("restore", *arguments, "--db", sample, cwd=tmp_path)
+    assert shown.returncode == 2
+    assert "Traceback" not in shown.stderr
+    assert all(word in shown.stderr for word in words), shown.stderr
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["taken", "taken/file"]
+
+
+def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
+    def nearly_full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    command = [*COMMAND, "restore", "dbdc3", "--output", "out", "--db", str(sample)]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    assert shown.returncode == 1
+    assert "there is no room for the files; nothing was left behind" in shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def stopped(arguments: list[object], cwd: Path) -> "subprocess.Popen[str]":
+    """Start a command and hold it in the middle of the writing of a file."""
+    script = (
+        "import time\n"
+        "from pathlib import Path\n"
+        "import talkhouse.restore.open_files as open_files\n"
+        "append = open_files.OpenFiles.append\n"
+        "def slow(self, path, piece):\n"
+        "    append(self, path, piece)\n"
+        "    Path('started').touch()\n"
+        "    time.sleep(60)\n"
+        "open_files.OpenFiles.append = slow\n"
+        "from talkhouse.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True)
+    while not (cwd / "started").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    (cwd / "started").unlink()
+    return process
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path, is_there: bool) -> None:
+    if is_there:
+        (tmp_path / "out").mkdir()
+    process = stopped(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "interrupted\n")
+    assert [path.name for path in tmp_path.rglob("*")] == (["out"] if is_there else [])
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_what_a_killed_process_left_is_cleared(sample: Path, tmp_path: Path, is_there: bool) -> None:
+    if is_there:
+        (tmp_path / "out").mkdir()
+    process = stopped(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
+    with talkhouse.open(sample) as con:
+        with pytest.raises(UsageError, match="another process is writing"):
+            restore(con, DBDC3, tmp_path / "out")
+        process.kill()
+        process.communicate()
+        restore(con, DBDC3, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]

@@ -1,0 +1,97 @@
+"""Names that are not there: what exists instead, what to type next, and what the shell offers after TAB."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ingest.registry import corpora
+from schema.errors import UsageError
+from talkhouse.query.suggestions import hint
+from talkhouse.relations import check_corpus, closest, relation
+
+COMMAND = Path(sys.executable).with_name("talkhouse")
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("turn", "main.turns"),
+        ("turns", "main.turns"),
+        ("dbcd3.breakdown_detection", "dbdc3.breakdown_detection"),
+        ("breakdown_detecton", "dbdc3.breakdown_detection"),
+        ("bi.scheme_agrement", "bi.scheme_agreement"),
+    ],
+)
+def test_the_nearest_name_comes_first(con: duckdb.DuckDBPyConnection, name: str, first: str) -> None:
+    names = con.execute("select schema_name || '.' || table_name from duckdb_columns() where not internal").fetchall()
+    assert closest(name, {name for (name,) in names})[0] == first
+
+
+def test_where_none_is_near_all_are_given() -> None:
+    assert closest("xyzzy", ["main.turns", "bi.turns"]) == ["main.turns", "bi.turns"]
+
+
+def test_a_relation_is_found_with_and_without_main(con: duckdb.DuckDBPyConnection) -> None:
+    assert relation(con, "turns") == relation(con, "main.turns")
+    assert relation(con, "dbdc3.breakdown_detection")["comment"]
+    with pytest.raises(UsageError, match=r"no view or table 'breakdown_detection'[\s\S]*one of: dbdc3\.breakdown_det"):
+        relation(con, "breakdown_detection")
+
+
+def test_a_corpus_that_is_not_there_is_told_with_those_that_are(con: duckdb.DuckDBPyConnection) -> None:
+    check_corpus(con, "dbdc3")
+    with pytest.raises(UsageError, match=r"no corpus 'dbdc4'[\s\S]*one of: .*dbdc3"):
+        check_corpus(con, "dbdc4")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "step"),
+    [
+        ("from turn", "one of: main.turns,", "talkhouse views"),
+        ("from dbdc.breakdown_detection", "one of: dbdc3.breakdown_detection,", "talkhouse views"),
+        ("select split from main.turns", "'split' is in: main.examples, main.records,", "talkhouse views NAME"),
+        ("select turns.split from main.turns", "'split' is in: main.examples, main.records,", "talkhouse views NAME"),
+        ("select txt from main.turns", "a column such as: text", "talkhouse views NAME"),
+        ("select xyzzy_plugh from main.turns", "", "talkhouse views NAME"),
+        ("selct 1", "", "at the mark"),
+        ("select foo(1)", "", "talkhouse views NAME"),
+    ],
+)
+def test_a_query_that_fails_is_told_what_there_is(
+    con: duckdb.DuckDBPyConnection, query: str, expected: str, step: str
+) -> None:
+    with pytest.raises(duckdb.Error) as caught:
+        con.execute(query)
+    found = hint(con, str(caught.value))
+    assert expected in (found.expected or "")
+    assert bool(expected) == (found.expected is not None)
+    assert step in found.next_step
+
+
+def completed(words: str, database: Path) -> list[str]:
+    """Give what bash would offer after TAB at the end of these words."""
+    environment = {
+        **os.environ,
+        "TALKHOUSE_DB": str(database),
+        "_TALKHOUSE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=60).stdout.split()
+
+
+def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:
+    assert completed("talkhouse fin", sample) == ["findings"]
+    assert completed("talkhouse build --corpus ", sample) == list(corpora())
+    assert completed("talkhouse findings --corpus db", sample) == ["dbdc3"]
+    assert completed("talkhouse views dbdc3.breakdown_detection_", sample) == [
+        "dbdc3.breakdown_detection_dev",
+        "dbdc3.breakdown_detection_eval",
+    ]
+    assert "bi.examples" in completed("talkhouse export bi.", sample)
+    assert completed(f"talkhouse views --db {sample} main.tur", tmp_path / "none.duckdb") == ["main.turns"]
+    assert completed("talkhouse views main.tur", tmp_path / "none.duckdb") == []
