@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -151,12 +153,13 @@ def _is_spaced(raw: bytes) -> bool:
     return is_possible and _SPACED.search(raw) is not None
 
 
-def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Take an object's members for ``json.loads``; raises BadRecord TH-03 where a key stands twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in names if names.count(key) > 1)
+def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Collect an object's members, for ``json.loads`` too; raises BadRecord TH-03 where a key stands twice."""
+    members = list(pairs)
+    found = dict(members)
+    if len(found) < len(members):
+        counts = Counter(key for key, _ in members)
+        twice = next(key for key in found if counts[key] > 1)
         raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
     return found
 

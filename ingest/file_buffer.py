@@ -10,7 +10,10 @@ _PIECE = 4_000_000
 
 
 class FileBuffer:
-    """All bytes of a file, read once, so that nobody can change them; ``release`` gives back what is done with."""
+    """All bytes of a file, read once, so that nobody can change them; ``release`` gives back what is done with.
+
+    ``view`` is of the bytes; ``SourceFile.hold`` leaves a byte order mark out of it.
+    """
 
     def __init__(self, stream: IO[bytes], size: int, update: Callable[[memoryview], object]) -> None:
         """Read ``size`` bytes; each piece is given to ``update``, of a hash for instance, while the next one is read.

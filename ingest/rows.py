@@ -82,6 +82,38 @@ class Record(Row):
     source_pointer: str
     extra: str | None = None
 
+    def annotation(
+        self,
+        turn_index: int | None,
+        scheme: str,
+        label: str | None,
+        value: float | None = None,
+        *,
+        annotator_index: int = 0,
+        annotator_id: str | None = None,
+        item_index: int = 0,
+        persona_set: str | None = None,
+        persona_position: int | None = None,
+        persona_id: str | None = None,
+        extra: str | None = None,
+    ) -> "Annotation":
+        """Make the row of a label that came with this record."""
+        return Annotation(
+            record_id=self.record_id,
+            turn_index=turn_index,
+            persona_set=persona_set,
+            persona_position=persona_position,
+            scheme=scheme,
+            annotator_index=annotator_index,
+            item_index=item_index,
+            dialogue_id=self.dialogue_id,
+            persona_id=persona_id,
+            annotator_id=annotator_id,
+            label=label,
+            value=value,
+            extra=extra,
+        )
+
 
 class Persona(Row):
     """A persona element or sentence."""

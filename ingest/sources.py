@@ -131,14 +131,16 @@ class SourceFile:
         return raw
 
     def hold(self) -> FileBuffer:
-        """Give the bytes as ``read`` does, in memory that can be given back bit by bit; for files of great size.
+        """Read the bytes as ``read`` does, into memory that can be given back bit by bit; for files of great size.
 
-        A byte order mark is noted, and is part of the bytes. Raises SourceError as ``read`` does.
+        Raises SourceError as ``read`` does.
         """
         with _readable(self.disk), self._open() as stream:
             state = sha256()
             held = FileBuffer(stream, self.size, state.update)
         self.has_bom = held.view[: len(BOM)] == BOM
+        if self.has_bom:
+            held.view = held.view[len(BOM) :]
         self.sha256 = state.hexdigest()
         return held
 

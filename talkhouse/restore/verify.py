@@ -121,7 +121,7 @@ def _of_values(file: SourceFile, restored: Path) -> Difference | None:
     with restored.open("rb") as stream:
         # Mapped and not read; nothing of no bytes can be mapped.
         went = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(_without_mark(file.hold().view), _without_mark(memoryview(went)))
+    return json_difference(file.hold().view, _without_mark(memoryview(went)))
 
 
 def _without_mark(view: memoryview) -> memoryview:

@@ -1,7 +1,6 @@
 """JSON, strict and typed: every defect is named with its rule and place, and no field is lost in silence."""
 
 import json
-from typing import Any
 
 import msgspec
 import pytest
@@ -11,7 +10,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
 from ingest.decode import BadRecord
-from ingest.json_members import members
 
 
 class Line(Struct, forbid_unknown_fields=True):
@@ -118,42 +116,6 @@ def test_a_key_twice_is_always_found(
             talk(raw)
     else:
         assert len(talk(raw).value.lines) == len(objects)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.dictionaries(st.text(max_size=4), JSON) | st.lists(JSON), st.sampled_from([None, 1]))
-def test_splitting_and_decoding_is_decoding(value: Any, indent: int | None) -> None:
-    raw = json.dumps(value, indent=indent).encode()
-    pieces = [(member.token, json.loads(member.raw)) for member in members(raw)]
-    whole = value.items() if isinstance(value, dict) else enumerate(value)
-    assert pieces == [(str(token), item) for token, item in whole]
-
-
-def test_a_malformed_member_does_not_hide_the_others() -> None:
-    raw = b'{"0": {"a": NaN}, "1": {"s": "}\\""}, "2": NaN, "3": "\\ud800", "4": {"a" 1}, "5": [1,]}'
-    found = {member.token: member.raw for member in members(raw)}
-    assert list(found) == ["0", "1", "2", "3", "4", "5"]
-    assert found["1"] == b'{"s": "}\\""}'
-    assert found["4"] == b'{"a" 1}'
-
-
-def test_a_key_twice_is_given_twice() -> None:
-    raw = b' {"a": {"x": 1}, "b": 2, "a": {"x": 3}}'
-    assert [(m.token, m.raw) for m in members(raw)] == [("a", b'{"x": 1}'), ("b", b"2"), ("a", b'{"x": 3}')]
-    assert [m.token for m in members(b'{"a":1,"a":2}')] == ["a", "a"]
-    assert [m.token for m in members(b'{"a":1,"b":1,"\\u0061":1}')] == ["a", "b", "a"]
-
-
-@pytest.mark.parametrize("raw", [b'{"a": {"x": 1}', b'{"a"', b'["x"', b"{", b'{"a": [1, 2}'])
-def test_brackets_that_do_not_match_are_told(raw: bytes) -> None:
-    with pytest.raises(BadRecord, match="TH-01"):
-        list(members(raw))
 
 
 def test_the_order_of_keys_is_the_published_one() -> None:

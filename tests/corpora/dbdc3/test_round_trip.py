@@ -121,7 +121,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
     assert CORPUS.write_record
     for one in stored_records(con, CORPUS.id):
         if one.record:
-            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
