@@ -100,6 +100,14 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
     return BadRecord("TH-01", f"malformed JSON: {error}")
 
 
+def text(raw: bytes) -> str:
+    """Decode UTF-8; raises BadRecord TH-02 where it is not."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise json_problem(raw, error) from error
+
+
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
