@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -69,6 +69,16 @@ def pointer(*tokens: object) -> str:
 def dump(value: object) -> str | None:
     """Write the JSON text of ``extra``; None for an empty object."""
     return msgspec.json.encode(value).decode() if value else None
+
+
+def dump_extra(values: Mapping[str, Any]) -> str | None:
+    """Write the JSON text of ``extra`` without what is empty, but for texts; None where nothing is left."""
+    return dump({key: value for key, value in values.items() if value or value == ""})
+
+
+def literals(extra: str | None) -> dict[str, Raw]:
+    """Read ``extra``; its values stay the literals that they are."""
+    return {} if extra is None else decoder(dict[str, Raw]).decode(extra)
 
 
 def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
