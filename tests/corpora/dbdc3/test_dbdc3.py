@@ -208,7 +208,7 @@ LOG = st.fixed_dictionaries(
 
 
 def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Give the rows of the task for one log: annotated turns of anybody but U, in order."""
+    """Return the rows of the task for one log: annotated turns of anybody but U, in order."""
     found = []
     for index, turn in enumerate(log["turns"]):
         labels = [label["breakdown"] for label in turn.get("annotations") or []]
