@@ -110,10 +110,10 @@ def test_fields_are_in_published_order_and_stand_once() -> None:
 
 def test_a_block_is_the_rows_that_it_stands_for() -> None:
     blocks = [
-        rows.Block(
+        rows.ColumnBatch(
             rows.PersonaUse, {"record_id": "r", "turn_index": 2}, {"position": [0, 1], "persona_id": ["p", "q"]}
         ),
-        rows.Block(rows.PersonaUse, {"record_id": "s"}, {"position": [0], "persona_id": ["p"]}),
+        rows.ColumnBatch(rows.PersonaUse, {"record_id": "s"}, {"position": [0], "persona_id": ["p"]}),
     ]
     found = (
         column_batch_frame("persona_uses", blocks).select("record_id", "turn_index", "position", "persona_id").rows()
@@ -122,8 +122,8 @@ def test_a_block_is_the_rows_that_it_stands_for() -> None:
 
 
 def test_columns_may_be_series_and_lists_in_blocks_of_one_table() -> None:
-    lists = rows.Block(rows.Participant, {"role": "user"}, {"dialogue_id": ["a", "b"], "speaker_id": ["c", "d"]})
-    series = rows.Block(
+    lists = rows.ColumnBatch(rows.Participant, {"role": "user"}, {"dialogue_id": ["a", "b"], "speaker_id": ["c", "d"]})
+    series = rows.ColumnBatch(
         rows.Participant,
         {"role": "agent"},
         {"dialogue_id": pl.Series(["e", "é"]), "speaker_id": pl.Series(["f", None], dtype=pl.String)},
