@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import BOM, DiskFile, SourceFile, opened
+from ingest.disk_files import DiskFile
+from ingest.sources import BOM, SourceFile, opened
 from schema.errors import OutputFailed
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
@@ -121,7 +122,7 @@ def _of_values(file: SourceFile, restored: Path) -> Difference | None:
     with restored.open("rb") as stream:
         # Mapped and not read; nothing of no bytes can be mapped.
         went = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(_without_mark(file.hold().view), _without_mark(memoryview(went)))
+    return json_difference(file.hold().view, _without_mark(memoryview(went)))
 
 
 def _without_mark(view: memoryview) -> memoryview:

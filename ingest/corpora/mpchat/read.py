@@ -20,7 +20,7 @@ from ingest.corpora.mpchat.rejected_examples import answers_first, refusals
 from ingest.corpora.mpchat.warnings import missing_personas, talk_oddities
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
 from ingest.rows import ColumnBatch, Record, Row
-from ingest.sources import BOM, SourceFile
+from ingest.sources import SourceFile
 from ingest.texts import Texts
 
 _RELEASED = 100
@@ -53,10 +53,10 @@ class _Reader:
         """Give every dialogue of a file, then what the file is beside them."""
         held, kind = file.hold(), FILES[file.name]
         try:
-            fields, lists = split_file(held.view[len(BOM) :] if file.has_bom else held.view)
+            fields, lists = split_file(held.view)
         except decode.BadRecord as bad:
             place = SourceLocation(file, subset=kind.subset, size=file.size)
-            yield reject(place, bad, bytes(held.view[len(BOM) :] if file.has_bom else held.view))
+            yield reject(place, bad, bytes(held.view))
             return
         given = self.files.take(file, kind.subset)
         yield from given.notes()

@@ -83,7 +83,7 @@ BROKEN = st.sampled_from(
 
 @st.composite
 def folder(draw: st.DrawFn) -> dict[str, bytes]:
-    """Make files by path: logs, some of one talk told otherwise, background paragraphs, and broken ones."""
+    """Make files by path: logs, some that state one dialogue differently, background paragraphs, and broken ones."""
     logs = draw(st.lists(LOG, min_size=1, max_size=12))
     again = [log | {"group-id": draw(MAYBE), "speaker-id": draw(MAYBE)} for log in logs if draw(st.booleans())]
     files: dict[str, bytes] = {}
@@ -121,7 +121,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
     assert CORPUS.write_record
     for one in stored_records(con, CORPUS.id):
         if one.record:
-            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:

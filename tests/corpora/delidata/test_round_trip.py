@@ -153,7 +153,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
     assert CORPUS.write_record
     for one in stored_records(con, CORPUS.id):
         if one.record:
-            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ingest import batches, json_members, sources
 from ingest.corpora.mantis import parts
+from ingest.disk_files import disk_files
 from ingest.outcomes import RereadRequested
-from ingest.sources import disk_files, opened
+from ingest.sources import opened
 from tests.conftest import Build, how_many
 from tests.corpora.mantis.inventor import Inventor
 
@@ -62,7 +63,7 @@ def test_dialogues_are_the_same_wherever_a_file_is_cut(
             # Only an object or list inside, or a key that is no word, may hide where a dialogue ends or what NaN is.
             assert not talks or not all(is_plain(talk) for talk in talks.values())
             return
-    assert found == [(one.token, one.raw) for one in json_members._scan(text)]
+    assert found == [(one.token, one.raw) for one in json_members.members(text)]
 
 
 def is_plain(talk: dict[str, Any]) -> bool:
