@@ -269,6 +269,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
         [sys.executable, "-c", script, "build", "--data", "data"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     while not (tmp_path / "started").exists():
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
