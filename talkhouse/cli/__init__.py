@@ -1,7 +1,9 @@
 """The command line: one module per command, each a thin layer over the functions that do the work."""
 
 import gc
+import inspect
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -36,19 +38,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("build")(build.command)
-app.command("ingest")(ingest.command)
-app.command("status")(status.command)
-app.command("sql")(sql.command)
-app.command("check")(check.command)
-app.command("findings")(findings.command)
-app.command("views")(views.command)
-app.command("search")(search.command)
-app.command("show")(show.command)
-app.command("export")(export.command)
-app.command("restore")(restore.command)
-app.command("verify")(verify.command)
-app.command("replay")(replay.command)
+
+
+def _help(doc: str) -> str:
+    """Join the lines of each paragraph, which then wraps at the terminal's width; indented lines stay."""
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(doc))
+
+
+for _module in (build, ingest, status, sql, check, findings, views, search, show, export, restore, verify, replay):
+    app.command(_module.__name__.rpartition(".")[2], help=_help(_module.command.__doc__ or ""))(_module.command)
 
 
 def _version(asked: bool) -> None:
