@@ -63,7 +63,7 @@ def command(
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
-    The text is matched to the character: %, * and quotes stand for themselves, and nothing is normalised. Turns are
+    The text is matched to the character: %, * and quotes have no special meaning, and nothing is normalised. Turns are
     sorted by dialogue id and turn index. If nothing is found, the command says so, and the exit code is 0.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:

@@ -14,7 +14,7 @@ union all
 select 'dialogue', dialogue_id from main.dialogues where dialogue_id = $name
 """
 
-# A dialogue stands for its records, which often have the same native id.
+# A dialogue represents its records, which often have the same native id.
 _NATIVE = """
 select 'dialogue' as kind, dialogue_id as id from main.dialogues where native_id = $name
 union all

@@ -24,7 +24,7 @@ def check_text(con: duckdb.DuckDBPyConnection, text: str, options: str) -> None:
             "the regular expression can't be read",
             expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
             found=found,
-            next_step="leave out --regex to search for the text as it stands",
+            next_step="leave out --regex to search for the text literally",
         ) from error
 
 

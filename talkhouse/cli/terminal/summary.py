@@ -41,7 +41,7 @@ def show(result: Result) -> None:
 
 def _show_dry_run(result: Result, inventory: Inventory) -> None:
     """Print what a build would do: what is recognised, what is ignored and why, what is found."""
-    output.print("[bold]Dry run[/]: nothing was published. The warehouse would hold:")
+    output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
     show_corpora(inventory.status, unchanged=result.plan.keep)
     for corpus_id in result.plan.remove:
         output.print(f"  removed {corpus_id}: it is no longer in the data folder")
