@@ -1,4 +1,4 @@
-"""Collect all that the warehouse holds about one dialogue or record: its turns, and what files say about it where."""
+"""Collect all that the warehouse has about one dialogue or record: its turns, what files say about it, and where."""
 
 from typing import Any
 
