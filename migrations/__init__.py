@@ -19,7 +19,7 @@ SCRIPTS = str(files(__name__))
 
 
 def head() -> str:
-    """Give the newest schema revision: the highest number among the version files (no import of Alembic)."""
+    """Return the newest schema revision: the highest number among the version files (no import of Alembic)."""
     names = (entry.name for entry in (files(__name__) / "versions").iterdir())
     return max(name[:4] for name in names if name[:4].isdigit())
 

@@ -1,4 +1,4 @@
-"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and reads comment and grain."""
+"""Find the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and read comments and grain."""
 
 import json
 import re
@@ -144,7 +144,7 @@ def _in_order(made: Iterable[Query], needs: Mapping[str, set[str]]) -> tuple[Que
 
 
 def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
-    """Give the tables and views that SELECTs read, as they name them."""
+    """Return the tables and views that each SELECT reads, as it names them."""
     found = {}
     texts = [query.sql for query in selects]
     rows = duckdb.execute("select json_serialize_sql(sql) from (select unnest(?::varchar[]) as sql)", [texts])
@@ -169,4 +169,4 @@ def _base_tables(node: Any) -> Iterator[tuple[str, str]]:
 
 
 def _broken(path: Path, reason: str) -> CatalogueError:
-    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="mend the file")
+    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="fix the file")

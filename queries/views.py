@@ -1,4 +1,4 @@
-"""Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
+"""Put a catalogue into a staged warehouse: macros and views with comments, examples, and a view per split."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 def create_split_views(
     con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
 ) -> None:
-    """Create, beside each task view, one view per split; those that are there are left alone.
+    """Create, beside each task view, one view per split; existing ones are left alone.
 
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
     """
@@ -61,7 +61,7 @@ def create_split_views(
 
 
 class _View(NamedTuple):
-    """A view that is to be made."""
+    """A view to create."""
 
     schema: str
     name: str
@@ -94,7 +94,7 @@ def _create(con: duckdb.DuckDBPyConnection, views: list[_View]) -> None:
 
 
 def _inherited(column: str) -> str | None:
-    """Give the meaning of a column that a view takes over from a shared table under the same name."""
+    """Return the meaning of a column that a view takes from a shared table under the same name."""
     tables = (metadata.tables[name] for name in _INHERITED_FROM)
     return next((table.columns[column].comment for table in tables if column in table.columns), None)
 

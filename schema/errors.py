@@ -2,7 +2,7 @@
 
 
 class TalkhouseError(Exception):
-    """Something that the user can mend; the command line prints it without a traceback."""
+    """Something that the user can fix; the command line prints it without a traceback."""
 
     exit_code = 1
 
@@ -28,7 +28,7 @@ class TalkhouseError(Exception):
 
 
 class UsageError(TalkhouseError):
-    """The command was given something that it can't work with."""
+    """The command can't work with its arguments."""
 
     exit_code = 2
 
@@ -42,7 +42,7 @@ class WarehouseLocked(TalkhouseError):
 
 
 class NotAWarehouse(UsageError):
-    """The file is no DuckDB database, or one that Talkhouse did not make."""
+    """The file is not a DuckDB database, or not one that Talkhouse made."""
 
 
 class SchemaMismatch(TalkhouseError):

@@ -21,16 +21,16 @@ RECIPES = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
 TALKHOUSE = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv run alembic", "git clone", "cd ")
-"""Commands of the documents that are no commands of ours."""
+"""Commands in the documents that are not Talkhouse's."""
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Give the code blocks of a language."""
+    """Return the code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: str) -> list[str]:
-    """Give the shell commands of a page, one by one; comments are left out."""
+    """Return the shell commands of a page, one by one; comments are left out."""
     lines = "".join(blocks(page, "sh")).replace("\\\n", "").splitlines()
     return [line.partition("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
 

@@ -38,7 +38,7 @@ def run(
 
 
 def on_a_terminal(arguments: Sequence[object], cwd: Path, columns: int = 100) -> str:
-    """Run a command on a terminal of its own and give all that it shows."""
+    """Run a command on a terminal of its own and return all that it shows."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
     process = subprocess.Popen(
@@ -269,6 +269,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
         [sys.executable, "-c", script, "build", "--data", "data"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     while not (tmp_path / "started").exists():
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
@@ -295,8 +296,8 @@ def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
     process.wait(timeout=30)
 
 
-@pytest.mark.parametrize(("raised", "is_told"), [("KeyboardInterrupt", False), ("ValueError", True)])
-def test_an_interrupt_that_nobody_can_catch_is_not_told(raised: str, is_told: bool) -> None:
+@pytest.mark.parametrize(("raised", "is_reported"), [("KeyboardInterrupt", False), ("ValueError", True)])
+def test_an_interrupt_that_nobody_can_catch_is_not_reported(raised: str, is_reported: bool) -> None:
     script = f"""
 import sys
 from talkhouse import cli
@@ -307,4 +308,4 @@ cli.app = Closing
 cli.main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert (raised in done.stderr) == is_told
+    assert (raised in done.stderr) == is_reported
