@@ -10,7 +10,7 @@ import pytest
 
 from ingest.registry import corpora
 from schema.errors import UsageError
-from talkhouse.query.suggestions import hint
+from talkhouse.query.suggestions import suggest
 from talkhouse.relations import check_corpus, closest, relation
 
 COMMAND = Path(sys.executable).with_name("talkhouse")
@@ -66,7 +66,7 @@ def test_a_query_that_fails_is_told_what_there_is(
 ) -> None:
     with pytest.raises(duckdb.Error) as caught:
         con.execute(query)
-    found = hint(con, str(caught.value))
+    found = suggest(con, str(caught.value))
     assert expected in (found.expected or "")
     assert bool(expected) == (found.expected is not None)
     assert step in found.next_step
