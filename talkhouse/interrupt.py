@@ -51,7 +51,7 @@ def stoppable(con: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
     clock = threading.Thread(target=_watch, args=(con, stop, done, receiver), daemon=True)
-    # Python's own handler waits until DuckDB gives control back, which may take hours: a thread must hear of it.
+    # Python's own handler waits until DuckDB returns control, which may take hours: a thread must hear of it.
     previous = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     handler = signal.signal(signal.SIGINT, stop.on_sigint)
     clock.start()

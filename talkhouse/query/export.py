@@ -58,24 +58,24 @@ def export(
     Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
     """
     file_format = file_format or _by_suffix(output)
-    described = manifest.manifest_path(output)
-    _check_free(con, (output, described), force=force)
+    manifest_path = manifest.path_for(output)
+    _check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(con, name, split=split, columns=columns, limit=limit)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(con, selection)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            text.write_text(manifest.manifest(con, selection, sources, file_format, part, rows), encoding="utf-8")
+            text.write_text(manifest.describe(con, selection, sources, file_format, part, rows), encoding="utf-8")
             size = part.stat().st_size
             check_complete()
             # In this order no manifest ever stands beside rows that it is not about, whenever the process is killed.
-            described.unlink(missing_ok=True)
+            manifest_path.unlink(missing_ok=True)
             move_into_place(part, output.resolve())
-            move_into_place(text, described)
+            move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, described, rows, size, sources)
+    return Exported(selection.full_name, output, manifest_path, rows, size, sources)
 
 
 def configure(con: duckdb.DuckDBPyConnection, output: Path) -> None:
@@ -95,7 +95,7 @@ def _by_suffix(output: Path) -> ExportFormat:
         raise UsageError(
             f"the name '{output.name}' does not tell the format",
             expected=f"a name that ends in {', '.join(_SUFFIXES)}",
-            next_step=f"give --format {'|'.join(ExportFormat)}",
+            next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format
 

@@ -22,7 +22,7 @@ _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_
 """Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
 
 
-def manifest_path(output: Path) -> Path:
+def path_for(output: Path) -> Path:
     """Return the path of a file's manifest."""
     return output.with_name(f"{output.name}.manifest.json")
 
@@ -39,7 +39,7 @@ def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[s
     return [corpus for corpus in known if (corpus["corpus_id"],) in found]
 
 
-def manifest(
+def describe(
     con: duckdb.DuckDBPyConnection,
     selection: Selection,
     sources: list[dict[str, Any]],

@@ -38,7 +38,7 @@ _SANDBOX_SETTINGS = {
 READING = ("SELECT", "EXPLAIN", "MULTI")
 """Statements that are allowed in the sandbox; a pivot is a MULTI, as it first looks for its columns."""
 
-_UNSAFE = "if you trust the query, give --unsafe (the warehouse stays open read-only)"
+_UNSAFE = "if you trust the query, add --unsafe (the warehouse stays open read-only)"
 
 _REFUSAL = re.compile(
     r"disabled (by|through) configuration|configuration has been locked|it exists in the \w+ extension"

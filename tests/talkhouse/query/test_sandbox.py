@@ -49,13 +49,13 @@ FILES = [
     "from 's3://bucket/a.parquet'",
     "from read_csv('/dev/stdin')",
 ]
-"""Reading queries that reach for a file or the network: DuckDB's switches stop them."""
+"""Reading queries that reach for a file or the network: DuckDB's settings stop them."""
 
 # The database's own file, its log and its temporary folder are paths that DuckDB itself would let a query write to.
 OWN = [
-    f"with x as (copy (select 1) to '{{db}}{ending}' (format {form}, use_tmp_file {tmp})) from x"
+    f"with x as (copy (select 1) to '{{db}}{ending}' (format {copy_format}, use_tmp_file {tmp})) from x"
     for ending in ("", ".wal", ".tmp/x", ".wal.gz")
-    for form in ("csv", "parquet")
+    for copy_format in ("csv", "parquet")
     for tmp in ("true", "false")
 ]
 WRITES = [
@@ -137,7 +137,7 @@ NOT_THERE = [
 
 
 @pytest.fixture
-def place(sample: Path, tmp_path: Path) -> Iterator[Path]:
+def folder(sample: Path, tmp_path: Path) -> Iterator[Path]:
     """A folder with a warehouse of its own and files that a query might reach for; a test may change none of it."""
     shutil.copy(sample, tmp_path / "w.duckdb")
     (tmp_path / "mine.csv").write_text("a,b\n1,secret\n")
@@ -157,25 +157,25 @@ def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
 
 
 @pytest.mark.parametrize("attack", [*FILES, *WRITES, *STATEMENTS])
-def test_the_cage_refuses_and_says_so(place: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_sandbox_refuses_and_says_so(folder: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(QueryFailed, match=r"the console is sandboxed[\s\S]*--unsafe"):
-        ask(place, attack)
+        ask(folder, attack)
     assert "secret" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("attack", NOT_THERE)
-def test_some_attacks_fail_anywhere(place: Path, attack: str) -> None:
+def test_some_attacks_fail_anywhere(folder: Path, attack: str) -> None:
     for sandboxed in (True, False):
         with pytest.raises(QueryFailed):
-            ask(place, attack, sandboxed=sandboxed)
+            ask(folder, attack, sandboxed=sandboxed)
 
 
 @pytest.mark.parametrize("attack", [*WRITES, "copy (select 1) to '{db}' (format csv, use_tmp_file false)"])
-def test_the_switches_hold_without_the_check_of_statements(place: Path, attack: str) -> None:
-    with talkhouse.open(place / "w.duckdb") as con:
+def test_the_settings_hold_without_the_check_of_statements(folder: Path, attack: str) -> None:
+    with talkhouse.open(folder / "w.duckdb") as con:
         sandbox.configure(con)
         with pytest.raises(duckdb.PermissionException):
-            con.sql(attack.format(dir=place, db=place / "w.duckdb")).fetchall()
+            con.sql(attack.format(dir=folder, db=folder / "w.duckdb")).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -187,20 +187,20 @@ def test_the_switches_hold_without_the_check_of_statements(place: Path, attack: 
         "select content from read_text('{dir}/mine.csv')",
     ],
 )
-def test_unsafe_reads_files(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
-    ask(place, query, sandboxed=False)
+def test_unsafe_reads_files(folder: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(folder, query, sandboxed=False)
     assert "secret" in capfd.readouterr().out
 
 
 def test_unsafe_does_what_it_says_and_does_not_write_to_the_warehouse(
-    place: Path, capfd: pytest.CaptureFixture[str]
+    folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ask(place, "set threads = 1; create temp table t as from '{dir}/mine.csv'; select b from t", sandboxed=False)
+    ask(folder, "set threads = 1; create temp table t as from '{dir}/mine.csv'; select b from t", sandboxed=False)
     assert capfd.readouterr().out == '"b"\n"secret"\n'
-    ask(place, "create temp table t (a int)", sandboxed=False)
+    ask(folder, "create temp table t (a int)", sandboxed=False)
     assert capfd.readouterr() == ("", "done; the query returns no rows\n")
     with pytest.raises(QueryFailed, match="read-only"):
-        ask(place, "delete from main.turns", sandboxed=False)
+        ask(folder, "delete from main.turns", sandboxed=False)
 
 
 @pytest.mark.parametrize(
@@ -218,29 +218,29 @@ def test_unsafe_does_what_it_says_and_does_not_write_to_the_warehouse(
         "select current_date",
     ],
 )
-def test_what_reads_passes(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
-    ask(place, query)
+def test_what_reads_passes(folder: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(folder, query)
     assert len(capfd.readouterr().out.splitlines()) > 1
 
 
 @pytest.mark.parametrize("query", ["", "-- nothing", ";"])
-def test_an_empty_query_is_told(place: Path, query: str) -> None:
+def test_an_empty_query_is_an_error(folder: Path, query: str) -> None:
     with pytest.raises(TalkhouseError, match="the query is empty"):
-        ask(place, query)
+        ask(folder, query)
 
 
-def test_the_command_is_sandboxed_until_unsafe(place: Path) -> None:
-    query = f"select b from '{place}/mine.csv'"
-    refused = run("sql", query, "--db", place / "w.duckdb", "--format", "csv")
+def test_the_command_is_sandboxed_until_unsafe(folder: Path) -> None:
+    query = f"select b from '{folder}/mine.csv'"
+    refused = run("sql", query, "--db", folder / "w.duckdb", "--format", "csv")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "sandboxed" in refused.stderr
     assert "--unsafe" in refused.stderr
-    lifted = run("sql", query, "--db", place / "w.duckdb", "--format", "csv", "--unsafe")
+    lifted = run("sql", query, "--db", folder / "w.duckdb", "--format", "csv", "--unsafe")
     assert (lifted.returncode, lifted.stdout, lifted.stderr) == (0, '"b"\n"secret"\n', "")
 
 
-def test_memory_ends_with_a_hint_and_not_on_the_disk(place: Path) -> None:
-    with talkhouse.open(place / "w.duckdb") as con:
+def test_memory_ends_with_a_hint_and_not_on_the_disk(folder: Path) -> None:
+    with talkhouse.open(folder / "w.duckdb") as con:
         con.execute("set memory_limit = '100MB'")
         sandbox.configure(con)
         query = "select repeat('x', 100) || i as s from range(5_000_000) t(i) order by hash(i)"
@@ -248,22 +248,22 @@ def test_memory_ends_with_a_hint_and_not_on_the_disk(place: Path) -> None:
             run_query(con, query, QueryFormat.CSV, None)
 
 
-def count(form: QueryFormat, path: Path) -> int:
+def count(query_format: QueryFormat, path: Path) -> int:
     """Count the rows of a file in some format."""
-    if form is QueryFormat.PARQUET:
+    if query_format is QueryFormat.PARQUET:
         return len(duckdb.execute(f"from read_parquet('{path}')").fetchall())
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     heads = {QueryFormat.TABLE: 4, QueryFormat.MARKDOWN: 2, QueryFormat.CSV: 1, QueryFormat.JSONL: 0}
-    return len(json.loads(text)) if form is QueryFormat.JSON else len(lines) - heads[form]
+    return len(json.loads(text)) if query_format is QueryFormat.JSON else len(lines) - heads[query_format]
 
 
-@pytest.mark.parametrize("form", list(QueryFormat))
+@pytest.mark.parametrize("query_format", list(QueryFormat))
 @pytest.mark.parametrize(("limit", "rows", "more"), [(0, 0, True), (3, 3, True), (5, 5, False), (9, 5, False)])
 def test_limit(
     sample: Path,
     tmp_path: Path,
-    form: QueryFormat,
+    query_format: QueryFormat,
     limit: int,
     rows: int,
     more: bool,
@@ -271,30 +271,30 @@ def test_limit(
 ) -> None:
     with talkhouse.open(sample) as con:
         sandbox.configure(con)
-        run_query(con, "select i as n from range(5) t(i) order by i desc", form, tmp_path / "out", limit=limit)
-    assert count(form, tmp_path / "out") == rows
+        run_query(con, "select i as n from range(5) t(i) order by i desc", query_format, tmp_path / "out", limit=limit)
+    assert count(query_format, tmp_path / "out") == rows
     note = f"only the first {limit} rows are returned (--limit); there are more\n"
     assert capfd.readouterr() == ("", note if more else "")
 
 
-@pytest.mark.parametrize("form", list(QueryFormat))
-def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, form: QueryFormat) -> None:
+@pytest.mark.parametrize("query_format", list(QueryFormat))
+def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     with talkhouse.open(sample) as con:
         sandbox.configure(con)
         with stoppable(con, 20):
-            run_query(con, ENDLESS, form, tmp_path / "out", limit=2)
-    assert count(form, tmp_path / "out") == 2
+            run_query(con, ENDLESS, query_format, tmp_path / "out", limit=2)
+    assert count(query_format, tmp_path / "out") == 2
 
 
-@pytest.mark.parametrize("form", [QueryFormat.CSV, QueryFormat.JSON, QueryFormat.PARQUET])
-def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, form: QueryFormat) -> None:
+@pytest.mark.parametrize("query_format", [QueryFormat.CSV, QueryFormat.JSON, QueryFormat.PARQUET])
+def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     path = tmp_path / "out"
     path.write_text("as it was")
     begun = time.monotonic()
     with talkhouse.open(sample) as con:
         sandbox.configure(con)
         with pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"), stoppable(con, 0.5) as stop:
-            run_query(con, ENDLESS, form, path, check_complete=stop.check)
+            run_query(con, ENDLESS, query_format, path, check_complete=stop.check)
     assert time.monotonic() - begun < 10
     assert path.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [path]
@@ -310,9 +310,9 @@ def test_timeout_of_the_command(sample: Path) -> None:
 
 def test_a_query_that_fails_halfway_leaves_no_half_file(sample: Path, tmp_path: Path) -> None:
     query = "select case when i = 500_000 then error('boom') else i end as n from range(1_000_000) t(i)"
-    for form in (QueryFormat.CSV, QueryFormat.PARQUET):
+    for query_format in (QueryFormat.CSV, QueryFormat.PARQUET):
         with talkhouse.open(sample) as con, pytest.raises(QueryFailed, match="boom"):
-            run_query(con, query, form, tmp_path / "out")
+            run_query(con, query, query_format, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -329,8 +329,8 @@ def test_parquet_keeps_types(sample: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_output_to_a_device_and_to_the_warehouse_itself(place: Path) -> None:
-    warehouse = place / "w.duckdb"
+def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
+    warehouse = folder / "w.duckdb"
     assert run("sql", "select 1", "--db", warehouse, "--output", os.devnull).returncode == 0
     assert not Path(os.devnull).is_file()
     refused = run("sql", "select 1", "--db", warehouse, "--output", warehouse)
