@@ -160,7 +160,7 @@ def test_markdown_escapes_what_would_break_its_table(sample: Path) -> None:
 def test_values_are_spelled_as_duckdb_spells_them(sample: Path) -> None:
     query = r"select '\xff\x00'::blob as b, interval 1 month as i, [1, 2] as l, true as t, 'nan'::double as n, 1.5 as d"
     as_csv = run("sql", query, "--db", sample, "--format", "csv").stdout.splitlines()[1]
-    assert as_csv == r'\xFF\x00,1 month,"[1,2]",true,nan,1.5'
+    assert as_csv == r'"\xFF\x00","1 month","[1,2]",true,nan,1.5'
     as_markdown = run("sql", query, "--db", sample, "--format", "markdown").stdout.splitlines()[2]
     assert as_markdown == r"| \\xFF\\x00 | 1 month | [1,2] | true | nan | 1.5 |"
     as_json = run("sql", query, "--db", sample, "--format", "jsonl").stdout
@@ -186,7 +186,7 @@ def test_what_to_type_next_can_be_pasted(tmp_path: Path) -> None:
 
 def test_no_rows_are_no_rows(sample: Path) -> None:
     assert run("sql", "select 1 as x where false", "--db", sample, "--format", "json").stdout == "[]\n"
-    assert run("sql", "select 1 as x where false", "--db", sample, "--format", "csv").stdout == "x\n"
+    assert run("sql", "select 1 as x where false", "--db", sample, "--format", "csv").stdout == '"x"\n'
 
 
 def test_markup_in_texts_is_text(sample: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_narrow_terminal_loses_nothing(sample: Path, tmp_path: Path) -> None:
 
 
 def test_the_query_may_come_from_standard_input(sample: Path) -> None:
-    assert run("sql", "-", "--db", sample, "--format", "csv", text="select 1 as one").stdout == "one\n1\n"
+    assert run("sql", "-", "--db", sample, "--format", "csv", text="select 1 as one").stdout == '"one"\n1\n'
 
 
 def test_the_console_does_not_write(sample: Path) -> None:
