@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import batches, json_members, sources
 from ingest.corpora.mantis import parts
 from ingest.outcomes import RereadRequested
 from ingest.sources import disk_files, opened
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_examples
 from tests.corpora.mantis.inventor import Inventor
 
 Talks = list[tuple[str, bytes]]
@@ -38,7 +38,7 @@ def read(path: Path) -> Talks:
     return found
 
 
-@settings(max_examples=how_many(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(150)
 @given(
     talks=st.dictionaries(st.integers(0, 999), st.dictionaries(KEYS, VALUES, max_size=4), max_size=12),
     layout=st.sampled_from(LAYOUTS),

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ import talkhouse
 from schema import warehouse
 from schema.errors import UsageError
 from talkhouse.explore.search import Found, search
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import wait_for
 
 LONG = "filler " * 200
 TALKS = {
@@ -241,7 +241,7 @@ def test_nothing_to_look_for_is_wrong_use(path: Path) -> None:
 
 
 def test_text_that_is_no_unicode_is_refused(path: Path) -> None:
-    done = subprocess.run([*COMMAND, "search", b"\xff", "--db", path], capture_output=True, timeout=60)
+    done = subprocess.run([*COMMAND, "search", b"\xff", "--db", path], capture_output=True, timeout=300)
     assert done.returncode == 2
     assert b"no valid Unicode" in done.stderr
 
@@ -259,8 +259,7 @@ def test_ctrl_c_ends_a_search_quietly(path: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [COMMAND[0], "-c", script, "search", "x", "--db", path], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "started").exists():
-        time.sleep(0.05)
+    wait_for(tmp_path / "started", process)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
