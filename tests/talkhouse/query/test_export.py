@@ -425,6 +425,7 @@ def stopped_export(sample: Path, folder: Path, instant: str) -> subprocess.Popen
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("instant", "is_new"), [("writing", False), ("1", False), ("2", True)])
 def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
     sample: Path, tmp_path: Path, instant: str, is_new: bool

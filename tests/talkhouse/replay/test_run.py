@@ -238,7 +238,7 @@ def stopped(cwd: Path, instant: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("instant", ["loading", "publishing"])
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_cut_short_it_leaves_the_old_one(built: Path, tmp_path: Path, instant: str, sent: signal.Signals) -> None:
     stamp = identity(built)
     declare(tmp_path, refused=r"\?")

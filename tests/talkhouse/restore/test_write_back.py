@@ -424,6 +424,7 @@ def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path, is_there: bool) -> 
     assert [path.name for path in tmp_path.rglob("*")] == (["out"] if is_there else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_what_a_killed_process_left_is_cleared(sample: Path, tmp_path: Path, is_there: bool) -> None:
     if is_there:
