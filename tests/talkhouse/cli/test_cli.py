@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -14,7 +15,6 @@ import pytest
 
 import migrations
 from tests.commands import COMMAND, on_a_terminal, run
-from tests.conftest import wait_for
 
 COMMANDS = ("build", "ingest", "status", "sql")
 
@@ -222,7 +222,8 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", script, "build", "--data", "data"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    wait_for(tmp_path / "started", process)
+    while not (tmp_path / "started").exists():
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
