@@ -9,7 +9,7 @@ import duckdb
 import krippendorff
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.registry import corpora
@@ -17,6 +17,7 @@ from migrations import upgrade
 from queries.catalogue import BI, DEFAULT_ROOT, catalogue
 from queries.views import create_views
 from schema.sql import dicts
+from tests.conftest import invented_examples
 
 Row = dict[str, Any]
 VIEWS = [view for view in catalogue().views if view.schema == BI]
@@ -317,7 +318,7 @@ def assert_agreement(row: Row | None, units: list[list[str | None]]) -> None:
     assert row["fleiss_kappa"] == close(kappa_of(units))
 
 
-@settings(max_examples=60, deadline=None)
+@invented_examples(60)
 @given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES, unnamed=TABLES | FULL_TABLES)
 def test_agreement_is_that_of_the_library(
     toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any], unnamed: list[Any]

@@ -81,7 +81,7 @@ def completed(words: str, database: Path) -> list[str]:
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
-    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=60).stdout.split()
+    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=300).stdout.split()
 
 
 def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:

@@ -2,67 +2,21 @@
 
 import csv
 import json
-import os
-import pty
 import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import migrations
+from tests.commands import COMMAND, on_a_terminal, run
 
-COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 COMMANDS = ("build", "ingest", "status", "sql")
-
-
-def run(
-    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run a command with its output going to pipes."""
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "100", **(env or {})},
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def on_a_terminal(arguments: Sequence[object], cwd: Path, columns: int = 100) -> str:
-    """Run a command on a terminal of its own and return all that it shows."""
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        close_fds=True,
-    )
-    os.close(follower)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(leader, 65_536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
-    process.wait()
-    os.close(leader)
-    return shown.decode()
 
 
 def test_help_names_every_command() -> None:
@@ -272,7 +226,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "interrupted; the published warehouse is as it was" in stderr
     assert "Traceback" not in stderr
@@ -293,7 +247,7 @@ def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
     process.stdout.readline()
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
-    process.wait(timeout=30)
+    process.wait(timeout=300)
 
 
 @pytest.mark.parametrize(("raised", "is_reported"), [("KeyboardInterrupt", False), ("ValueError", True)])

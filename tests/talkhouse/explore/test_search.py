@@ -17,7 +17,7 @@ import talkhouse
 from schema import warehouse
 from schema.errors import UsageError
 from talkhouse.explore.search import Found, search
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import COMMAND, on_a_terminal, run
 
 LONG = "filler " * 200
 DIALOGUES = {
@@ -248,7 +248,7 @@ def test_nothing_to_look_for_is_wrong_use(path: Path) -> None:
 
 
 def test_text_that_is_no_unicode_is_refused(path: Path) -> None:
-    done = subprocess.run([*COMMAND, "search", b"\xff", "--db", path], capture_output=True, timeout=60)
+    done = subprocess.run([*COMMAND, "search", b"\xff", "--db", path], capture_output=True, timeout=300)
     assert done.returncode == 2
     assert b"not valid Unicode" in done.stderr
 
@@ -270,5 +270,5 @@ def test_ctrl_c_ends_a_search_quietly(path: Path, tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")

@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.explore.resolve_id import Target, resolve
 from talkhouse.explore.show import show
-from tests.talkhouse.cli.test_cli import on_a_terminal, run
+from tests.commands import on_a_terminal, run
 
 TOY = r"""
 from ingest.corpus import Corpus, Scheme

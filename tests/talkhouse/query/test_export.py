@@ -17,7 +17,7 @@ import duckdb
 import polars
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -27,7 +27,8 @@ from schema.errors import OutputFailed, UsageError
 from talkhouse.query import export as exports
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import invented_examples, wait_for
 
 TASK = "dbdc3.breakdown_detection"
 NASTY = [
@@ -114,7 +115,7 @@ def test_nasty_texts_come_back(writable: duckdb.DuckDBPyConnection, tmp_path: Pa
 @pytest.mark.parametrize("file_format", FORMATS)
 @given(texts=st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])), max_size=20))
 @example(texts=[])
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@invented_examples(30)
 def test_any_text_comes_back(copied: Path, file_format: ExportFormat, texts: list[str | None]) -> None:
     with tempfile.TemporaryDirectory() as folder, duckdb.connect(copied) as con:
         round_trip(con, texts, file_format, Path(folder))
@@ -414,13 +415,12 @@ def stopped_export(sample: Path, folder: Path, instant: str) -> subprocess.Popen
     process = subprocess.Popen(
         [COMMAND[0], "-c", STOPPING, instant, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
     )
-    while not (folder / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(folder / "reached", process)
     (folder / "reached").unlink()
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("instant", "is_new"), [("writing", False), ("1", False), ("2", True)])
 def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
     sample: Path, tmp_path: Path, instant: str, is_new: bool
@@ -447,7 +447,7 @@ def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
 def test_ctrl_c_while_rows_are_written(sample: Path, tmp_path: Path) -> None:
     process = stopped_export(sample, tmp_path, "writing")
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -460,16 +460,15 @@ def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
         )
     arguments = [*COMMAND, "export", "long", "--output", "rows.csv", "--db", str(copied)]
     process = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / ".rows.csv.part" / "rows").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(tmp_path / ".rows.csv.part" / "rows", process)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     script = (
         "import talkhouse.query.export; talkhouse.query.export._MEMORY = 500_000_000\n"
@@ -486,6 +485,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
 
 
+@pytest.mark.slow
 def test_a_view_that_needs_more_memory_gets_it(
     writable: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from talkhouse.interrupt import stoppable
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
 from talkhouse.query.run_query import run_query
-from tests.talkhouse.cli.test_cli import COMMAND, run
+from tests.commands import COMMAND, run
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
 ENDLESS = "select i from range(100_000_000_000) t(i)"
