@@ -11,9 +11,9 @@ from schema.errors import UsageError
 from schema.sql import literal
 from talkhouse import atomic_output
 from talkhouse.atomic_output import private_folder, private_folder_of, swap
-from talkhouse.build.memory import in_little_memory
 from talkhouse.query import manifest, sandbox, writers
 from talkhouse.query.formats import FileFormat
+from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.selection import Selection, select
 

@@ -405,7 +405,7 @@ def stopped(times, function):
         return function(*a, **k)
     return wrapped
 if sys.argv[1] == 'writing':
-    talkhouse.cli.export.Bar.advance = stopped(1, talkhouse.cli.export.Bar.advance)
+    talkhouse.cli.export.ProgressBar.advance = stopped(1, talkhouse.cli.export.ProgressBar.advance)
 else:
     talkhouse.query.export.swap = stopped(int(sys.argv[1]), talkhouse.query.export.swap)
 del sys.argv[1]
