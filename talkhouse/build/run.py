@@ -142,10 +142,18 @@ def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
     try:
         yield
     except (*_FAILURES, OSError) as error:
-        found, next_step = str(error).strip(), "make room on the disk of this folder if it is full, and build again"
-        if "Out of Memory" in found and "offload" not in found:
-            found = f"{found.partition(chr(10))[0]} (--memory-limit {memory_limit.text})"
-            next_step = "let DuckDB take more memory, for instance: --memory-limit 4GB"
+        found = str(error).strip()
+        if "Out of Memory" in found and "offload" not in found:  # what can't be offloaded has no room on the disk
+            raise BuildFailed(
+                "the build needs more memory than DuckDB may take; the published warehouse is as it was",
+                where=path,
+                expected=f"a build within --memory-limit {memory_limit.text}",
+                found=found.splitlines()[0],
+                next_step="raise the limit, for instance: --memory-limit 4GB",
+            ) from error
         raise BuildFailed(
-            "the build stopped; the published warehouse is as it was", where=path, found=found, next_step=next_step
+            "the build stopped; the published warehouse is as it was",
+            where=path,
+            found=found,
+            next_step="make room on the disk of this folder if it is full, and build again",
         ) from error
