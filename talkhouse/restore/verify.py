@@ -95,13 +95,13 @@ def _written(con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, on_pr
 
 def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) -> Verdict:
     """Compare one file; one that the warehouse was not built from is not compared."""
-    with restored.open("rb") as went:
-        has_bom = went.read(len(BOM)) == BOM
+    with restored.open("rb") as stream:
+        has_bom = stream.read(len(BOM)) == BOM
         if not has_bom:
-            went.seek(0)
-        came = file.chunks()
-        found = first_difference(came, went)
-        for _ in came:
+            stream.seek(0)
+        chunks = file.chunks()
+        found = first_difference(chunks, stream)
+        for _ in chunks:
             pass  # to its end, for the hash
     if file.sha256 != source.sha256:
         return Verdict(
@@ -121,9 +121,9 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
 def _of_values(file: SourceFile, restored: Path) -> Difference | None:
     """Compare two JSON files by value, byte order marks left out; memory: the publisher's file, once."""
     with restored.open("rb") as stream:
-        # Mapped and not read; nothing of no bytes can be mapped.
-        went = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(_without_bom(file.hold().view), _without_bom(memoryview(went)))
+        # Mapped and not read; an empty file can't be mapped.
+        mapped = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
+    return json_difference(_without_bom(file.hold().view), _without_bom(memoryview(mapped)))
 
 
 def _without_bom(view: memoryview) -> memoryview:

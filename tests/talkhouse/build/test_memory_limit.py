@@ -1,4 +1,4 @@
-"""The memory limit of a build: what does not fit is written to the disk, and a limit that is too small publishes nothing."""
+"""The memory limit of a build: what does not fit goes to the disk; too small a limit publishes nothing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,9 +27,7 @@ def greedy(tmp_path: Path) -> tuple[Path]:
     return (tmp_path / "queries",)
 
 
-def test_what_does_not_fit_is_written_to_the_disk(
-    greedy: tuple[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_is_written_to_the_disk(greedy: tuple[Path], tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     build(path, Silent(), only=("dbdc3",), memory_limit=MemoryLimit("64MB"), query_roots=greedy)
     with talkhouse.open(path) as con:
@@ -37,9 +35,7 @@ def test_what_does_not_fit_is_written_to_the_disk(
 
 
 @pytest.mark.parametrize("limit", ["5KB", "1MB", "12MB", "20MB"])
-def test_a_limit_that_is_too_small_publishes_nothing(
-    rebuild: Callable[..., Result], tmp_path: Path, limit: str
-) -> None:
+def test_too_small_a_limit_publishes_nothing(rebuild: Callable[..., Result], tmp_path: Path, limit: str) -> None:
     rebuild(only=("dbdc3",))
     published = (tmp_path / "w.duckdb").read_bytes()
     with pytest.raises(BuildFailed) as caught:
