@@ -1,4 +1,4 @@
-"""The tables of the newest schema revision, and the way there from an older one, by Alembic."""
+"""Makes the tables of the newest schema revision, and migrates older ones to it by Alembic."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,7 +53,7 @@ def make(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def upgrade(path: Path, revision: str = "head") -> None:
-    """Bring a private database file to a revision, in one transaction; raises DuckDB's own errors."""
+    """Migrate a private database file to a revision, in one transaction; raises DuckDB's own errors."""
     from alembic import command
     from sqlalchemy.exc import DBAPIError
 

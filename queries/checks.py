@@ -1,4 +1,4 @@
-"""Checks: SELECTs of rows that should not exist, some generated from the metadata, some written by hand."""
+"""Checks: SELECTs of what should not exist, some generated from the metadata, some written by hand."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -13,12 +13,12 @@ from schema.sql import dicts
 from schema.tables import metadata, qualified
 
 ROWS_KEPT = 1_000
-"""Offending rows of one check that are kept; further ones are only counted."""
+"""Offending rows of one check that are kept; more are counted."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something that should be true: its SELECT returns the rows that violate it."""
+    """Something that should be true: its SELECT returns the rows that offend."""
 
     name: str
     severity: str
@@ -28,9 +28,9 @@ class Check:
     """The rule that findings name: the corpus's own, or the check's name."""
     remedy: str
     corpus_id: str | None = None
-    """The corpus that it is about; None: all of them."""
+    """The corpus that it is about; None for all of them."""
     about: str | None = None
-    """The table that the check is about, if it is one: if that is empty, the check need not run."""
+    """The table that may offend, if it is one: where that is empty, there is nothing to check."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Outcome:
 
 
 def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
-    """List the checks of a warehouse with these corpora."""
+    """List the checks of a warehouse that holds these corpora."""
     present = set(corpora)
     written = [query for query in catalogue.checks if query.schema in {CHECKS, *present}]
     generated = [check for table in metadata.tables.values() for check in _of_table(table)]
@@ -95,7 +95,7 @@ def _of_table(table: Table) -> Iterator[Check]:
 
 
 def _grain(table: Table) -> Check:
-    """No two rows have the same grain; ``group by`` treats nulls as equal."""
+    """No two rows have the same grain; ``group by`` takes nulls for equal."""
     grain = ", ".join(table.info["grain"])
     return _generated(
         table,
@@ -106,10 +106,10 @@ def _grain(table: Table) -> Check:
 
 
 def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
-    """Every reference has a row; one with a null in it refers to nothing."""
+    """Every reference points at a row; one with a null in it points nowhere."""
     pairs = [(element.parent.name, element.column.name) for element in constraint.elements]
     target = constraint.elements[0].column.table
-    complete = " and ".join(f"{column} is not null" for column, _ in pairs)
+    not_null = " and ".join(f"{column} is not null" for column, _ in pairs)
     match = " and ".join(f"there.{to} = here.{column}" for column, to in pairs)
     columns = ", ".join(column for column, _ in pairs)
     grain = ", ".join(dict.fromkeys([*(column for column, _ in pairs), *table.info["grain"]]))
@@ -117,12 +117,12 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
         table,
         f"{table.name}_{'_'.join(column for column, _ in pairs)}_in_{target.name}",
         f"Every {columns} of {qualified(table)} is in {qualified(target)}.",
-        f"select {grain} from {qualified(table)} as here where {complete} "
+        f"select {grain} from {qualified(table)} as here where {not_null} "
         f"and not exists (select 1 from {qualified(target)} as there where {match})",
     )
 
 
 def _generated(table: Table, name: str, condition: str, sql: str) -> Check:
-    """Broken structure is a mistake of a reader, never of the data."""
+    """Structure that is broken is a mistake of a reader, never of the data."""
     remedy = "This is a mistake in Talkhouse: please report it."
     return Check(name, "error", condition, sql, name, remedy, about=qualified(table))

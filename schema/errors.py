@@ -15,7 +15,7 @@ class TalkhouseError(Exception):
         found: str | None = None,
         next_step: str | None = None,
     ) -> None:
-        """Keep the parts, and join those that are given into one readable message."""
+        """Keep the parts, and join those that are not None into one readable message."""
         self.what, self.where, self.expected = what, where, expected
         self.found, self.next_step = found, next_step
         parts = [
@@ -28,7 +28,7 @@ class TalkhouseError(Exception):
 
 
 class UsageError(TalkhouseError):
-    """The command can't work with its arguments."""
+    """The command was given something that it can't work with."""
 
     exit_code = 2
 
@@ -42,7 +42,7 @@ class WarehouseLocked(TalkhouseError):
 
 
 class NotAWarehouse(UsageError):
-    """The file is not a DuckDB database, or not one that Talkhouse made."""
+    """The file is not a DuckDB database, or is one that Talkhouse did not make."""
 
 
 class SchemaMismatch(TalkhouseError):
@@ -62,7 +62,7 @@ class NothingLoaded(TalkhouseError):
 
 
 class RegistryError(TalkhouseError):
-    """A corpus folder is broken, or there is no corpus of that name."""
+    """A corpus folder is broken, or there is no corpus by that name."""
 
 
 class CatalogueError(TalkhouseError):

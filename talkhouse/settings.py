@@ -8,7 +8,7 @@ DEFAULT_DATABASE = "talkhouse.duckdb"
 
 
 def database(path: str | Path | None = None) -> Path:
-    """Return the path of the warehouse: the given one, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""
+    """Return the warehouse's path: ``path``, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""
     return Path(path or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
 
 

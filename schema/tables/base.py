@@ -11,7 +11,7 @@ from schema.sql import literal
 
 metadata = MetaData()
 
-# A key names its corpus first and then one of these, so that a prefix selects the rows of one corpus.
+# A key names its corpus first and then one of these, so that rows of one corpus can be told by prefix.
 _SEPARATORS = {"dialogue_id": ":", "record_id": "/", "scheme": "."}
 
 
@@ -21,7 +21,7 @@ class LongText(UserDefinedType[str]):
     cache_ok = True
 
     def get_col_spec(self, **_: Any) -> str:
-        """Return the DDL of the type; compression is set per column, so it is permanent."""
+        """Return the DDL of the type; the compression is per column, so it lasts."""
         return "VARCHAR USING COMPRESSION zstd"
 
 

@@ -1,16 +1,15 @@
 """``talkhouse export``: a view or table as a file."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.filesize import decimal
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, errors, output, quiet_end
+from talkhouse.cli.terminal.console import Database, output, quiet_end
+from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat
 from talkhouse.settings import database
 
@@ -75,7 +74,8 @@ def command(
     from talkhouse import interrupt
     from talkhouse.query.export import configure, export
 
-    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar(name) as bar:
+    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+        bar.begin(f"exporting {name}", unit="rows")
         configure(con, path)
         done = export(
             con,
@@ -90,36 +90,6 @@ def command(
             check_complete=stop.check,
         )
     _show(done)
-
-
-class Bar:
-    """Shows how many rows are written and how fast, on a terminal only (standard error)."""
-
-    def __init__(self, name: str) -> None:
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=errors,
-            transient=True,
-            disable=not errors.is_terminal,
-        )
-        self._task = self._bar.add_task(f"sorting {escape(name)}", total=None)
-        self._rows, self._begun = 0, time.monotonic()
-
-    def __enter__(self) -> "Bar":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def advance(self, rows: int) -> None:
-        """Count rows that were written."""
-        self._begun = self._begun if self._rows else time.monotonic()
-        self._rows += rows
-        rate = self._rows / max(time.monotonic() - self._begun, 0.01)
-        self._bar.update(self._task, description=f"{self._rows:,} rows, {rate:,.0f} a second")
 
 
 def _show(done: "Exported") -> None:

@@ -10,9 +10,9 @@ import duckdb
 from schema.errors import UsageError
 from schema.sql import literal
 from talkhouse.atomic_output import move_into_place, output_errors, private_folder, private_folder_path
-from talkhouse.build.memory import in_little_memory
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
+from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import Selection, select
 from talkhouse.query.writers import write

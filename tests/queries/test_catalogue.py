@@ -64,7 +64,7 @@ def test_views_for_bi_tools_live_in_one_schema(tmp_path: Path) -> None:
 )
 def test_two_views_of_one_name_are_refused(tmp_path: Path, one: str, other: str) -> None:
     write(tmp_path, {one: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
-    with pytest.raises(CatalogueError, match=r"is also made by .*\.sql"):
+    with pytest.raises(CatalogueError, match=r"is also created by .*\.sql"):
         assert catalogue(sorted(tmp_path.iterdir())).views
 
 

@@ -210,7 +210,7 @@ if "{instant}" == "loading":
         Path("started").touch(); time.sleep(60)
     load.Load.run = slow
 if "{instant}" == "publishing":
-    def slow(bench):
+    def slow(workspace):
         Path("started").touch(); time.sleep(60)
     replay.publish = slow
 from talkhouse.cli import main; main()

@@ -227,7 +227,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     ("write", "message"),
     [
         (lambda records: (("two.txt", b"") for _ in records), "leaves out a file that was read: toy/more.tar.gz!./one"),
-        (lambda records: ((f"x{one.path}", b"") for one in records), "gives a file that was never read: x"),
+        (lambda records: ((f"x{one.path}", b"") for one in records), "writes a file that was never read: x"),
     ],
 )
 @pytest.mark.usefixtures("lines")
