@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -71,6 +71,16 @@ def dump(value: object) -> str | None:
     return msgspec.json.encode(value).decode() if value else None
 
 
+def dump_extra(values: Mapping[str, Any]) -> str | None:
+    """Write the JSON text of ``extra`` without what is empty, but for texts; None where nothing is left."""
+    return dump({key: value for key, value in values.items() if value or value == ""})
+
+
+def literals(extra: str | None) -> dict[str, Raw]:
+    """Read ``extra``; its values stay the literals that they are."""
+    return {} if extra is None else decoder(dict[str, Raw]).decode(extra)
+
+
 def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
     """Turn msgspec's message, which ends in `` - at `$.turns[2].speaker` ``, into a rule and a pointer."""
     detail, _, place = str(error).partition(" - at `$")
@@ -98,6 +108,14 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
     if place is not None:
         return BadRecord("TH-02", "half of a surrogate pair in a text", place)
     return BadRecord("TH-01", f"malformed JSON: {error}")
+
+
+def text(raw: bytes) -> str:
+    """Decode UTF-8; raises BadRecord TH-02 where it is not."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise json_problem(raw, error) from error
 
 
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ingest.common_rules import Severity
-from ingest.decode import BadRecord, dump
+from ingest.decode import BadRecord, dump_extra
 from ingest.rows import ColumnBatch, Record, Row
 from ingest.sources import SourceFile
 
@@ -51,7 +51,6 @@ class SourceLocation:
         extra: Mapping[str, Any] | None = None,
     ) -> Record:
         """Make the row of the record that stands here; what is empty in ``extra``, but for a text, is left out."""
-        stated = {key: value for key, value in (extra or {}).items() if value or value == ""}
         return Record(
             record_id=record_id,
             corpus_id=record_id.partition("/")[0],
@@ -65,7 +64,7 @@ class SourceLocation:
             record_index=self.record_index or 0,
             source_file_id=self.file.id,
             source_pointer=self.pointer,
-            extra=dump(stated),
+            extra=dump_extra(extra or {}),
         )
 
     def finding(self, finding: ReaderFinding, record_id: str) -> ReaderFinding:

@@ -38,6 +38,11 @@ class Speaker(Row):
     is_anonymous: bool
     extra: str | None = None
 
+    @classmethod
+    def within(cls, dialogue_id: str, name: str, kind: str = "human") -> "Speaker":
+        """Make the row of somebody who is known by a name, and only within one dialogue."""
+        return cls(f"{dialogue_id}/{name}", dialogue_id.partition(":")[0], None, name, kind, is_anonymous=True)
+
 
 class Participant(Row):
     """A speaker in a dialogue."""

@@ -1,7 +1,9 @@
 """What a corpus's writer takes: one record as the tables hold it."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from ingest import rows
@@ -37,6 +39,21 @@ class StoredRecord:
     """The images that the file names, in order; with a record that is a list of images."""
 
     @property
+    def loaded(self) -> rows.Record:
+        """The row of a record that was loaded; each is that a ``RecordWriter`` takes."""
+        if self.record is None:
+            raise ValueError(f"not a loaded record: {self.path} {self.pointer}")
+        return self.record
+
+    @cached_property
+    def annotations_by_turn(self) -> Mapping[int | None, list[rows.Annotation]]:
+        """The annotations by turn, in order; an empty list where there are none."""
+        found: defaultdict[int | None, list[rows.Annotation]] = defaultdict(list)
+        for annotation in self.annotations:
+            found[annotation.turn_index].append(annotation)
+        return found
+
+    @property
     def path(self) -> str:
         """The file's path inside the corpus's folder, archives as folders of their members."""
         return str(unpacked(self.file.path, self.file.member)).partition("/")[2]
@@ -48,10 +65,20 @@ class StoredRecord:
 
 
 Writer: TypeAlias = Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]]
-"""Takes the records in the order of their files, gives files in pieces: (path inside the corpus's folder, bytes).
+"""Takes the records in the order of their files and yields (path inside the corpus's folder, piece of the file).
 
 The pieces of one file are in order; those of several may alternate.
 """
 
 RecordWriter: TypeAlias = Callable[[StoredRecord], bytes]
-"""Takes one loaded record, gives it as its file has it: the JSON of a dialogue, the line of a list."""
+"""Takes one loaded record and returns it as its file has it: the JSON of a dialogue, the line of a list."""
+
+
+def whole_files(write_record: RecordWriter) -> Writer:
+    """Make the writer of a corpus in which a file is one record; a rejected one comes back as it was."""
+
+    def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        for stored in records:
+            yield stored.path, stored.raw if stored.raw is not None else write_record(stored)
+
+    return write

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.place import facts, family
+from ingest.corpora.dbdc3.bots import family
+from ingest.corpora.dbdc3.files import path_facts
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
@@ -93,7 +94,7 @@ def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.Duck
     ],
 )
 def test_what_paths_say(path: str, expected: tuple[str | None, ...]) -> None:
-    assert tuple(facts(PurePosixPath(path))) == expected
+    assert tuple(path_facts(PurePosixPath(path))) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.format import LOG
+from ingest.corpora.dbdc3.files import LOG
 from ingest.sources import BOM, disk_files, opened
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
