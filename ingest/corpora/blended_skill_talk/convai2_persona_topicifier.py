@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from ingest import decode
 from ingest.corpora.blended_skill_talk.files import (
-    decoded,
     extra_of,
     lines_of,
     read_lines,
@@ -53,7 +53,7 @@ class _Extra(Struct):
 
 def read_convai2(input_file: InputFile, raw: bytes, texts: UniqueTexts) -> Iterator[Outcome]:
     """Read the episodes of a file; a number that does not rise begins the next."""
-    text = decoded(raw)
+    text = decode.text(raw)
     episodes = ["\n".join(lines) for lines in _episodes(lines_of(text))]
     yield from read_lines(input_file, text, episodes, partial(_episode, input_file, texts))
 

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from msgspec import Raw
 
-from ingest import json_members
+from ingest import decode, json_members
 from ingest.corpora.blended_skill_talk.format import SPLITS
-from ingest.decode import BadRecord, decoder, json_problem, pointer
+from ingest.decode import BadRecord, pointer
 from ingest.input_files import InputFile
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, SourceLocation, reject
 from ingest.rows import Record
@@ -87,18 +87,10 @@ def read_records(
         raw = bytes(piece)
         location = input_file.record_location(index, pointer(index), len(raw))
         try:
-            decoded(raw)  # fields that nothing decodes have to be UTF-8 too
+            decode.text(raw)  # fields that nothing decodes have to be UTF-8 too
             yield read_record(location, raw)
         except BadRecord as bad:
             yield reject(location, bad, raw)
-
-
-def decoded(raw: bytes) -> str:
-    """Decode a text; raises BadRecord TH-02 where it is not UTF-8."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError as error:
-        raise json_problem(raw, error) from error
 
 
 def lines_of(text: str) -> list[str]:
@@ -120,8 +112,7 @@ def record_at(
 
 def extra_of(stored: StoredRecord, kind: type[T]) -> T:
     """Decode ``records.extra``."""
-    assert stored.record is not None  # noqa: S101 - it was loaded
-    extra: T = decoder(kind).decode(stored.record.extra or "{}")
+    extra: T = decode.decoder(kind).decode(stored.loaded.extra or "{}")
     return extra
 
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from msgspec import Struct
 
+from ingest import decode
 from ingest.corpora.blended_skill_talk.files import (
-    decoded,
     extra_of,
     lines_of,
     read_lines,
@@ -42,7 +42,7 @@ class _Extra(Struct):
 
 def read_persona_list(input_file: InputFile, raw: bytes, texts: UniqueTexts) -> Iterator[Outcome]:
     """Read personas as ParlAI does: blank ends of the file do not count, nor does an empty place between separators."""
-    text = decoded(raw)
+    text = decode.text(raw)
     head, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :] if text.strip() else ""
     pieces = text.strip().split(SEPARATOR)
     personas = [piece for piece in pieces if piece]
@@ -73,7 +73,7 @@ def write_persona(stored: StoredRecord) -> bytes:
 
 def read_topics(input_file: InputFile, raw: bytes, texts: UniqueTexts) -> Iterator[Outcome]:
     """Read a topic per line: ``topic: ['sentence', ...]``; a topic may itself hold ``: ``."""
-    text = decoded(raw)
+    text = decode.text(raw)
     lines = lines_of(text)
     open_line = None if text.endswith("\n") else len(lines) - 1
     yield from read_lines(input_file, text, lines, partial(_topic, input_file, texts, open_line))
@@ -111,7 +111,7 @@ def _is_text(text: str) -> bool:
 def write_topic(stored: StoredRecord) -> bytes:
     """Write one line of the topics."""
     differs = extra_of(stored, _Extra).differs
-    topic = stored.record.native_id if stored.record else None
+    topic = stored.loaded.native_id
     return differs.get("", _topic_line(topic or "", _sentences(stored))).encode()
 
 
@@ -122,7 +122,7 @@ def _topic_line(topic: str, sentences: list[str]) -> str:
 
 def read_safe_personas(input_file: InputFile, raw: bytes, texts: UniqueTexts) -> Iterator[Outcome]:
     """Read a line of sentences that are safe to use, with ``|`` between them."""
-    text = decoded(raw)
+    text = decode.text(raw)
     lines = lines_of(text)
     yield from read_lines(input_file, text, lines, partial(_safe_persona, input_file, texts))
     yield from _repetitions(input_file, lines)

@@ -1,7 +1,7 @@
 """Records back to files, piece by piece: JSON lists and objects, lists of lines, the persona list."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby, islice
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 
 import msgspec
 from msgspec import Struct
@@ -23,7 +23,7 @@ from ingest.corpora.blended_skill_talk.human_annotations import write_human_anno
 from ingest.corpora.blended_skill_talk.persona_lists import SEPARATOR, write_persona, write_safe_persona, write_topic
 from ingest.corpora.blended_skill_talk.wow_persona_topicifier import write_wow
 from ingest.corpora.blended_skill_talk.write_dialogue import write_dialogue
-from ingest.stored_record import StoredRecord
+from ingest.stored_record import StoredRecord, file_by_file
 
 
 class _FileExtra(Struct):
@@ -54,26 +54,17 @@ def write_record(stored: StoredRecord) -> bytes:
 
     Of text files these are line ends, of persona_list.txt ``||``; an episode of ConvAI2 is several lines.
     """
-    assert stored.record is not None  # noqa: S101 - it was loaded
-    return _WRITERS[stored.record.subset or ""](stored)
+    return _WRITERS[stored.loaded.subset or ""](stored)
 
 
-def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Write every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
-    for _, group in groupby(records, key=lambda stored: stored.file.source_file_id):
-        first = next(group)
-        for piece in _file(first, group):
-            yield first.path, piece
+def _file(envelope: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[bytes]:
+    """Write a file as its envelope and its records say."""
+    extra = decode.decoder(_FileExtra).decode(envelope.file.extra or "{}")
+    pieces = (write_record(stored) if stored.raw is None else stored.raw for stored in records)
+    return _SHAPES[extra.shape](extra, pieces)
 
 
-def _file(first: StoredRecord, rest: Iterable[StoredRecord]) -> Iterator[bytes]:
-    """Write a file: a rejected one as it came, any other as its envelope, which comes first, and its records say."""
-    if first.raw is not None and not first.pointer:
-        yield first.raw
-        return
-    extra = decode.decoder(_FileExtra).decode(first.file.extra or "{}")
-    pieces = (write_record(stored) if stored.raw is None else stored.raw for stored in rest)
-    yield from _SHAPES[extra.shape](extra, pieces)
+write = file_by_file(_file)
 
 
 def _list(_: _FileExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ingest import decode
+from ingest.corpora.blended_skill_talk.files import extra_of
 from ingest.corpora.blended_skill_talk.format import CHOSEN, LABELS, MODELS, SEEDS, SUGGESTIONS, WORKERS
 from ingest.rows import Annotation, Candidate
 from ingest.stored_record import StoredRecord
@@ -43,9 +44,7 @@ class _ChosenExtra(Struct):
 
 def write_dialogue(stored: StoredRecord) -> bytes:
     """Return the JSON of one episode: first as the tables have it, then with what this record states differently."""
-    record = stored.record
-    assert record is not None and record.extra is not None  # noqa: S101, PT018 - the reader gave it its fields
-    extra = decode.decoder(_RecordExtra).decode(record.extra)
+    extra = extra_of(stored, _RecordExtra)
     value: dict[str, Any] = {
         "personas": _personas(stored, extra),
         **_of_dialogue(stored),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain, groupby
+from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -13,7 +13,7 @@ from ingest.corpora.mpchat.files import TASK_FILES
 from ingest.corpora.mpchat.format import SPLITS
 from ingest.corpora.mpchat.images import write_images
 from ingest.corpora.mpchat.write_dialogue import ElementWriter, unescaped, write_dialogue
-from ingest.stored_record import StoredRecord
+from ingest.stored_record import StoredRecord, file_by_file
 
 _BETWEEN = b", "
 _COPIED = 1 << 20
@@ -28,31 +28,21 @@ class _FileExtra(Struct):
     unknown: dict[str, Raw] = {}
 
 
-def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Write every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
-    for _, group in groupby(records, key=lambda stored: stored.file.source_file_id):
-        first = next(group)
-        for piece in _file(first, group):
-            yield first.path, piece
-
-
 def write_record(stored: StoredRecord) -> bytes:
     """Return one loaded record as its file has it: the JSON of a dialogue, or a whole file of image addresses."""
     return _record(stored, ElementWriter(_file_extra(stored).orders))
 
 
-def _file(first: StoredRecord, rest: Iterable[StoredRecord]) -> Iterator[bytes]:
-    """Write one file: a rejected one as it came, a list of images, or what its envelope and its dialogues say."""
-    if first.raw is not None and not first.pointer:
-        yield first.raw
-    elif first.record is not None:
-        yield write_record(first)
-    else:
-        yield from _task_file(_file_extra(first), rest)
+def _file(first: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[bytes]:
+    """Write one file: a list of images, or what its envelope and its dialogues say."""
+    return iter((write_record(first),)) if first.record else _task_file(_file_extra(first), records)
+
+
+write = file_by_file(_file)
 
 
 def _record(stored: StoredRecord, elements: ElementWriter) -> bytes:
-    task_file = _TASK_FILES.get(stored.record.subset or "") if stored.record else None
+    task_file = _TASK_FILES.get(stored.loaded.subset or "")
     return write_dialogue(task_file, stored, elements) if task_file else write_images(stored)
 
 

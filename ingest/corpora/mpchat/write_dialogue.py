@@ -71,10 +71,8 @@ def _persona_fields(persona: Persona) -> dict[str, Any]:
 
 def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementWriter) -> bytes:
     """Return a dialogue's JSON: first as the tables have it, then with what its record states differently."""
-    record = stored.record
-    assert record is not None  # noqa: S101 - whoever has no raw has a record
-    extra = msgspec.json.decode(record.extra or "{}", type=_RecordExtra)
-    values = _messages(stored) | {"main_author": _name(record.main_speaker_id)}
+    extra = msgspec.json.decode(stored.loaded.extra or "{}", type=_RecordExtra)
+    values = _messages(stored) | {"main_author": _name(stored.loaded.main_speaker_id)}
     values |= _Lists(task_file, stored, elements, extra.lists).fields()
     for pointer, value in {**extra.differs, **extra.lists, **extra.unknown}.items():
         name, *index = map(unescaped, pointer.split("/")[1:])
