@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest import decode
 from ingest.corpora.blended_skill_talk.files import extra_of
 from ingest.corpora.blended_skill_talk.format import CHOSEN, LABELS, MODELS, SEEDS, SUGGESTIONS, WORKERS
+from ingest.decode import literals, pointer
 from ingest.rows import Annotation, Candidate
 from ingest.stored_record import StoredRecord
 
@@ -24,24 +24,6 @@ class _RecordExtra(Struct):
     lists: dict[str, int] = {}
 
 
-class _DialogueExtra(Struct):
-    """What ``dialogues.extra`` holds."""
-
-    additional_context: Raw = Raw(b"null")
-
-
-class _TurnExtra(Struct):
-    """What ``turns.extra`` holds: a flag that is not that of the worker whose turn it is."""
-
-    who: Raw
-
-
-class _ChosenExtra(Struct):
-    """What ``annotations.extra`` holds."""
-
-    text: str
-
-
 def write_dialogue(stored: StoredRecord) -> bytes:
     """Return the JSON of one episode: first as the tables have it, then with what this record states differently."""
     extra = extra_of(stored, _RecordExtra)
@@ -55,7 +37,7 @@ def write_dialogue(stored: StoredRecord) -> bytes:
     }
     for at, piece in extra.differs.items():
         _put(value, at, piece)
-    known = {key: value[key] if key in value else extra.unknown[decode.pointer(key)] for key in extra.fields}
+    known = {key: value[key] if key in value else extra.unknown[pointer(key)] for key in extra.fields}
     return msgspec.json.encode(known)
 
 
@@ -63,7 +45,7 @@ def _personas(stored: StoredRecord, extra: _RecordExtra) -> list[list[str]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for use in stored.persona_uses:
         found[use.persona_set].append(stored.personas[use.persona_id].text)
-    size = extra.lists.get(decode.pointer("personas"), _last_persona(found) + 1)
+    size = extra.lists.get(pointer("personas"), _last_persona(found) + 1)
     return [found[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
 
 
@@ -74,16 +56,13 @@ def _last_persona(found: dict[str, list[str]]) -> int:
 def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:
     dialogue, turns = stored.dialogue, stored.turns
     assert dialogue is not None  # noqa: S101 - an episode is a dialogue
-    said = [
-        [decode.decoder(_TurnExtra).decode(turn.extra).who if turn.extra else index % 2, turn.text]
-        for index, turn in enumerate(turns[SEEDS:])
-    ]
+    dialog = [[literals(turn.extra).get("who", index % 2), turn.text] for index, turn in enumerate(turns[SEEDS:])]
     return {
         "context_dataset": dialogue.domain,
-        "additional_context": decode.decoder(_DialogueExtra).decode(dialogue.extra or "{}").additional_context,
+        "additional_context": literals(dialogue.extra).get("additional_context"),
         "free_turker_utterance": turns[0].text,
         "guided_turker_utterance": turns[1].text,
-        "dialog": said,
+        "dialog": dialog,
     }
 
 
@@ -96,13 +75,14 @@ def _suggestions(stored: StoredRecord) -> list[Any]:
     return found
 
 
-def _chosen(stored: StoredRecord) -> dict[str, list[str]]:
+def _chosen(stored: StoredRecord) -> dict[str, list[Any]]:
     rows: dict[int | None, Annotation] = {row.turn_index: row for row in stored.annotations if row.scheme == CHOSEN}
-    labels, texts = [], []
+    labels: list[str] = []
+    texts: list[Raw | str] = []
     for turn in stored.turns[SEEDS:]:
         row = rows.get(turn.turn_index)
         labels.append(row.label or "" if row else "")
-        texts.append(decode.decoder(_ChosenExtra).decode(row.extra).text if row and row.extra else "")
+        texts.append(literals(row.extra if row else None).get("text", ""))
     return {"chosen_suggestions": labels, "chosen_suggestion_texts": texts}
 
 

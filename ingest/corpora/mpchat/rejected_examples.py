@@ -102,10 +102,10 @@ def _speaker(last: int, lists: Lists, first: set[int], *, has_candidates: bool) 
         yield _rejected("MP-03", SPEAKER, "the first author's titles are not the main author's", pointer, None)
     elif has_candidates and candidates:
         sizes = candidates.sizes
-        odd = [k for k, size in enumerate(sizes[:CANDIDATES]) if not 1 <= size <= SPEAKER.limit]
-        if odd and len(sizes) >= CANDIDATES:
-            detail = f"{len(odd)} candidate authors have a list of other than 1 to {SPEAKER.limit} elements"
-            yield _rejected("MP-05", SPEAKER, detail, f"{pointer}/{odd[0]}", None)
+        wrong_sizes = [k for k, size in enumerate(sizes[:CANDIDATES]) if not 1 <= size <= SPEAKER.limit]
+        if wrong_sizes and len(sizes) >= CANDIDATES:
+            detail = f"{len(wrong_sizes)} candidate authors have a list of other than 1 to {SPEAKER.limit} elements"
+            yield _rejected("MP-05", SPEAKER, detail, f"{pointer}/{wrong_sizes[0]}", None)
         yield from _too_few(SPEAKER, len(sizes), pointer, None)
 
 
