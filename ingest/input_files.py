@@ -46,7 +46,7 @@ class InputFile:
 
 
 class InputFiles:
-    """The files of a build by kind; in path order."""
+    """The files of a build by kind, in path order."""
 
     def __init__(self, corpus_id: str) -> None:
         self._corpus_id = corpus_id

@@ -207,7 +207,7 @@ class CandidateText(Row):
 
 
 class Finding(Row):
-    """A warning or refusal; rule and place, and what was found there."""
+    """A warning or rejection: the rule, and what was found where."""
 
     TABLE = "meta.findings"
     corpus_id: str | None
@@ -264,7 +264,7 @@ class ColumnBatch(Struct, gc=False):
 
 
 class FileRow(Row):
-    """A file that was given, with its counts."""
+    """A source file, with its counts."""
 
     TABLE = "meta.source_files"
     source_file_id: str

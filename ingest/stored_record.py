@@ -1,4 +1,4 @@
-"""What a corpus's writer takes: one record as the tables hold it."""
+"""What a corpus's writer gets: one record as the tables hold it; and the types of writers."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TypeAlias
 
 from ingest import rows
-from ingest.sources import BOM, BOM_NOTE, unpacked
+from ingest.archives import unpacked
+from ingest.sources import BOM, BOM_NOTE
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class StoredRecord:
 
     @property
     def loaded(self) -> rows.Record:
-        """The row of a record that was loaded; each is that a ``RecordWriter`` takes."""
+        """The row of a loaded record, as every ``RecordWriter`` gets; ValueError for one that is not."""
         if self.record is None:
             raise ValueError(f"not a loaded record: {self.path} {self.pointer}")
         return self.record

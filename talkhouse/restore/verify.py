@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import BOM, DiskFile, SourceFile, opened
+from ingest.disk_files import DiskFile
+from ingest.sources import BOM, SourceFile, opened
 from schema.errors import OutputFailed
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference

@@ -13,7 +13,8 @@ import pytest
 
 from ingest import rows, sources
 from ingest.batches import Batch, Batches, column_batch_frame
-from ingest.sources import disk_files, opened
+from ingest.disk_files import disk_files
+from ingest.sources import opened
 
 
 class Kept:
@@ -35,10 +36,10 @@ class Kept:
         """Forget nothing."""
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 @pytest.mark.parametrize("is_packed", [False, True], ids=["file", "archive"])
-def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path: Path) -> None:
-    content = mark + b'{"a": [1, 2]}' * 9_000
+def test_held_bytes_are_those_of_the_file(bom: bytes, is_packed: bool, tmp_path: Path) -> None:
+    content = bom + b'{"a": [1, 2]}' * 9_000
     path = tmp_path / ("x.zip" if is_packed else "x.json")
     if is_packed:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -50,15 +51,15 @@ def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path
         seen = (file.sha256, file.has_bom)
         held = file.hold()
         assert (file.sha256, file.has_bom) == seen
-    assert bytes(held.view) == read == content.removeprefix(mark)
+    assert bytes(held.view) == read == content.removeprefix(bom)
     held.release(50_000)
     assert bytes(held.view[50_000:]) == read[50_000:]
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, 9_000_000])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
-def test_pieces_are_the_bytes_of_the_file(size: int, mark: bytes, tmp_path: Path) -> None:
-    content = mark + bytes(number % 251 for number in range(size))
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+def test_pieces_are_the_bytes_of_the_file(size: int, bom: bytes, tmp_path: Path) -> None:
+    content = bom + bytes(number % 251 for number in range(size))
     (tmp_path / "x.tsv").write_bytes(content)
     with opened(disk_files(tmp_path / "x.tsv", "x.tsv")) as ([file], _):
         read = file.read()
@@ -117,17 +118,19 @@ def test_columns_of_one_table_may_be_series_and_lists() -> None:
     assert sorted(found, key=repr) == sorted(expected * 2, key=repr)
 
 
-def test_batches_go_to_one_lane_after_the_other_and_none_is_lost() -> None:
-    lanes = [Kept(), Kept()]
-    with Batches(lanes) as batches:
+def test_batches_go_to_one_transaction_after_the_other_and_none_is_lost() -> None:
+    transactions = [Kept(), Kept()]
+    with Batches(transactions) as batches:
         for index in range(51):
             batches.add([rows.Participant(f"{index:02}", "s", None)], 1)
             batches.flush()
         batches.finish()
-    found = [[key for batch in lane.batches for key in batch.frame["dialogue_id"]] for lane in lanes]
+    found = [
+        [key for batch in transaction.batches for key in batch.frame["dialogue_id"]] for transaction in transactions
+    ]
     assert found == [[f"{index:02}" for index in range(first, 51, 2)] for first in range(2)]
     # The second one had its turn next: it may be done while the first one writes what came last.
-    assert lanes[1].finished < lanes[0].finished
+    assert transactions[1].finished < transactions[0].finished
 
 
 def test_what_goes_wrong_while_inserting_is_raised() -> None:

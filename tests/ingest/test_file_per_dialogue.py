@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from ingest.decode import BadRecord, text
+from ingest.disk_files import disk_files
 from ingest.file_per_dialogue import DialogueKeys, conversation, read_each
 from ingest.outcomes import Loaded, Outcome, Rejected, SourceLocation, Unrecognised
 from ingest.rows import FileRow, Participant, Record, Speaker, Turn
-from ingest.sources import SourceFile, disk_files, opened
+from ingest.sources import SourceFile, opened
 from ingest.stored_record import StoredRecord, whole_files
 
 

@@ -35,7 +35,7 @@ def test_a_malformed_member_does_not_hide_the_others() -> None:
     assert found["4"] == b'{"a" 1}'
 
 
-def test_a_key_twice_is_given_twice() -> None:
+def test_a_key_that_repeats_is_there_each_time() -> None:
     raw = b' {"a": {"x": 1}, "b": 2, "a": {"x": 3}}'
     assert [(m.token, m.raw) for m in members(raw)] == [("a", b'{"x": 1}'), ("b", b"2"), ("a", b'{"x": 3}')]
     assert [m.token for m in members(b'{"a":1,"a":2}')] == ["a", "a"]
@@ -43,7 +43,7 @@ def test_a_key_twice_is_given_twice() -> None:
 
 
 @pytest.mark.parametrize("raw", [b'{"a": {"x": 1}', b'{"a"', b'["x"', b"{", b'{"a": [1, 2}'])
-def test_brackets_that_do_not_match_are_told(raw: bytes) -> None:
+def test_brackets_that_do_not_match_are_refused(raw: bytes) -> None:
     with pytest.raises(BadRecord, match="TH-01"):
         list(members(raw))
 

@@ -10,7 +10,8 @@ import pytest
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
 from ingest.corpora.dbdc3.files import LOG
-from ingest.sources import BOM, disk_files, opened
+from ingest.disk_files import disk_files
+from ingest.sources import BOM, opened
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ingest import batches, json_members, sources
 from ingest.corpora.mantis import parts
+from ingest.disk_files import disk_files
 from ingest.outcomes import RereadRequested
-from ingest.sources import disk_files, opened
+from ingest.sources import opened
 from tests.conftest import Build, how_many
 from tests.corpora.mantis.inventor import Inventor
 

@@ -18,9 +18,10 @@ from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual as usual_of
+from ingest.disk_files import disk_files
 from ingest.outcomes import LoadedBatch, Outcome
 from ingest.rows import ColumnBatch
-from ingest.sources import SourceFile, disk_files, opened
+from ingest.sources import SourceFile, opened
 from tests.conftest import how_many
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Talk

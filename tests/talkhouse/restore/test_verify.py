@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 import talkhouse
+from ingest.disk_files import disk_files
 from ingest.registry import corpora, sample_of
-from ingest.sources import disk_files
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
