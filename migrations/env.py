@@ -19,7 +19,7 @@ _TEXT = (String, LongText)
 
 
 class DuckDBImpl(DefaultImpl):
-    """Alembic knows no DuckDB; its DDL is transactional, and the default rendering fits."""
+    """Alembic does not know DuckDB, whose DDL is transactional and rendered by default."""
 
     __dialect__ = "duckdb"
     transactional_ddl = True

@@ -57,7 +57,7 @@ def build(
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
 ) -> Result:
-    """Make the warehouse equal to a data folder, or to the bundled samples where none is given.
+    """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
     ``dry_run``: build everything and publish nothing. ``corpus_roots`` and ``query_roots`` are searched for corpora
@@ -79,7 +79,7 @@ def ingest(
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
 ) -> Result:
-    """Replace one corpus by what the given files, folders or archives hold; the others stay."""
+    """Replace one corpus by what these files, folders or archives hold; the others stay."""
     known = corpora()
     job = _Job(path, progress, known, catalogue(), from_paths(known, corpus_id, paths), limit, memory_limit)
     return job.run(rehash=False, wait=wait)

@@ -49,7 +49,7 @@ class Stage:
             if self.workspace.old.exists():
                 copy_kept(con, self.workspace.old, self.plan, self.catalogue, present)
             # While files are read, each connection works in the thread that uses it: hundreds of small statements wake
-            # no other, and none that is idle gives back memory that the inserts need again.
+            # no other, and none that is idle frees memory that the inserts need again.
             con.execute("set threads = 1")
             for item in self.plan.load:
                 self._load(partial(warehouse.another_connection, con, self.workspace.stage), item)

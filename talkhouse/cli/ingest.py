@@ -1,4 +1,4 @@
-"""``talkhouse ingest``: replace one corpus by given files, folders or archives."""
+"""``talkhouse ingest``: replace one corpus by files, folders or archives."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,7 @@ def command(
     memory_limit: MemoryLimit = "10%",
     no_wait: NoWait = False,
 ) -> None:
-    """Replace one corpus by the given files; the other corpora stay as they are.
+    """Replace one corpus by these files; the other corpora stay as they are.
 
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip

@@ -36,10 +36,10 @@ def command(
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
     Paths and names are the publisher's. JSON is equal in every value, its keys in their order; text files are equal
-    byte for byte. What could not be loaded comes from the quarantine, in its place. An archive becomes a folder of its
+    byte for byte. What could not be loaded comes from the quarantine, where it stood. An archive becomes a folder of its
     members, or with --archive an archive with the same members.
 
-    Nothing is in DIR before everything is. There is no option to write over a folder that holds something.
+    Nothing is in DIR before everything is. There is no option to overwrite a folder that is not empty.
 
     Examples:
         talkhouse restore dbdc3 --output dbdc3

@@ -1,4 +1,4 @@
-"""``talkhouse verify``: the publisher's files against what the warehouse gives back of them."""
+"""``talkhouse verify``: the publisher's files compared with those that the warehouse writes back."""
 
 import json
 import sys

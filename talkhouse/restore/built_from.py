@@ -1,4 +1,4 @@
-"""Finds the files that a corpus in a warehouse was built from, or its files in a given data folder."""
+"""Finds the files that a corpus in a warehouse was built from, or its files in a data folder."""
 
 from collections.abc import Mapping
 from pathlib import Path

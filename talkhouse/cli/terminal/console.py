@@ -13,7 +13,7 @@ from rich.console import Console
 
 
 class Printer(Console):
-    """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is no error."""
+    """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is not an error."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, emoji=False, **options)
@@ -65,14 +65,14 @@ Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON for p
 
 @contextmanager
 def quiet_end() -> Iterator[None]:
-    """End without a traceback at Ctrl-C, with 130, and where the reader of our output has left, with 0."""
+    """End without a traceback at Ctrl-C, with 130, and where the reader of the output has left, with 0."""
     try:
         yield
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         raise typer.Exit(130) from None
     except OSError as error:
-        # EIO is what a terminal gives that is gone.
+        # A terminal that is gone raises EIO.
         if error.errno not in (errno.EPIPE, errno.EIO):
             raise
         _discard()
@@ -80,5 +80,5 @@ def quiet_end() -> Iterator[None]:
 
 
 def _discard() -> None:
-    """Send what is still to be written nowhere: it is flushed at the end, which would fail."""
+    """Discard what is still to be written: it is flushed at the end, which would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
