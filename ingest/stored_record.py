@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import TypeAlias
 
 from ingest import rows
@@ -81,5 +82,21 @@ def whole_files(write_record: RecordWriter) -> Writer:
     def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         for stored in records:
             yield stored.path, stored.raw if stored.raw is not None else write_record(stored)
+
+    return write
+
+
+def file_by_file(write_file: Callable[[StoredRecord, Iterator[StoredRecord]], Iterable[bytes]]) -> Writer:
+    """Make the writer of a corpus whose files have many records; a rejected file comes back as it was.
+
+    ``write_file`` takes a file's envelope, or its first record where it has none, and the records that follow.
+    """
+
+    def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        for _, stored in groupby(records, key=lambda one: one.file.source_file_id):
+            first = next(stored)
+            is_rejected = first.raw is not None and not first.pointer
+            for piece in (first.raw or b"",) if is_rejected else write_file(first, stored):
+                yield first.path, piece
 
     return write
