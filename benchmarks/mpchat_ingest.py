@@ -25,7 +25,7 @@ MEMORY = 300
 
 
 def load(source: Path) -> float:
-    """Parse the file with the standard library; gives the number of dialogues."""
+    """Parse the file with the standard library; returns the number of dialogues."""
     with source.open("rb") as stream:
         return float(sum(map(len, json.load(stream).values())))
 

@@ -1,4 +1,4 @@
-"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and reads comment and grain."""
+"""Find the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and read comments and grain."""
 
 import json
 import re

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 import migrations
-from ingest.sources import DiskFile, Stat
+from ingest.disk_files import DiskFile, Stat
 from queries.catalogue import Catalogue
 from schema import warehouse
 from schema.errors import UsageError

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.corpus import Corpus
+from ingest.disk_files import DiskFile, disk_files
 from ingest.registry import pick, sample_of
-from ingest.sources import DiskFile, disk_files, skip_reason
+from ingest.skipped import skip_reason
 from schema.errors import SourceError, UsageError
 
 SAMPLES = "samples"

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import duckdb
 
 from ingest.corpus import Corpus
+from ingest.disk_files import disk_files
 from ingest.file_buffer import FileBuffer
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from ingest.registry import DEFAULT_ROOT as CORPORA
 from ingest.registry import corpora, pick
-from ingest.sources import SourceFile, disk_files
+from ingest.sources import SourceFile
 from queries.catalogue import DEFAULT_ROOT as QUERIES
 from queries.catalogue import catalogue
 from schema import warehouse

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files
 from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.sources import BOM, BOM_NOTE, unpacked
+from ingest.archives import unpacked
+from ingest.sources import BOM, BOM_NOTE
 from schema.errors import BuildFailed
 from talkhouse.restore.archives import pack
 

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import BOM, DiskFile, SourceFile, opened
+from ingest.disk_files import DiskFile
+from ingest.sources import BOM, SourceFile, opened
 from schema.errors import OutputFailed
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
@@ -123,7 +124,7 @@ def _of_values(file: SourceFile, restored: Path) -> Difference | None:
     with restored.open("rb") as stream:
         # Mapped and not read; an empty file can't be mapped.
         mapped = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(_without_bom(file.hold().view), _without_bom(memoryview(mapped)))
+    return json_difference(file.hold().view, _without_bom(memoryview(mapped)))
 
 
 def _without_bom(view: memoryview) -> memoryview:

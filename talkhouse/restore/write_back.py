@@ -10,7 +10,7 @@ from ingest.corpus import Corpus
 from ingest.stored_record import StoredRecord
 from ingest.unload import stored_records
 from schema.errors import OutputFailed, UsageError
-from talkhouse.atomic_output import filled
+from talkhouse.atomic_output import atomic_folder
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 
@@ -59,7 +59,7 @@ def write_back(
     Raises UsageError where the folder can't be, OutputFailed where there is no room or where the writer leaves out a
     file that was read, BuildFailed where a name in the warehouse points outside of the folder.
     """
-    with filled(output) as folder:
+    with atomic_folder(output) as folder:
         done = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
         check_complete()
     done.files = [output.resolve() / path.relative_to(folder) for path in done.files]

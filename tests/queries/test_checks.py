@@ -17,8 +17,8 @@ from schema.errors import CheckFailed, TooMuchQuarantined, UsageError
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
+from tests.commands import run as command
 from tests.talkhouse.build.test_run import contents
-from tests.talkhouse.cli.test_cli import run as command
 
 CORPUS = corpora()["dbdc3"]
 ALL = {check.name: check for check in checks(catalogue(), corpora())}

@@ -13,7 +13,7 @@ from ingest.corpora.mantis.ranking import Ranking
 from ingest.corpora.mantis.tsv import Lines
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected, SourceLocation, Unrecognised
 from ingest.rows import Record
-from ingest.sources import SourceFile, given_twice
+from ingest.sources import SourceFile, duplicate_part
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
@@ -29,7 +29,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
         elif one.subset == INTENTS_CSV:
             tables.append(file)
         elif one in given:
-            raise given_twice(given[one], file)
+            raise duplicate_part(given[one], file)
         else:
             given[one] = file
     yield from missing(given)
@@ -61,7 +61,7 @@ def _labels(tables: list[SourceFile], proof: Proof) -> Iterator[Outcome]:
         for outcome in read_csv(file, proof):
             if not isinstance(outcome, Unrecognised):
                 if found and found is not file:
-                    raise given_twice(found, file)
+                    raise duplicate_part(found, file)
                 found = file
             yield outcome
 
