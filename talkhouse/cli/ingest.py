@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, MaxQuarantine, MemoryLimit, NoWait
+from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -22,7 +22,7 @@ def command(
     ],
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
-    memory_limit: MemoryLimit = "10%",
+    memory_limit: MaxMemory = "10%",
     no_wait: NoWait = False,
 ) -> None:
     """Replace one corpus by these files; the other corpora stay as they are.
@@ -30,7 +30,7 @@ def command(
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
-    from talkhouse.build import memory_limit as memory
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
@@ -43,6 +43,6 @@ def command(
             paths,
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
-            memory_limit=memory.MemoryLimit(memory_limit),
+            memory_limit=MemoryLimit(memory_limit),
         )
     show(result)

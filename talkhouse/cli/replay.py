@@ -6,7 +6,7 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, MaxQuarantine, MemoryLimit, NoWait, errors, output
+from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait, errors, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -29,7 +29,7 @@ def command(
     ] = None,
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
-    memory_limit: MemoryLimit = "10%",
+    memory_limit: MaxMemory = "10%",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", metavar="", help="Do everything but publish, and say what would change.")
     ] = False,
@@ -46,7 +46,7 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.build import memory_limit as memory
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.replay.run import replay
 
@@ -58,7 +58,7 @@ def command(
             only=tuple(corpus or ()),
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
-            memory_limit=memory.MemoryLimit(memory_limit),
+            memory_limit=MemoryLimit(memory_limit),
             dry_run=dry_run,
             on_write_back=_print_write_back,
         )

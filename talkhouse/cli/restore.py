@@ -36,8 +36,8 @@ def command(
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
     Paths and names are the publisher's. JSON is equal in every value, its keys in their order; text files are equal
-    byte for byte. What could not be loaded comes from the quarantine, where it stood. An archive becomes a folder of
-    its members, or with --archive an archive with the same members.
+    byte for byte. What could not be loaded comes from the quarantine. An archive becomes a folder of its members, or
+    with --archive an archive with the same members.
 
     Nothing is in DIR before everything is. There is no option to overwrite a folder that is not empty.
 

@@ -51,7 +51,7 @@ MaxQuarantine = Annotated[
         "share of its records. 100% lets everything pass.",
     ),
 ]
-MemoryLimit = Annotated[
+MaxMemory = Annotated[
     str,
     typer.Option(
         "--memory-limit",
