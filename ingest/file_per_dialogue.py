@@ -81,8 +81,8 @@ class DialogueKeys:
         return self._records.assign(f"{self._corpus_id}/{path}", digest(file.id))[0]
 
 
-def conversation(dialogue_id: str, utterances: Iterable[tuple[str, str]], role: str) -> Iterator[Row]:
-    """List the rows of a plain conversation, (name, text) each: people known only there, and their turns."""
+def people_and_turns(dialogue_id: str, utterances: Iterable[tuple[str, str]], role: str) -> Iterator[Row]:
+    """List the rows of plain utterances, (name, text) each: people who are known only there, and their turns."""
     said = list(utterances)
     people = {name: Speaker.within(dialogue_id, name) for name, _ in said}
     yield from people.values()

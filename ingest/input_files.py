@@ -24,18 +24,10 @@ class InputFile:
         """The file itself."""
         return self.location.file
 
-    def record_location(
-        self, index: int, pointer: str, size: int, *, split: str | None = None, native_id: str | None = None
-    ) -> SourceLocation:
+    def record_location(self, index: int, pointer: str, size: int, *, split: str | None = None) -> SourceLocation:
         """Locate a record of the file; ``split`` where the file has several."""
-        return replace(
-            self.location,
-            pointer=pointer,
-            split=split or self.location.split,
-            record_index=index,
-            native_id=native_id,
-            size=size,
-        )
+        split = split or self.location.split
+        return replace(self.location, pointer=pointer, split=split, record_index=index, size=size)
 
     def findings(self, rule: str, *, makes: str = "the examples") -> list[ReaderFinding]:
         """Report under this rule that a file of this kind came before, if one did; it ``makes`` what a user sees."""

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.decode import BadRecord, text
 from ingest.disk_files import disk_files
-from ingest.file_per_dialogue import DialogueKeys, conversation, read_each
+from ingest.file_per_dialogue import DialogueKeys, people_and_turns, read_each
 from ingest.outcomes import Loaded, Outcome, Rejected, SourceLocation, Unrecognised
 from ingest.rows import FileRow, Participant, Record, Speaker, Turn
 from ingest.sources import SourceFile, opened
@@ -80,8 +80,8 @@ def test_equal_words_under_one_key_are_one_dialogue_and_every_file_is_a_record(f
     assert len({one.record_id for one in records if isinstance(one, Record)}) == 4
 
 
-def test_a_plain_conversation() -> None:
-    rows = list(conversation("toy:1", [("Ann", "hello"), ("Ben", "hi"), ("Ann", "")], role="guest"))
+def test_people_and_turns_of_plain_utterances() -> None:
+    rows = list(people_and_turns("toy:1", [("Ann", "hello"), ("Ben", "hi"), ("Ann", "")], role="guest"))
     assert [(row.speaker_id, row.name, row.kind) for row in rows if isinstance(row, Speaker)] == [
         ("toy:1/Ann", "Ann", "human"),
         ("toy:1/Ben", "Ben", "human"),

@@ -20,7 +20,7 @@ MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "
 
 
 def seen(root: Path) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Give what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
+    """Return what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
     with opened(disk_files(root, "toy")) as (files, skipped):
         return {file.id: file.read() for file in files}, {item.file.id: item.reason for item in skipped}
 

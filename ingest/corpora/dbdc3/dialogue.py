@@ -29,7 +29,7 @@ def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, S
     return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
 
 
-def conversation(
+def dialogue_rows(
     dialogue_id: str, log: Log, both: Sequence[tuple[Speaker, bool]], language: str | None, background: str | None
 ) -> Iterator[Row]:
     """List the rows of a dialogue that is published for the first time; of its two speakers those that are new."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ingest import decode
 from ingest.corpora.dbdc3.bots import family
-from ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, conversation, speakers
+from ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, dialogue_rows, speakers
 from ingest.corpora.dbdc3.extra import published_keys, stated
 from ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
 from ingest.corpora.dbdc3.format import Log
@@ -71,7 +71,7 @@ class _Reader:
         if is_new:
             both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
             language = facts.language or (bot.language if bot else None)
-            rows += conversation(dialogue_id, log, both, language, background)
+            rows += dialogue_rows(dialogue_id, log, both, language, background)
         rows += annotation_rows(record, log)
         findings = list(warnings(log, stem, bot, has_background=background is not None))
         findings += self._repetitions(log.dialogue_id, found)

@@ -42,7 +42,7 @@ def opening(rows: Sequence[Cells]) -> Opening:
     return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
 
 
-def conversation(dialogue_id: str, begun: Opening, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
+def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
     """List the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
     yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
     for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):

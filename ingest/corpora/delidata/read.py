@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ingest import decode
-from ingest.corpora.delidata.dialogue import CORPUS, conversation, opening, stated, turn_row
+from ingest.corpora.delidata.dialogue import CORPUS, dialogue_rows, opening, stated, turn_row
 from ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
 from ingest.corpora.delidata.labels import annotation_rows
 from ingest.corpora.delidata.warnings import Repetitions, warnings
@@ -50,7 +50,7 @@ class _Reader:
         record.extra = decode.dump_extra({"differs": differs} | _extra(table))
         found: list[Row] = [record]
         if is_new:
-            found += conversation(dialogue_id, begun, rows, raw)
+            found += dialogue_rows(dialogue_id, begun, rows, raw)
         found += (label for some in labels for label in some)
         findings = list(self._repetitions.findings(location.file.id, dialogue_id, rows))
         findings += (one for index, row in enumerate(rows) for one in warnings(index, row, raw[index]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -14,7 +14,7 @@ from ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
     Topicifier,
@@ -260,12 +260,7 @@ def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> 
         assert went == came, path.name
 
 
-QUICK = settings(
-    max_examples=how_many(8),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+QUICK = invented_builds(8)
 
 
 @QUICK
@@ -360,7 +355,7 @@ def numbered(episodes: list[tuple[list[str], list[str]]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(100)
 @given(one=SENTENCE, other=SENTENCE, said=PIECES, blanks=st.text("\t \x1c\x85\xa0\u2003\u3000\u200b"))
 def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con: duckdb.DuckDBPyConnection) -> None:
     padded = blanks + one + blanks

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.corpora.blended_skill_talk import CORPUS
@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 from tests.corpora.blended_skill_talk.rules import MODELS
 from tests.corpora.mpchat.unusual import (
     BOM,
@@ -123,12 +123,7 @@ def list_text(some: list[Member], between: str) -> bytes:
     return b"[" + between.encode().join(raw for raw, _ in some) + b"]"
 
 
-SETTINGS = settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = invented_builds(10)
 GOOD = {"convai2/valid_self_original.txt": b"1 hello\tyou\n"}
 """Something that is loaded, for a build of nothing but broken files stops."""
 

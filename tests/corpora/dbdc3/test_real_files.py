@@ -105,11 +105,11 @@ def test_the_counts_of_every_subset_that_is_there(real: duckdb.DuckDBPyConnectio
         from dbdc3.breakdown_detection
         group by all
     """
-    talks = {tuple(row[:3]): row[3:] for row in real.execute(said).fetchall()}
+    dialogues = {tuple(row[:3]): row[3:] for row in real.execute(said).fetchall()}
     found = {}
     for release, language, split, subset, count, labels, *hard in real.execute(rows).fetchall():
         sums = (tuple(hard[0:3]), tuple(hard[3:6]), tuple(hard[6:8]))
-        found[release, language, split, subset] = (*talks[release, split, subset], count, labels, *sums)
+        found[release, language, split, subset] = (*dialogues[release, split, subset], count, labels, *sums)
     assert found
     assert found == {key: COUNTS[key] for key in found}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import batches, json_members, sources
@@ -14,7 +14,7 @@ from ingest.corpora.mantis import parts
 from ingest.disk_files import disk_files
 from ingest.outcomes import RereadRequested
 from ingest.sources import opened
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_examples
 from tests.corpora.mantis.inventor import Inventor
 
 Talks = list[tuple[str, bytes]]
@@ -39,7 +39,7 @@ def read(path: Path) -> Talks:
     return found
 
 
-@settings(max_examples=how_many(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(150)
 @given(
     talks=st.dictionaries(st.integers(0, 999), st.dictionaries(KEYS, VALUES, max_size=4), max_size=12),
     layout=st.sampled_from(LAYOUTS),
@@ -63,7 +63,7 @@ def test_dialogues_are_the_same_wherever_a_file_is_cut(
             # Only an object or list inside, or a key that is no word, may hide where a dialogue ends or what NaN is.
             assert not talks or not all(is_plain(talk) for talk in talks.values())
             return
-    assert found == [(one.token, one.raw) for one in json_members._scan(text)]
+    assert found == [(one.token, one.raw) for one in json_members.members(text)]
 
 
 def is_plain(talk: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.batches import Stream, column_batch_frame, frame
@@ -22,7 +22,7 @@ from ingest.disk_files import disk_files
 from ingest.outcomes import LoadedBatch, Outcome
 from ingest.rows import ColumnBatch
 from ingest.sources import SourceFile, opened
-from tests.conftest import how_many
+from tests.conftest import invented_examples
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Talk
 
@@ -208,7 +208,7 @@ def test_what_has_other_keys_has_the_published_form(raw: bytes) -> None:
     assert form_of(raw) == PUBLISHED
 
 
-@settings(max_examples=how_many(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(40)
 @given(texts=st.lists(st.text(), min_size=3, max_size=9), seed=st.integers(0, 2**32), spaced=st.booleans())
 def test_invented_usual_dialogues_give_the_rows_of_the_long_way(
     texts: list[str], seed: int, spaced: bool, file: SourceFile

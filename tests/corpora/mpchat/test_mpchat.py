@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -16,7 +16,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Json
 
 HERE = Path(__file__).parent
@@ -323,12 +323,7 @@ def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Json]]]:
     }
 
 
-@settings(
-    max_examples=how_many(15),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(15)
 @given(files=corpora())
 def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
     files: dict[str, dict[str, list[Json]]], tmp_path_factory: pytest.TempPathFactory

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import duckdb
@@ -15,7 +14,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.raw_record import raw
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import on_a_terminal, run, run_bytes
 from tests.talkhouse.explore.test_provenance import at
 from tests.talkhouse.explore.test_show import TOY
 
@@ -56,8 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def out(folder: Path, *arguments: str) -> bytes:
     """Run ``show --raw`` into a pipe and give the bytes."""
-    command = [*COMMAND, "show", *arguments, "--raw", "--db", str(folder / "w.duckdb")]
-    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
+    done = run_bytes("show", *arguments, "--raw", "--db", folder / "w.duckdb")
+    done.check_returncode()
+    return done.stdout
 
 
 def test_a_whole_file_comes_out_with_its_byte_order_mark(folder: Path) -> None:

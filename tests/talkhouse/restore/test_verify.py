@@ -22,7 +22,7 @@ from talkhouse.restore import diff_json
 from talkhouse.restore.diff_bytes import first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
-from tests.talkhouse.cli.test_cli import COMMAND, run
+from tests.commands import COMMAND, run
 from tests.talkhouse.restore.test_write_back import stopped
 
 DBDC3 = corpora()["dbdc3"]
@@ -300,7 +300,7 @@ def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     command = [*COMMAND, "verify", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
     assert shown.returncode == 1
     assert "could not be written to a temporary folder" in shown.stderr
     assert "TMPDIR" in shown.stderr
@@ -312,6 +312,6 @@ def test_ctrl_c_leaves_no_temporary_files(sample: Path, tmp_path: Path, monkeypa
     process = stopped(["verify", "--db", sample], tmp_path)
     assert list((tmp_path / "tmp").iterdir()) != []
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -28,7 +27,8 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.write_back import restore, write_back
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import wait_for
 
 DBDC3 = corpora()["dbdc3"]
 
@@ -227,7 +227,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     ("write", "message"),
     [
         (lambda records: (("two.txt", b"") for _ in records), "leaves out a file that was read: toy/more.tar.gz!./one"),
-        (lambda records: ((f"x{one.path}", b"") for one in records), "gives a file that was never read: x"),
+        (lambda records: ((f"x{one.path}", b"") for one in records), "writes a file that was never read: x"),
     ],
 )
 @pytest.mark.usefixtures("lines")
@@ -318,6 +318,7 @@ print(peak(), written.stat().st_size / 1e6)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_file(tmp_path: Path) -> None:
     measured = []
     for number in (2_500, 7_500):
@@ -385,7 +386,7 @@ def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     command = [*COMMAND, "restore", "dbdc3", "--output", "out", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
     assert shown.returncode == 1
     assert "there is no room for the files; nothing was left behind" in shown.stderr
     assert list(tmp_path.iterdir()) == []
@@ -407,9 +408,7 @@ def stopped(arguments: list[object], cwd: Path) -> "subprocess.Popen[str]":
     )
     command = [sys.executable, "-c", script, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True)
-    while not (cwd / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_for(cwd / "started", process)
     (cwd / "started").unlink()
     return process
 
@@ -420,11 +419,12 @@ def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path, is_there: bool) -> 
         (tmp_path / "out").mkdir()
     process = stopped(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert [path.name for path in tmp_path.rglob("*")] == (["out"] if is_there else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_what_a_killed_process_left_is_cleared(sample: Path, tmp_path: Path, is_there: bool) -> None:
     if is_there:
