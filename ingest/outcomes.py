@@ -131,13 +131,6 @@ class Unrecognised:
     detail: str
 
 
-class RereadRequested(Exception):
-    """Raised by a reader that gave out records of a file, and finds now that it is not what it was taken for.
-
-    Nothing of the corpus is loaded then, and all of its files are read once more, with ``SourceFile.is_strict``.
-    """
-
-
 @dataclass(frozen=True)
 class FileEnvelope:
     """What a file of many records is beside them: its keys in published order, say, kept for writing it back."""

@@ -170,7 +170,9 @@ def _write(
     count: _Count,
 ) -> None:
     """Let the corpus's writer give some files; OutputFailed where it leaves one out or gives one that is none."""
-    records = count.records(stored_records(con, corpus.id, {source.id for source in layer.values()}))
+    records = count.records(
+        stored_records(con, corpus.id, {source.id for source in layer.values()}, corpus.text_ids_of)
+    )
     missing = dict(layer)
     for name, piece in corpus.write(records):
         if name not in layer:

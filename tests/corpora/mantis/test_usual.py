@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from ingest.batches import Stream, column_batch_frame, frame
 from ingest.corpora.mantis.dialogues import Build, Dialogues, Member
 from ingest.corpora.mantis.form import PUBLISHED, Form, form_of
 from ingest.corpora.mantis.layout import Role
 from ingest.corpora.mantis.proof import Proof
 from ingest.corpora.mantis.usual import usual as usual_of
+
+from ingest.batches import Stream, column_batch_frame, frame
 from ingest.outcomes import LoadedBatch, Outcome
 from ingest.rows import ColumnBatch
 from ingest.sources import SourceFile, disk_files, opened

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ingest.corpora.mantis.layout import CORPUS
+from ingest.corpora.mantis.files import CORPUS
 
 INTENT = f"{CORPUS}.intent"
 """The annotation scheme."""
@@ -22,7 +22,7 @@ Value: TypeAlias = Any
 """A decoded JSON value, in which ``bytes`` is the literal of a float; UNSET where a field is absent."""
 
 
-class Utterance(Struct):
+class UtteranceShape(Struct):
     """An utterance; all other fields may be any scalar, or absent."""
 
     utterance: str
@@ -31,11 +31,11 @@ class Utterance(Struct):
     intent: list[str] | UnsetType | None = UNSET
 
 
-class Talk(Struct):
+class DialogueShape(Struct):
     """A dialogue; all other fields may be any scalar, or absent."""
 
     category: str
-    utterances: list[Utterance]
+    utterances: list[UtteranceShape]
 
 
 SPOKEN = (
@@ -54,8 +54,11 @@ SPOKEN = (
 FACTS = tuple(name for name in SPOKEN if name not in ("utterance", "actor_type"))
 """What a file says of an utterance beside its words, role and intents."""
 
-TALK_FACTS = ("category", "title", "dialog_time", "has_concatenated_utterances")
-TALK = frozenset({*TALK_FACTS, "utterances", "has_intent_labels"})
+DIALOGUE_FIELDS = ("category", "title", "dialog_time", "utterances", "has_concatenated_utterances")
+"""The fields of a dialogue but for ``has_intent_labels``, in the order of the publisher's code."""
+
+DIALOGUE_FACTS = tuple(name for name in DIALOGUE_FIELDS if name != "utterances")
+KNOWN_FIELDS = frozenset({*DIALOGUE_FIELDS, "has_intent_labels"})
 
 
 def literal(value: Value) -> str:

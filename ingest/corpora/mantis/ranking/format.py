@@ -27,7 +27,7 @@ def cell(text: str) -> str:
 
 
 def plain(cell: bytes | bytearray) -> bytes | bytearray | None:
-    """Give the text of a row's last cell; None where it is not written as the csv module would, or not one cell."""
+    """Return the text of a row's last cell; None where it is not written as the csv module would, or not one cell."""
     if b'"' not in cell:
         return None if b"\t" in cell else cell
     if cell[:1] != b'"' or cell[-1:] != b'"':

@@ -1,4 +1,4 @@
-"""What is unusual about a dialogue that is loaded all the same: MA-03, MA-04 and MA-05, one note for each."""
+"""What is unusual about a dialogue that is loaded all the same: MA-03, MA-04 and MA-05, a finding for each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,8 @@ from itertools import pairwise
 
 from msgspec import UNSET
 
-from ingest.corpora.mantis.parse import Parsed
-from ingest.corpora.mantis.people import MISSING
-from ingest.corpora.mantis.shapes import Value, literal
+from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from ingest.corpora.mantis.format import NAN, Value, literal
 from ingest.decode import pointer
 from ingest.outcomes import ReaderFinding
 
@@ -25,17 +24,19 @@ _PEOPLE = 2
 _AGENT = 2
 """Utterances of the agent, at least."""
 
+_MISSING = (UNSET, None, NAN)
+
 ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
 _ID = re.compile(ID, re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 
 
-def oddities(parsed: Parsed) -> list[ReaderFinding]:
-    """Give a note for each rule that a dialogue breaks, with its first place and what else there is."""
+def warnings(dialogue: PublishedDialogue) -> list[ReaderFinding]:
+    """List a finding for each rule that a dialogue breaks, with its first place and what else there is."""
     found = {
-        "MA-03": list(_order(parsed)),
-        "MA-04": list(_content(parsed)),
-        "MA-05": list(_values(parsed)),
+        "MA-03": list(_order(dialogue)),
+        "MA-04": list(_content(dialogue)),
+        "MA-05": list(_values(dialogue)),
     }
     return [
         ReaderFinding(rule, "; ".join(said for _, said in places), pointer=places[0][0])
@@ -44,20 +45,20 @@ def oddities(parsed: Parsed) -> list[ReaderFinding]:
     ]
 
 
-def _content(parsed: Parsed) -> Iterator[tuple[str, str]]:
+def _content(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-04: what the publisher's filters should have left out; the order of time is a check in SQL."""
-    category, spoken = parsed.facts["category"], parsed.spoken
+    category, spoken = dialogue.facts["category"], dialogue.spoken
     if category not in DOMAINS:
         yield "/category", f"the category {category!r} is none of the {len(DOMAINS)} sites"
-    if len(people := set(spoken.users).difference(MISSING)) > _PEOPLE:
+    if len(people := set(spoken.users).difference(_MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
     if (said := spoken.roles.count("agent")) < _AGENT:
         yield "/utterances", f"only {said} of the utterances are the agent's"
 
 
-def _order(parsed: Parsed) -> Iterator[tuple[str, str]]:
+def _order(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-03: numbers and roles."""
-    positions, roles = parsed.spoken.positions, parsed.spoken.roles
+    positions, roles = dialogue.spoken.positions, dialogue.spoken.roles
     is_fine = [type(position) is int and position == at + 1 for at, position in enumerate(positions)]
     yield from _odd("utterance_pos", positions, is_fine)
     if roles[0] != "user":
@@ -70,15 +71,15 @@ def _order(parsed: Parsed) -> Iterator[tuple[str, str]]:
         yield _place(strange[0], "actor_type"), f"the actor_type {roles[strange[0]]!r}{_more(strange)}"
 
 
-def _values(parsed: Parsed) -> Iterator[tuple[str, str]]:
+def _values(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-05: values that are not written as the others are."""
-    spoken = parsed.spoken
+    spoken = dialogue.spoken
     yield from _odd("id", spoken.ids, [_is_id(value) for value in spoken.ids])
     yield from _odd("votes", spoken.votes, [_is_number(value) for value in spoken.votes])
     yield from _odd("is_answer", spoken.answers, [type(value) is int and value == 0 for value in spoken.answers])
-    yield from _odd("utterance_time", spoken.times, [found is not None for found in parsed.times.found])
-    if parsed.started_at is None:
-        yield "/dialog_time", f"the dialog_time {_shown(parsed.facts.get('dialog_time', UNSET))}"
+    yield from _odd("utterance_time", spoken.times, [found is not None for found in dialogue.times])
+    if dialogue.started_at is None:
+        yield "/dialog_time", f"the dialog_time {_shown(dialogue.facts.get('dialog_time', UNSET))}"
     if PLACEHOLDER in spoken.texts:
         empty = [at for at, text in enumerate(spoken.texts) if text == PLACEHOLDER]
         yield _place(empty[0], "utterance"), f"only a placeholder instead of a text{_more(empty)}"

@@ -20,7 +20,7 @@ _LABELS = (_WRONG, b'"0"\t', *_RIGHT)
 
 @dataclass(slots=True)
 class Lines:
-    """A text file in lines; tells afterwards how its lines end."""
+    """A text file in lines; knows afterwards how its lines end."""
 
     file: SourceFile
     count: int = 0
@@ -30,7 +30,7 @@ class Lines:
     """Whether the last line has no end; it is given as if it had one."""
 
     def pieces(self) -> Iterator[list[bytes]]:
-        """Give the lines without their ends, many at a time; a carriage return before the newline stays."""
+        """Yield the lines without their ends, many at a time; a carriage return before the newline stays."""
         rest = b""
         for piece in self.file.chunks():
             *lines, last = piece.split(b"\n")
@@ -48,16 +48,16 @@ class Lines:
             yield [rest + self.carriage]
 
     def __iter__(self) -> Iterator[bytes]:
-        """Give every line without its newline."""
+        """Yield every line without its newline."""
         return chain.from_iterable(self.pieces())
 
     def joined(self, lines: list[bytes], *, is_last: bool) -> bytes:
-        """Give lines as they stand in the file; ``is_last``: they are its last ones."""
+        """Return lines as they stand in the file; ``is_last``: they are its last ones."""
         text = b"".join([line + b"\n" for line in lines])
         return text.removesuffix(self.carriage + b"\n") if is_last and self.lacks_final_newline else text
 
-    def frame(self) -> dict[str, object]:
-        """Give what the file says beside its lines."""
+    def envelope(self) -> dict[str, object]:
+        """Return what the file says beside its lines."""
         extra: dict[str, object] = {"lines": self.count}
         if self.carriage:
             extra["line_end"] = "\r\n"
@@ -78,7 +78,7 @@ class RawBlock:
     """What all other rows begin with, where they do."""
     tails: list[bytes | bytearray]
     """What follows in each of the other rows."""
-    marks: list[bytes]
+    fingerprints: list[bytes]
     """The hashes of these tails, where all rows begin alike."""
     size: int
     """Bytes of the rows, line ends included."""
@@ -90,7 +90,7 @@ class RawBlock:
         return [self.head, *(self.begin + tail for tail in self.tails)]
 
     def __len__(self) -> int:
-        """How many rows it is."""
+        """Return the number of rows."""
         return 1 + len(self.tails)
 
 
@@ -156,10 +156,11 @@ def _like_rows(buffer: _Buffer, begun: int, first: int, known: Container[bytes])
         position = end + 1
     if position < whole and not text.startswith(_RIGHT[0], position):
         return None
-    marks = [sha256(tail).digest() for tail in tails]
-    if any(tail.count(_QUOTE) % 2 for tail, mark in zip(tails, marks, strict=True) if mark not in known):
+    fingerprints = [sha256(tail).digest() for tail in tails]
+    pairs = zip(tails, fingerprints, strict=True)
+    if any(tail.count(_QUOTE) % 2 for tail, fingerprint in pairs if fingerprint not in known):
         return None
-    return RawBlock(first, head, begin, tails, marks, position - begun)
+    return RawBlock(first, head, begin, tails, fingerprints, position - begun)
 
 
 def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:

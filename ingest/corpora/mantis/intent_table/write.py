@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.json import decode
 
-from ingest.corpora.mantis.rendering import line
+from ingest.corpora.mantis.intent_table.format import line
 from ingest.stored_record import StoredRecord
 
 
@@ -19,21 +19,21 @@ class _RecordExtra(Struct):
     raw: str | None = None
 
 
-def write(published: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Give (path, piece) of one file; a refused one as it came."""
-    first = next(published)
+def write(stored: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+    """Write (path, piece) of one file; a rejected one as it came."""
+    first = next(stored)
     if first.raw is not None and not first.pointer:
         yield first.path, first.raw
         return
     extra = decode(first.file.extra or "{}", type=_FileExtra)
     yield first.path, extra.header.encode()
-    for one in published:
+    for one in stored:
         yield one.path, one.raw if one.raw is not None else write_record(one, extra.newline)
     yield first.path, extra.tail.encode()
 
 
 def write_record(one: StoredRecord, newline: str = "") -> bytes:
-    """Give one row with its line ending, which the file's extra has unless it is given."""
+    """Write one row with its line ending, which the file's extra has unless it is given."""
     record = one.record
     assert record is not None  # noqa: S101 - whoever has no raw has a record
     extra = decode(record.extra or "{}", type=_RecordExtra)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Raw, Struct
 from msgspec.json import decode
 
-from ingest.corpora.mantis.times import text_of
+from ingest.corpora.mantis.conversations.times import text_of
 from ingest.decode import pointer
 from ingest.rows import Dialogue, Speaker, Turn
 from ingest.stored_record import StoredRecord
@@ -36,32 +36,32 @@ class _TurnExtra(Struct):
     unknown: dict[str, Raw] = {}
 
 
-def write(published: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Give (path, piece) of one file, dialogue by dialogue; a refused one as it came."""
-    first = next(published)
+def write(stored: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+    """Write (path, piece) of one file, dialogue by dialogue; a rejected one as it came."""
+    first = next(stored)
     if first.raw is not None and not first.pointer:
         yield first.path, first.raw
         return
     orders = _orders(first)
     yield first.path, b"{"
-    for index, one in enumerate(published):
+    for index, one in enumerate(stored):
         key = one.record.native_id if one.record else one.pointer.removeprefix("/").partition("#")[0]
         start = f"{', ' if index else ''}{json.dumps(key)}: ".encode()
-        yield first.path, start + (one.raw if one.raw is not None else _Talk(one, orders).written())
+        yield first.path, start + (one.raw if one.raw is not None else _Dialogue(one, orders).written())
     yield first.path, b"}"
 
 
 def write_record(one: StoredRecord) -> bytes:
-    """Give one dialogue's JSON."""
-    return _Talk(one, _orders(one)).written()
+    """Write one dialogue's JSON."""
+    return _Dialogue(one, _orders(one)).written()
 
 
 def _orders(one: StoredRecord) -> list[list[str]]:
-    """Give the orders of keys of the utterances in a file."""
+    """Return the orders of keys of the utterances in a file."""
     return decode(one.file.extra or "{}", type=_FileExtra).orders
 
 
-class _Talk:
+class _Dialogue:
     """One dialogue on its way back; a value is its JSON."""
 
     def __init__(self, one: StoredRecord, orders: list[list[str]]) -> None:
@@ -97,7 +97,7 @@ class _Talk:
 
 
 def _facts(dialogue: Dialogue) -> dict[str, str]:
-    """Give what the row of a dialogue says, by JSON pointer without its first slash."""
+    """Return what the row of a dialogue says, by JSON pointer without its first slash."""
     extra = decode(dialogue.extra or "{}", type=dict[str, Raw])
     literals = decode(extra.pop("literals", Raw(b"{}")), type=dict[str, str])
     columns = {"category": dialogue.domain, "title": dialogue.title, "dialog_time": text_of(dialogue.started_at)}
@@ -106,7 +106,7 @@ def _facts(dialogue: Dialogue) -> dict[str, str]:
 
 
 def _said(turn: Turn, speakers: Mapping[str, Speaker], extra: _TurnExtra) -> dict[str, str]:
-    """Give what the row of a turn says."""
+    """Return what the row of a turn says."""
     speaker = speakers[turn.speaker_id or ""]
     values = {
         "utterance": json.dumps(turn.text),
@@ -131,5 +131,5 @@ def _text(raw: Raw) -> str:
 
 
 def _key(token: str) -> str:
-    """Give the key that a token of a JSON pointer means."""
+    """Return the key that a token of a JSON pointer means."""
     return token.replace("~1", "/").replace("~0", "~")

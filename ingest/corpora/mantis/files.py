@@ -34,10 +34,10 @@ _ROLES = {pattern.format(split): Role(subset, split) for pattern, subset in _PAT
 
 
 def role(name: str) -> Role | None:
-    """Tell what a file is by its name; every .csv may be the table of intents, which its header decides."""
+    """Return what a file is by its name; every .csv may be the table of intents, which its header decides."""
     return Role(INTENTS_CSV, None) if name.endswith(".csv") else _ROLES.get(name)
 
 
 def file_name(one: Role) -> str:
-    """Give the name of the file that is this; not for the table of intents, which may have any."""
+    """Return the name of the file that is this; not for the table of intents, which may have any."""
     return next(name for name, found in _ROLES.items() if found == one)

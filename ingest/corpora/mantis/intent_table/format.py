@@ -1,4 +1,4 @@
-"""A row of the table of intents as it is usually written."""
+"""A row of the table of intents as Python's csv module writes it."""
 
 import csv
 import io

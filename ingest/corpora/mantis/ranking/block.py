@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ingest.corpora.mantis.cells import cells, plain, row
-from ingest.corpora.mantis.tsv import RawBlock
+from ingest.corpora.mantis.ranking.format import cells, plain, row
+from ingest.corpora.mantis.ranking.tsv import RawBlock
 from ingest.decode import BadRecord
 
 _FEWEST = 2
 """Cells besides the label, at least: an utterance and a response."""
 
 
-class Parsed(NamedTuple):
+class Block(NamedTuple):
     """A block whose rows fit together."""
 
     context: list[str]
@@ -22,7 +22,7 @@ class Parsed(NamedTuple):
     """Rows that are not written as the csv module would, by position."""
 
 
-def parse(block: RawBlock, known: Sequence[object], size: int, carriage: bytes) -> Parsed:
+def parse(block: RawBlock, known: Sequence[object], size: int, carriage: bytes) -> Block:
     """Take a block of ``size`` rows apart; ``carriage`` is what stands before each newline.
 
     ``known`` is None for each tail whose text is not known. Raises BadRecord MA-06 where the rows do not fit
@@ -41,18 +41,18 @@ def parse(block: RawBlock, known: Sequence[object], size: int, carriage: bytes) 
     written = {} if row(["1", *words]) + end == head else {"0": head}
     new = _new(block, known, context, carriage, written)
     b"\n".join(new.values()).decode()  # a broken one must be found before any of them becomes a row
-    return Parsed(context, response, new, written)
+    return Block(context, response, new, written)
 
 
 def misfit(detail: str, position: int) -> BadRecord:
-    """Say what does not fit in a block, and in which of its rows."""
+    """Return the problem that rows of a block do not fit together, and the row that shows it."""
     return BadRecord("MA-06", detail, f"/{position}")
 
 
 def _new(
     block: RawBlock, known: Sequence[object], context: list[str], carriage: bytes, written: dict[str, str]
 ) -> dict[int, bytes | bytearray]:
-    """Give the wrong responses that are not known; a row that is written in a way of its own is noted.
+    """Return the wrong responses that are not known; adds to ``written`` the rows that are written in their own way.
 
     The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
     """
@@ -74,7 +74,7 @@ def _new(
 
 
 def _candidate(text: str, context: list[str], position: int) -> str:
-    """Give the candidate of a row that is written in another way; BadRecord where it is none of the block's."""
+    """Return the candidate of a row that is written in another way; BadRecord where it is none of the block's."""
     label, *words = cells(text)
     if label != "0":
         raise misfit(f"the label {label[:20]!r}, expected 0", position)
