@@ -1,16 +1,18 @@
 """Dialogues that follow one another to their rows: the plain ones as columns, each other one by itself."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import polars as pl
+
 from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.conversations.columns import Keyed, column_batches
+from ingest.corpora.mantis.conversations.columns import column_batches
 from ingest.corpora.mantis.conversations.dialogue import KeyOrders, PublishedDialogue, decoded
 from ingest.corpora.mantis.conversations.known import Known, KnownDialogues
-from ingest.corpora.mantis.conversations.people import People, SpeakerColumns, speaker_batch
-from ingest.corpora.mantis.conversations.plain import PlainDialogue
+from ingest.corpora.mantis.conversations.people import People
+from ingest.corpora.mantis.conversations.plain import published, without
 from ingest.corpora.mantis.conversations.record import record
 from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue, turn_batch
 from ingest.corpora.mantis.conversations.warnings import warnings
@@ -29,14 +31,6 @@ class Member(NamedTuple):
     raw: bytes
     repeated: str | None
     """Its pointer where the key stands more than once."""
-
-
-class _Other(NamedTuple):
-    """A dialogue that goes the long way; and how far it has come, if a later file has it."""
-
-    member: Member
-    known: Known | None = None
-    dialogue: PublishedDialogue | None = None
 
 
 @dataclass
@@ -61,44 +55,35 @@ class Batch:
         self._is_needed = self._is_shared or build.index.remembers(self._split)
         self._rows: list[Row] = []
         self._turns: TurnColumns = defaultdict(list)
-        self._plain: list[Keyed] = []
-        self._speakers: SpeakerColumns = defaultdict(list)
         self._findings: list[ReaderFinding] = []
 
-    def read(self, members: list[Member], plain: Mapping[int, PlainDialogue]) -> Iterator[Outcome]:
-        """Read the dialogues; ``plain`` has those that are, by their place in the list."""
-        others = list(self._take_plain(members, plain))
-        count, size = len(self._plain), sum(len(member.raw) for member in members)
-        for member, known, dialogue in others:
+    def read(self, members: list[Member], plain: pl.DataFrame) -> Iterator[Outcome]:
+        """Read the dialogues; ``plain`` has the plain ones of them."""
+        plain = without(plain, [place for place, member in enumerate(members) if member.repeated is not None])
+        known = self._all_known(members, plain) if self._is_needed else {}
+        plain = without(plain, known)
+        taken = set(plain["place"].to_list())
+        places, keys = [member.place for member in members], [member.key for member in members]
+        batches = column_batches(plain, places, keys, self._build.people, self._file.id, self._role) if taken else []
+        count = size = 0
+        for number, member in enumerate(members):
             try:
-                self._take(member, known, dialogue)
+                if number not in taken:
+                    self._take(member, *known.get(number, (None, None)))
                 count += 1
+                size += len(member.raw)
             except BadRecord as bad:
-                size -= len(member.raw)
                 yield reject(self._location(member), bad, member.raw)
+        if self._turns:
+            batches.append(turn_batch(self._turns))
         if count:
-            batches = column_batches(self._plain, self._file.id, self._role) if self._plain else []
-            batches += [turn_batch(self._turns)] if self._turns else []
-            batches += [speaker_batch(self._speakers)] if self._speakers else []
             yield LoadedBatch(self._file, count, size, self._rows, batches, self._findings)
 
-    def _take_plain(self, members: list[Member], plain: Mapping[int, PlainDialogue]) -> Iterator[_Other]:
-        """Take the plain dialogues of which no other file states anything else; yields what is left."""
-        person = self._build.people.plain
-        for number, member in enumerate(members):
-            one = plain.get(number)
-            if one is None or member.repeated is not None:
-                yield _Other(member)
-                continue
-            if self._is_needed:
-                known = self._known(member.key, dialogue := one.published())
-                if not known.is_plain:
-                    yield _Other(member, known, dialogue)
-                    continue
-            user, agent = one.utterances[:2]
-            dialogue_id = KnownDialogues.natural_id(self._split, member.key)
-            cast = person(one.category, user, self._speakers), person(one.category, agent, self._speakers)
-            self._plain.append(Keyed(member.place, member.key, dialogue_id, one, cast))
+    def _all_known(self, members: list[Member], plain: pl.DataFrame) -> dict[int, tuple[Known, PublishedDialogue]]:
+        """Look all plain dialogues up; returns those with which an earlier file has to do, by their place."""
+        pairs = zip(plain["place"].to_list(), published(plain), strict=True)
+        known = {place: (self._known(members[place].key, dialogue), dialogue) for place, dialogue in pairs}
+        return {place: found for place, found in known.items() if not found[0].is_plain}
 
     def _take(self, member: Member, known: Known | None, dialogue: PublishedDialogue | None) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""

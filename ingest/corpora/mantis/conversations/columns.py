@@ -1,97 +1,82 @@
 """The rows of plain dialogues and of their records, laid out as columns."""
 
-from itertools import chain, repeat
-from operator import attrgetter
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
-from ingest.corpora.mantis.conversations.people import Person
-from ingest.corpora.mantis.conversations.plain import PlainDialogue
+from ingest.corpora.mantis.conversations.people import People
+from ingest.corpora.mantis.conversations.plain import utterances
 from ingest.corpora.mantis.conversations.record import fields, record_id
 from ingest.corpora.mantis.conversations.rows import FLAGGED
-from ingest.corpora.mantis.conversations.times import moment
 from ingest.corpora.mantis.files import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.format import DIALOGUE_FIELDS
 from ingest.decode import dump
-from ingest.rows import ColumnBatch, Dialogue, Participant, Record, Turn
+from ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
+
+_TIME = "%Y-%m-%dT%H:%M:%S%.3f"
 
 
-class Keyed(NamedTuple):
-    """A plain dialogue with its place among the others of its file, its key, and who speaks: user and agent."""
-
-    place: int
-    key: str
-    dialogue_id: str
-    dialogue: PlainDialogue
-    cast: tuple[Person, Person]
-
-
-def column_batches(plain: list[Keyed], file_id: str, role: Role) -> list[ColumnBatch]:
-    """Lay out all rows of plain dialogues but for their speakers."""
+def column_batches(
+    plain: pl.DataFrame, places: Sequence[int], keys: Sequence[str], people: People, file_id: str, role: Role
+) -> list[ColumnBatch]:
+    """Lay out all rows of plain dialogues; ``places`` and ``keys`` are those of the file, for each of the batch."""
     split = role.split or ""
-    keys, ids = [one.key for one in plain], [one.dialogue_id for one in plain]
-    dialogues = [one.dialogue for one in plain]
-    dialogue_columns = {
-        "dialogue_id": ids,
-        "native_id": keys,
-        "domain": [one.category for one in dialogues],
-        "title": [one.title for one in dialogues],
-        "started_at": [moment(one.dialog_time) for one in dialogues],
-        "extra": [FLAGGED[one.has_concatenated_utterances] for one in dialogues],
-    }
-    record_columns = {
-        "record_id": [record_id(role.subset, split, one.place) for one in plain],
-        "dialogue_id": ids,
-        "native_id": keys,
-        "record_index": [one.place for one in plain],
-        "source_pointer": [f"/{key}" for key in keys],
-    }
-    shared = {"subset": role.subset, "split": split, "standard_split": SPLITS[split], "source_file_id": file_id}
-    shared |= {"corpus_id": CORPUS, "extra": fields(DIALOGUE_FIELDS)}
-    return [
-        ColumnBatch(Dialogue, {"corpus_id": CORPUS, "language": "en"}, dialogue_columns),
-        ColumnBatch(Record, shared, record_columns),
-        ColumnBatch(Participant, {}, _participants(plain)),
-        ColumnBatch(Turn, {"kind": "message"}, _turns(plain)),
+    dialogues = plain.with_columns(
+        native_id=pl.Series(keys, dtype=pl.String).gather(plain["place"]),
+        record_index=pl.Series(places, dtype=pl.Int32).gather(plain["place"]),
+        started_at=pl.col("dialog_time").str.to_datetime(_TIME, time_unit="us"),
+    ).with_columns(
+        dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
+        extra=pl.Series(FLAGGED).gather(plain["has_concatenated_utterances"]),
+        record_id=pl.format(record_id(role.subset, split, "{}"), "record_index"),
+        source_pointer="/" + pl.col("native_id"),
+    )
+    said = utterances(plain)
+    cast, speakers = _cast(plain["category"], said.filter(pl.col("turn_index") < 2), people)
+    file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
+    own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")
+    records = dialogues.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
+    parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
+        (Dialogue, {"corpus_id": CORPUS, "language": "en"}, own),
+        (Participant, {}, _participants(dialogues["dialogue_id"], cast)),
+        (Record, {"corpus_id": CORPUS, "extra": fields(DIALOGUE_FIELDS), **file}, records),
+        (Turn, {"kind": "message"}, _turns(dialogues["dialogue_id"], said, cast)),
     ]
+    batches = [ColumnBatch(kind, shared, frame.to_dict()) for kind, shared, frame in parts]
+    return [*batches, speakers] if len(speakers) else batches
 
 
-def _participants(plain: list[Keyed]) -> dict[str, list[str]]:
+def _cast(categories: pl.Series, said: pl.DataFrame, people: People) -> tuple[pl.DataFrame, ColumnBatch]:
+    """Find who speaks: two people of each dialogue, user and agent, by the first two utterances."""
+    speakers = people.begin()
+    facts = zip(categories.gather(said["owner"]).to_list(), said["user_id"], said["user_name"], strict=True)
+    cast = [people.plain(domain, number, name, speakers) for domain, number, name in facts]
+    literals = [f',"literals":{dump(person.literals)}' if person.literals else "" for person in cast]
+    return pl.DataFrame({"speaker_id": [person.speaker_id for person in cast], "literals": literals}), speakers
+
+
+def _participants(ids: pl.Series, cast: pl.DataFrame) -> pl.DataFrame:
     """List user and agent; somebody who answers themselves takes part once, as user."""
-    both = [one for one in plain if one.cast[0].speaker_id != one.cast[1].speaker_id]
-    return {
-        "dialogue_id": [one.dialogue_id for one in chain(plain, both)],
-        "speaker_id": [one.cast[0].speaker_id for one in plain] + [one.cast[1].speaker_id for one in both],
-        "role": ["user"] * len(plain) + ["agent"] * len(both),
-    }
+    users, agents = cast["speaker_id"].gather_every(2), cast["speaker_id"].gather_every(2, 1)
+    pairs = pl.DataFrame({"dialogue_id": ids, "user": users, "agent": agents})
+    user = pairs.select("dialogue_id", speaker_id="user", role=pl.lit("user"))
+    agent = pairs.filter(pl.col("user") != pl.col("agent"))
+    return pl.concat([user, agent.select("dialogue_id", speaker_id="agent", role=pl.lit("agent"))])
 
 
-def _turns(plain: list[Keyed]) -> dict[str, pl.Series]:
-    """Lay out the turns; user and agent take turns."""
-    said = list(chain.from_iterable(one.dialogue.utterances for one in plain))
-    sizes = [len(one.dialogue.utterances) for one in plain]
-    owner = pl.Series(list(chain.from_iterable(map(repeat, range(len(plain)), sizes))), dtype=pl.UInt32)
-    turn = pl.Series(list(chain.from_iterable(map(range, sizes))), dtype=pl.Int32)
-    is_agent = (turn % 2).cast(pl.UInt32)
-    speaker = owner * 2 + is_agent
-    people = list(chain.from_iterable(one.cast for one in plain))
-    literals = [f',"literals":{dump(person.literals)}' if person.literals else "" for person in people]
-    texts = pl.DataFrame(
-        {name: list(map(attrgetter(name), said)) for name in ("utterance", "utterance_time", "votes", "id")},
-        schema=dict.fromkeys(("utterance", "utterance_time", "votes", "id"), pl.String),
-    ).with_columns(literals=pl.Series(literals, dtype=pl.String).gather(speaker))
-    return {
-        "dialogue_id": pl.Series([one.dialogue_id for one in plain], dtype=pl.String).gather(owner),
-        "turn_index": turn,
-        "speaker_id": pl.Series([person.speaker_id for person in people], dtype=pl.String).gather(speaker),
-        "role": pl.Series(["user", "agent"]).gather(is_agent),
-        "text": texts["utterance"],
-        "native_id": texts["id"],
-        "said_at": texts["utterance_time"].str.to_datetime("%Y-%m-%dT%H:%M:%S%.3f", time_unit="us"),
-        "extra": texts.select(_EXTRA).to_series(),
-    }
-
-
-# Votes are digits, which JSON does not escape.
-_EXTRA = pl.concat_str(pl.lit('{"votes":"'), "votes", pl.lit('","is_answer":0'), "literals", pl.lit("}"))
+def _turns(ids: pl.Series, said: pl.DataFrame, cast: pl.DataFrame) -> pl.DataFrame:
+    """Lay out the turns of two people who take turns."""
+    is_agent = said["turn_index"].cast(pl.UInt32) % 2
+    who = cast[said["owner"] * 2 + is_agent]
+    return said.with_columns(who["literals"]).select(
+        "turn_index",
+        dialogue_id=ids.gather(said["owner"]),
+        speaker_id=who["speaker_id"],
+        role=pl.Series(["user", "agent"]).gather(is_agent),
+        text="utterance",
+        native_id="id",
+        said_at=pl.col("utterance_time").str.to_datetime(_TIME, time_unit="us"),
+        # Votes are digits, which JSON does not escape.
+        extra=pl.concat_str(pl.lit('{"votes":"'), "votes", pl.lit('","is_answer":0'), "literals", pl.lit("}")),
+    )

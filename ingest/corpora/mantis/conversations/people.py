@@ -1,22 +1,12 @@
 """Who speaks: a person of a site by id, or somebody unknown in one dialogue; and what the row does not give back."""
 
-from collections import defaultdict
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.mantis.conversations.plain import PlainUtterance
 from ingest.corpora.mantis.files import CORPUS
 from ingest.corpora.mantis.format import NAN, Value, literal
 from ingest.rows import ColumnBatch, Row, Speaker
-
-SpeakerColumns: TypeAlias = defaultdict[str, list[Any]]
-"""Speakers of plain dialogues, a list for each column that differs."""
-
-
-def speaker_batch(speakers: SpeakerColumns) -> ColumnBatch:
-    """Return the rows of speakers of plain dialogues."""
-    return ColumnBatch(Speaker, {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}, dict(speakers))
 
 
 class Person(NamedTuple):
@@ -33,19 +23,25 @@ class People:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
-    def plain(self, domain: str, said: PlainUtterance, speakers: SpeakerColumns) -> Person:
-        """Find who says an utterance of a plain dialogue, as ``person`` does."""
-        number, name = said.user_id, said.user_name
-        literal_id, speaker_id = str(number).encode(), f"{CORPUS}:{domain}:{number:.0f}"
+    @staticmethod
+    def begin() -> ColumnBatch:
+        """Return a batch for the rows of speakers of plain dialogues."""
+        shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
+        return ColumnBatch(Speaker, shared, {"speaker_id": [], "native_id": [], "name": []})
+
+    def plain(self, domain: str, number: float, name: str | None, speakers: ColumnBatch) -> Person:
+        """Find somebody in a plain dialogue, as ``person`` does; the user id is a whole number, no name is NaN."""
+        native_id, speaker_id = str(number), f"{CORPUS}:{domain}:{number:.0f}"
+        said = (native_id.encode(), name)
         known = self._known.get(speaker_id)
         if known is None:
-            speakers["speaker_id"].append(speaker_id)
-            speakers["native_id"].append(str(number))
-            speakers["name"].append(name)
-            known = self._known[speaker_id] = (literal_id, name)
-        if name is not None and known == (literal_id, name):
+            row = {"speaker_id": speaker_id, "native_id": native_id, "name": name}
+            for column, value in row.items():
+                speakers.columns[column].append(value)
+            known = self._known[speaker_id] = said
+        if name is not None and known == said:
             return Person(speaker_id, _NOTHING)
-        return Person(speaker_id, _literals(known, literal_id, NAN if name is None else name))
+        return Person(speaker_id, _literals(known, said[0], NAN if name is None else name))
 
     def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
         """Find somebody by user id, user name and domain; adds the row where it is the first time."""

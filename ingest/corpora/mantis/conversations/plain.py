@@ -5,13 +5,10 @@ every value written as the publisher's code writes it, so that the columns of th
 gives the same rows the long way (``dialogue``, ``warnings``), which finds out what is unusual about any other.
 """
 
-import re
-from operator import attrgetter
+from collections.abc import Collection, Iterator
 
 import polars as pl
-from msgspec import Struct
 
-from ingest import decode
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue, Spoken
 from ingest.corpora.mantis.conversations.warnings import DOMAINS, ID, PLACEHOLDER
 from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, SPOKEN
@@ -65,74 +62,69 @@ def _dialogue() -> str:
 
 
 _PATTERN = _dialogue()
-_NAMELESS = re.compile(rb'("user_name"[ \t\r\n]*:[ \t\r\n]*)NaN')
+_NAMELESS = r'("user_name"[ \t\r\n]*:[ \t\r\n]*)NaN'
 """In a text the quotes would be escaped."""
 
-
-class PlainUtterance(Struct, gc=False):
-    """An utterance of a plain dialogue."""
-
-    utterance: str
-    utterance_time: str
-    utterance_pos: int
-    user_name: str | None
-    """None for NaN."""
-    user_id: float
-    """A whole number."""
-    votes: str
-    id: str
+_UTTERANCE = pl.Struct(
+    dict.fromkeys(("utterance", "utterance_time", "user_name", "votes", "id"), pl.String)
+    | {"utterance_pos": pl.Int32, "user_id": pl.Float64}
+)
+_DIALOGUE = pl.Struct(
+    dict.fromkeys(("category", "title", "dialog_time"), pl.String)
+    | {"utterances": pl.List(_UTTERANCE), "has_concatenated_utterances": pl.Int32}
+)
 
 
-class PlainDialogue(Struct, gc=False):
-    """A plain dialogue: user and agent take turns, and nobody else."""
+def plain_dialogues(raws: list[bytes]) -> pl.DataFrame:
+    """Decode the plain ones of some dialogues, a row each; ``place`` is the position in the list.
 
-    category: str
-    title: str
-    dialog_time: str
-    utterances: list[PlainUtterance]
-    has_concatenated_utterances: int
-
-    @property
-    def takes_turns(self) -> bool:
-        """Whether two people speak in turns, and their utterances are counted from 1 on."""
-        people = list(map(_PERSON, self.utterances))
-        positions = list(map(_POSITION, self.utterances))
-        return people[2:] == people[:-2] and positions == list(range(1, len(positions) + 1))
-
-    def published(self) -> PublishedDialogue:
-        """Return the dialogue as the long way decodes it."""
-        said = self.utterances
-        spoken = Spoken(
-            texts=[one.utterance for one in said],
-            times=[one.utterance_time for one in said],
-            positions=[one.utterance_pos for one in said],
-            roles=[("user", "agent")[index % 2] for index in range(len(said))],
-            names=[NAN if one.user_name is None else one.user_name for one in said],
-            users=[str(one.user_id).encode() for one in said],
-            votes=[one.votes for one in said],
-            ids=[one.id for one in said],
-            answers=[0] * len(said),
-        )
-        facts = {name: getattr(self, name) for name in DIALOGUE_FIELDS}
-        return PublishedDialogue(facts, spoken, [0] * len(said), {})
-
-
-_PERSON = attrgetter("user_id", "user_name")
-_POSITION = attrgetter("utterance_pos")
-
-
-def plain_dialogues(raws: list[bytes]) -> dict[int, PlainDialogue]:
-    """Decode the plain ones of some dialogues, by their place in the list."""
+    A name that is NaN is null. It all works without Python's lock.
+    """
     texts = _texts(raws)
     is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)
-    decoder = decode.decoder(PlainDialogue)
-    found = {place: decoder.decode(_named(raws[place])) for place in is_plain.arg_true().to_list()}
-    return {place: dialogue for place, dialogue in found.items() if dialogue.takes_turns}
+    places = is_plain.arg_true()
+    decoded = texts.gather(places).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
+    found = decoded.struct.unnest().with_columns(place=places)
+    return without(found, utterances(found).filter(~_TAKES_TURNS)["place"].to_list())
 
 
-def _named(raw: bytes) -> bytes:
-    """Write null for every name of a plain dialogue that is NaN, which JSON does not have."""
-    return _NAMELESS.sub(rb"\1null", raw) if NAN in raw else raw
+_TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
+    (pl.col("turn_index") < 2)
+    | ((pl.col("user_id") == pl.col("user_id").shift(2)) & pl.col("user_name").eq_missing(pl.col("user_name").shift(2)))
+)
+"""Whether an utterance has its number, and is said by whoever said the one before the last."""
+
+
+def utterances(dialogues: pl.DataFrame) -> pl.DataFrame:
+    """Return the utterances of plain dialogues, with ``owner`` (row of the dialogue), ``place`` and ``turn_index``."""
+    sizes = pl.col("utterances").list.len()
+    owner = pl.int_range(pl.len(), dtype=pl.UInt32)
+    numbered = dialogues.select("place", "utterances", owner=owner, turn_index=pl.int_ranges(sizes, dtype=pl.Int32))
+    return numbered.explode("utterances", "turn_index").unnest("utterances")
+
+
+def without(dialogues: pl.DataFrame, places: Collection[int]) -> pl.DataFrame:
+    """Leave some dialogues out."""
+    return dialogues.filter(~pl.col("place").is_in(list(places))) if places else dialogues
+
+
+def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
+    """Return plain dialogues as the long way decodes them."""
+    said, sizes = utterances(dialogues), dialogues["utterances"].list.len().to_list()
+    columns = {
+        "utterance_pos": said["turn_index"] + 1,
+        "actor_type": pl.Series(["user", "agent"]).gather(said["turn_index"] % 2),
+        "is_answer": pl.Series([0]).gather(said["turn_index"] * 0),
+    }
+    lists = {name: columns.get(name, said.get_column(name, default=None)).to_list() for name in SPOKEN}
+    lists["user_name"] = [NAN if name is None else name for name in lists["user_name"]]
+    lists["user_id"] = [str(number).encode() for number in lists["user_id"]]
+    facts = dialogues.select(pl.exclude("utterances", "place"), pl.lit(None).alias("utterances")).rows(named=True)
+    start = 0
+    for fact, size in zip(facts, sizes, strict=True):
+        spoken = Spoken._make([lists[name][start : start + size] for name in SPOKEN])
+        yield PublishedDialogue({name: fact[name] for name in DIALOGUE_FIELDS}, spoken, [0] * size, {})
+        start += size
 
 
 def _texts(raws: list[bytes]) -> pl.Series:

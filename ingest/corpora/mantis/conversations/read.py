@@ -4,15 +4,15 @@ import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
 
 import msgspec
+import polars as pl
 from msgspec import Raw
 
 from ingest import decode, json_members
 from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
-from ingest.corpora.mantis.conversations.plain import PlainDialogue, plain_dialogues
+from ingest.corpora.mantis.conversations.plain import plain_dialogues
 from ingest.corpora.mantis.files import Role
 from ingest.decode import BadRecord, pointer
 from ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
@@ -23,13 +23,6 @@ _TOGETHER = 8_000_000
 
 _AHEAD = 2
 """Batches that are decoded while one is worked through."""
-
-
-class _Decoded(NamedTuple):
-    """Dialogues that follow one another, and the plain ones of them by their place in the list."""
-
-    members: list[Member]
-    plain: dict[int, PlainDialogue]
 
 
 class Conversations:
@@ -116,14 +109,14 @@ def _repeated(keys: list[str]) -> dict[int, str]:
     return found
 
 
-def _decoded(batches: Iterable[list[Member]]) -> Iterator[_Decoded]:
+def _decoded(batches: Iterable[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:
     """Decode the plain dialogues of each batch, in a thread of its own while those before are worked through."""
     with ThreadPoolExecutor(max_workers=1) as thread:
-        ahead: deque[tuple[list[Member], Future[dict[int, PlainDialogue]]]] = deque()
+        ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
         for batch in batches:
             ahead.append((batch, thread.submit(plain_dialogues, [member.raw for member in batch])))
             if len(ahead) > _AHEAD:
                 members, future = ahead.popleft()
-                yield _Decoded(members, future.result())
+                yield members, future.result()
         for members, future in ahead:
-            yield _Decoded(members, future.result())
+            yield members, future.result()

@@ -36,7 +36,7 @@ def record(
     return row, said.findings + _disagreements(known)
 
 
-def record_id(subset: str, split: str, index: int) -> str:
+def record_id(subset: str, split: str, index: int | str) -> str:
     """Return the key of a record by its subset, its split and its place among the records of the file."""
     return f"{CORPUS}/{subset}/{split}/{index}"
 
