@@ -6,6 +6,7 @@ kinds of number stay as they are written: a float is the ``bytes`` of its litera
 
 import json
 import math
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -96,3 +97,17 @@ def keep(name: str, value: Value, extra: dict[str, Any], literals: dict[str, str
         extra[name] = Raw(literal(value).encode())
     else:
         literals[name] = literal(value)
+
+
+def moment(value: Value) -> datetime | None:
+    """Read a time, its zone left out; None for what is not a time."""
+    try:
+        found = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo is None else found.replace(tzinfo=None)
+
+
+def text_of(found: datetime | None) -> str | None:
+    """Write a time as the publisher does."""
+    return found.isoformat(timespec="milliseconds") if found else None

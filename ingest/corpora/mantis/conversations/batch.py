@@ -63,8 +63,11 @@ class Batch:
         known = self._all_known(members, plain) if self._is_needed else {}
         plain = without(plain, known)
         taken = set(plain["place"].to_list())
-        places, keys = [member.place for member in members], [member.key for member in members]
-        batches = column_batches(plain, places, keys, self._build.people, self._file.id, self._role) if taken else []
+        pairs = [(member.key, member.place) for member in members]
+        keyed = pl.DataFrame(pairs, ["native_id", "record_index"], orient="row")
+        plain = plain.hstack(keyed[plain["place"]])
+        # Plain dialogues name their people first, whatever stands between them.
+        batches = column_batches(plain, self._file.id, self._role, self._build.people, self._rows) if taken else []
         count = size = 0
         for number, member in enumerate(members):
             try:
@@ -103,8 +106,10 @@ class Batch:
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
         if known.is_first and self._is_needed:
             spoken = dialogue.spoken
-            numbers = [said if type(said) is int else index + 1 for index, said in enumerate(spoken.positions)]
-            self._build.index.add(self._split, key, known.dialogue_id, spoken.texts, spoken.roles, numbers)
+            numbers = [said if type(said) is int else index + 1 for index, said in enumerate(spoken["utterance_pos"])]
+            self._build.index.add(
+                self._split, key, known.dialogue_id, spoken["utterance"], spoken["actor_type"], numbers
+            )
         return known
 
     def _location(self, member: Member) -> SourceLocation:

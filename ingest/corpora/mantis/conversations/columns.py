@@ -1,6 +1,5 @@
 """The rows of plain dialogues and of their records, laid out as columns."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -10,30 +9,25 @@ from ingest.corpora.mantis.conversations.plain import utterances
 from ingest.corpora.mantis.conversations.record import fields, record_id
 from ingest.corpora.mantis.conversations.rows import FLAGGED
 from ingest.corpora.mantis.files import CORPUS, SPLITS, Role
-from ingest.corpora.mantis.format import DIALOGUE_FIELDS
+from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN
 from ingest.decode import dump
 from ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
 
 _TIME = "%Y-%m-%dT%H:%M:%S%.3f"
 
 
-def column_batches(
-    plain: pl.DataFrame, places: Sequence[int], keys: Sequence[str], people: People, file_id: str, role: Role
-) -> list[ColumnBatch]:
-    """Lay out all rows of plain dialogues; ``places`` and ``keys`` are those of the file, for each of the batch."""
+def column_batches(plain: pl.DataFrame, file_id: str, role: Role, people: People, rows: list[Row]) -> list[ColumnBatch]:
+    """Lay out plain dialogues, with their ``native_id`` and ``record_index``; adds the rows of new people."""
     split = role.split or ""
     dialogues = plain.with_columns(
-        native_id=pl.Series(keys, dtype=pl.String).gather(plain["place"]),
-        record_index=pl.Series(places, dtype=pl.Int32).gather(plain["place"]),
         started_at=pl.col("dialog_time").str.to_datetime(_TIME, time_unit="us"),
-    ).with_columns(
         dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
         extra=pl.Series(FLAGGED).gather(plain["has_concatenated_utterances"]),
         record_id=pl.format(record_id(role.subset, split, "{}"), "record_index"),
         source_pointer="/" + pl.col("native_id"),
     )
     said = utterances(plain)
-    cast, speakers = _cast(plain["category"], said.filter(pl.col("turn_index") < 2), people)
+    cast = _cast(plain["category"], said.filter(pl.col("turn_index") < 2), people, rows)
     file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
     own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")
     records = dialogues.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
@@ -43,17 +37,18 @@ def column_batches(
         (Record, {"corpus_id": CORPUS, "extra": fields(DIALOGUE_FIELDS), **file}, records),
         (Turn, {"kind": "message"}, _turns(dialogues["dialogue_id"], said, cast)),
     ]
-    batches = [ColumnBatch(kind, shared, frame.to_dict()) for kind, shared, frame in parts]
-    return [*batches, speakers] if len(speakers) else batches
+    return [ColumnBatch(kind, shared, frame.to_dict()) for kind, shared, frame in parts]
 
 
-def _cast(categories: pl.Series, said: pl.DataFrame, people: People) -> tuple[pl.DataFrame, ColumnBatch]:
-    """Find who speaks: two people of each dialogue, user and agent, by the first two utterances."""
-    speakers = people.begin()
+def _cast(categories: pl.Series, said: pl.DataFrame, people: People, rows: list[Row]) -> pl.DataFrame:
+    """Find who speaks: two people of each dialogue, user and agent, by the first two utterances; all have an id."""
     facts = zip(categories.gather(said["owner"]).to_list(), said["user_id"], said["user_name"], strict=True)
-    cast = [people.plain(domain, number, name, speakers) for domain, number, name in facts]
+    cast = [
+        people.person(str(number).encode(), NAN if name is None else name, domain, "", rows)
+        for domain, number, name in facts
+    ]
     literals = [f',"literals":{dump(person.literals)}' if person.literals else "" for person in cast]
-    return pl.DataFrame({"speaker_id": [person.speaker_id for person in cast], "literals": literals}), speakers
+    return pl.DataFrame({"speaker_id": [person.speaker_id for person in cast], "literals": literals})
 
 
 def _participants(ids: pl.Series, cast: pl.DataFrame) -> pl.DataFrame:

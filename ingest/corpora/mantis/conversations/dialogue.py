@@ -5,31 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingest import decode
-from ingest.corpora.mantis.conversations.times import moment
-from ingest.corpora.mantis.format import NAN, SPOKEN, DialogueShape, Value
+from ingest.corpora.mantis.format import NAN, SPOKEN, DialogueShape, Value, moment
 from ingest.decode import BadRecord, pointer
 
-Column: TypeAlias = list[Value]
-
-
-class Spoken(NamedTuple):
-    """The utterances of a dialogue, a column for each field; UNSET where it is absent."""
-
-    texts: list[str]
-    times: Column
-    positions: Column
-    roles: list[str]
-    names: Column
-    users: Column
-    votes: Column
-    ids: Column
-    answers: Column
+Columns: TypeAlias = dict[str, list[Value]]
+"""The utterances of a dialogue, a column for each field of ``SPOKEN``; UNSET where it is absent."""
 
 
 @dataclass(eq=False)
@@ -38,7 +24,7 @@ class PublishedDialogue:
 
     facts: dict[str, Value]
     """The dialogue's fields in published order."""
-    spoken: Spoken
+    spoken: Columns
     orders: list[int]
     """The number of each utterance's order of keys."""
     others: dict[int, dict[str, Value]]
@@ -47,7 +33,7 @@ class PublishedDialogue:
     @cached_property
     def times(self) -> list[datetime | None]:
         """The times of the utterances; None for what is not a time."""
-        return list(map(moment, self.spoken.times))
+        return list(map(moment, self.spoken["utterance_time"]))
 
     @cached_property
     def started_at(self) -> datetime | None:
@@ -84,12 +70,12 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
         for index, said in enumerate(utterances)
         if not _SPOKEN.issuperset(said)
     }
-    spoken = Spoken._make([[said.get(name, UNSET) for said in utterances] for name in SPOKEN])
-    for name, column in zip(SPOKEN, spoken, strict=True):
+    spoken = {name: [said.get(name, UNSET) for said in utterances] for name in SPOKEN}
+    for name, column in spoken.items():
         if not _SCALARS.issuperset(map(type, column)):
             wrong = next(index for index, value in enumerate(column) if type(value) not in _SCALARS)
             raise BadRecord("MA-02", f"{name} is a list or an object", pointer("utterances", wrong, name))
-    if "user" not in spoken.roles:
+    if "user" not in spoken["actor_type"]:
         raise BadRecord("MA-02", "no utterance of the user" if utterances else "no utterances", "/utterances")
     return PublishedDialogue(facts, spoken, [orders.number(tuple(said)) for said in utterances], others)
 

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, SPOKEN, Value, literal
+from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, Value, literal
 from ingest.decode import pointer
 from ingest.keys import Keys, digest
 from ingest.restatements import Restatements
@@ -46,7 +46,7 @@ class KnownDialogues:
         if dialogue is None:
             return Known(natural, is_new=True, is_first=True, differs={})
         spoken = dialogue.spoken
-        words = digest(*(part for said in zip(spoken.roles, spoken.texts, strict=True) for part in said))
+        words = digest(*(part for said in zip(spoken["actor_type"], spoken["utterance"], strict=True) for part in said))
         dialogue_id, is_new = self._keys.assign(natural, words)
         return Known(dialogue_id, is_new, is_new and dialogue_id == natural, self._differs(dialogue_id, dialogue))
 
@@ -57,9 +57,8 @@ class KnownDialogues:
         if not wrong:
             return {}
         found = {pointer(name): dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS if name in wrong}
-        columns = {name: column for name, column in _columns(dialogue).items() if name in wrong}
         for index in range(len(dialogue.orders)):
-            said = {name: column[index] for name, column in columns.items()}
+            said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
             said |= dialogue.unknown(index) if _UNKNOWN in wrong else {}
             found |= {pointer("utterances", index, name): value for name, value in said.items()}
         return {place: literal(value) for place, value in found.items() if value is not UNSET}
@@ -68,13 +67,8 @@ class KnownDialogues:
 _UNKNOWN = ""
 
 
-def _columns(dialogue: PublishedDialogue) -> dict[str, list[Value]]:
-    """Return what a record states of utterances beside words and roles, column by column."""
-    return {name: column for name, column in zip(SPOKEN, dialogue.spoken, strict=True) if name in FACTS}
-
-
 def _facts(dialogue: PublishedDialogue) -> dict[str, Value]:
     """Return every fact by name, that of utterances as a column."""
     own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
     unknown = {index: some for index in dialogue.others if (some := dialogue.unknown(index))}
-    return own | _columns(dialogue) | {_UNKNOWN: unknown}
+    return own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}

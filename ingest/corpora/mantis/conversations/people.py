@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.files import CORPUS
 from ingest.corpora.mantis.format import NAN, Value, literal
-from ingest.rows import ColumnBatch, Row, Speaker
+from ingest.rows import Row, Speaker
 
 
 class Person(NamedTuple):
@@ -23,38 +23,17 @@ class People:
         self._known: dict[str, tuple[Value, Value]] = {}
         """By key: the user id (a number's literal) and user name that the row gives back."""
 
-    @staticmethod
-    def begin() -> ColumnBatch:
-        """Return a batch for the rows of speakers of plain dialogues."""
-        shared = {"corpus_id": CORPUS, "kind": "human", "is_anonymous": False}
-        return ColumnBatch(Speaker, shared, {"speaker_id": [], "native_id": [], "name": []})
-
-    def plain(self, domain: str, number: float, name: str | None, speakers: ColumnBatch) -> Person:
-        """Find somebody in a plain dialogue, as ``person`` does; the user id is a whole number, no name is NaN."""
-        native_id, speaker_id = str(number), f"{CORPUS}:{domain}:{number:.0f}"
-        said = (native_id.encode(), name)
-        known = self._known.get(speaker_id)
-        if known is None:
-            row = {"speaker_id": speaker_id, "native_id": native_id, "name": name}
-            for column, value in row.items():
-                speakers.columns[column].append(value)
-            known = self._known[speaker_id] = said
-        if name is not None and known == said:
-            return Person(speaker_id, _NOTHING)
-        return Person(speaker_id, _literals(known, said[0], NAN if name is None else name))
-
-    def person(self, dialogue_id: str, role: str, facts: tuple[Value, Value, str], rows: list[Row]) -> Person:
+    def person(self, user: Value, name: Value, domain: str, anonymous_id: str, rows: list[Row]) -> Person:
         """Find somebody by user id, user name and domain; adds the row where it is the first time."""
-        user, name, domain = facts
         is_anonymous = user is None or user is UNSET or user == NAN
-        speaker_id = f"{dialogue_id}:{role}" if is_anonymous else f"{CORPUS}:{domain}:{_token(user)}"
+        speaker_id = anonymous_id if is_anonymous else f"{CORPUS}:{domain}:{_token(user)}"
         known = self._known.get(speaker_id)
         if known is None:
             native_id = None if is_anonymous else user if isinstance(user, str) else literal(user)
             shown = name if isinstance(name, str) else None
             rows.append(Speaker(speaker_id, CORPUS, native_id, shown, "human", is_anonymous))
             known = self._known[speaker_id] = (b"null" if native_id is None else native_id.encode(), shown)
-        return Person(speaker_id, _literals(known, user, name))
+        return Person(speaker_id, _NOTHING if known == (user, name) else _literals(known, user, name))
 
 
 _NOTHING: dict[str, str] = {}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue, Spoken
+from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.conversations.warnings import DOMAINS, ID, PLACEHOLDER
 from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, SPOKEN
 
@@ -122,7 +122,7 @@ def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
     facts = dialogues.select(pl.exclude("utterances", "place"), pl.lit(None).alias("utterances")).rows(named=True)
     start = 0
     for fact, size in zip(facts, sizes, strict=True):
-        spoken = Spoken._make([lists[name][start : start + size] for name in SPOKEN])
+        spoken = {name: column[start : start + size] for name, column in lists.items()}
         yield PublishedDialogue({name: fact[name] for name in DIALOGUE_FIELDS}, spoken, [0] * size, {})
         start += size
 

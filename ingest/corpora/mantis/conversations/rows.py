@@ -8,9 +8,8 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.conversations.people import People, Person
-from ingest.corpora.mantis.conversations.times import text_of
 from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import Value, keep, literal
+from ingest.corpora.mantis.format import Value, keep, literal, text_of
 from ingest.decode import dump
 from ingest.rows import ColumnBatch, Dialogue, Participant, Row, Turn
 
@@ -37,18 +36,18 @@ def add_dialogue(
     shown = title if isinstance(title, str) else None
     rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", dialogue.started_at, _extra(dialogue)))
     spoken = dialogue.spoken
-    facts = zip(spoken.roles, spoken.users, spoken.names, strict=True)
-    cast = [people.person(dialogue_id, role, (user, name, domain), rows) for role, user, name in facts]
+    facts = zip(spoken["actor_type"], spoken["user_id"], spoken["user_name"], strict=True)
+    cast = [people.person(user, name, domain, f"{dialogue_id}:{role}", rows) for role, user, name in facts]
     first_roles = dict[str, str]()
-    for person, role in zip(cast, spoken.roles, strict=True):
+    for person, role in zip(cast, spoken["actor_type"], strict=True):
         first_roles.setdefault(person.speaker_id, role)
     rows += [Participant(dialogue_id, speaker_id, role) for speaker_id, role in first_roles.items()]
     turns["dialogue_id"] += [dialogue_id] * len(cast)
     turns["turn_index"] += range(len(cast))
     turns["speaker_id"] += [person.speaker_id for person in cast]
-    turns["role"] += spoken.roles
-    turns["text"] += spoken.texts
-    turns["native_id"] += [value if isinstance(value, str) else None for value in spoken.ids]
+    turns["role"] += spoken["actor_type"]
+    turns["text"] += spoken["utterance"]
+    turns["native_id"] += [value if isinstance(value, str) else None for value in spoken["id"]]
     turns["said_at"] += dialogue.times
     turns["extra"] += [_turn_extra(dialogue, index, person) for index, person in enumerate(cast)]
 
@@ -69,9 +68,9 @@ def _extra(dialogue: PublishedDialogue) -> str | None:
 
 def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str | None:
     spoken = dialogue.spoken
-    stated, odd = _stated(spoken.votes[index], spoken.answers[index])
+    stated, odd = _stated(spoken["votes"][index], spoken["is_answer"][index])
     extra, literals = dict(stated), person.literals | odd
-    position, time, native_id = spoken.positions[index], spoken.times[index], spoken.ids[index]
+    position, time, native_id = spoken["utterance_pos"][index], spoken["utterance_time"][index], spoken["id"][index]
     if type(position) is not int or position not in _INTEGERS:
         literals["utterance_pos"] = literal(position)
     elif position != index + 1:

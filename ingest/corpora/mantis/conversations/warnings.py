@@ -1,13 +1,13 @@
 """What is unusual about a dialogue that is loaded all the same: MA-03, MA-04 and MA-05, a finding for each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import UNSET
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.format import NAN, Value, literal
+from ingest.corpora.mantis.format import NAN, Value, literal, moment
 from ingest.decode import pointer
 from ingest.outcomes import ReaderFinding
 
@@ -50,15 +50,15 @@ def _content(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     category, spoken = dialogue.facts["category"], dialogue.spoken
     if category not in DOMAINS:
         yield "/category", f"the category {category!r} is none of the {len(DOMAINS)} sites"
-    if len(people := set(spoken.users).difference(_MISSING)) > _PEOPLE:
+    if len(people := set(spoken["user_id"]).difference(_MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
-    if (said := spoken.roles.count("agent")) < _AGENT:
+    if (said := spoken["actor_type"].count("agent")) < _AGENT:
         yield "/utterances", f"only {said} of the utterances are the agent's"
 
 
 def _order(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-03: numbers and roles."""
-    positions, roles = dialogue.spoken.positions, dialogue.spoken.roles
+    positions, roles = dialogue.spoken["utterance_pos"], dialogue.spoken["actor_type"]
     is_fine = [type(position) is int and position == at + 1 for at, position in enumerate(positions)]
     yield from _odd("utterance_pos", positions, is_fine)
     if roles[0] != "user":
@@ -74,14 +74,12 @@ def _order(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
 def _values(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-05: values that are not written as the others are."""
     spoken = dialogue.spoken
-    yield from _odd("id", spoken.ids, [_is_id(value) for value in spoken.ids])
-    yield from _odd("votes", spoken.votes, [_is_number(value) for value in spoken.votes])
-    yield from _odd("is_answer", spoken.answers, [type(value) is int and value == 0 for value in spoken.answers])
-    yield from _odd("utterance_time", spoken.times, [found is not None for found in dialogue.times])
+    for name, is_fine in _FINE.items():
+        yield from _odd(name, spoken[name], list(map(is_fine, spoken[name])))
     if dialogue.started_at is None:
         yield "/dialog_time", f"the dialog_time {_shown(dialogue.facts.get('dialog_time', UNSET))}"
-    if PLACEHOLDER in spoken.texts:
-        empty = [at for at, text in enumerate(spoken.texts) if text == PLACEHOLDER]
+    if PLACEHOLDER in spoken["utterance"]:
+        empty = [at for at, text in enumerate(spoken["utterance"]) if text == PLACEHOLDER]
         yield _place(empty[0], "utterance"), f"only a placeholder instead of a text{_more(empty)}"
 
 
@@ -97,6 +95,18 @@ def _is_id(value: Value) -> bool:
 
 def _is_number(value: Value) -> bool:
     return type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value) is not None)
+
+
+def _is_zero(value: Value) -> bool:
+    return type(value) is int and value == 0
+
+
+_FINE: dict[str, Callable[[Value], bool]] = {
+    "id": _is_id,
+    "votes": _is_number,
+    "is_answer": _is_zero,
+    "utterance_time": lambda value: moment(value) is not None,
+}
 
 
 def _shown(value: Value) -> str:

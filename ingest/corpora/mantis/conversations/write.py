@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Raw, Struct
 from msgspec.json import decode
 
-from ingest.corpora.mantis.conversations.times import text_of
+from ingest.corpora.mantis.format import text_of
 from ingest.decode import pointer
 from ingest.rows import Dialogue, Speaker, Turn
 from ingest.stored_record import StoredRecord
@@ -37,11 +37,8 @@ class _TurnExtra(Struct):
 
 
 def write(stored: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Write (path, piece) of one file, dialogue by dialogue; a rejected one as it came."""
+    """Write (path, piece) of one file, dialogue by dialogue."""
     first = next(stored)
-    if first.raw is not None and not first.pointer:
-        yield first.path, first.raw
-        return
     orders = _orders(first)
     yield first.path, b"{"
     for index, one in enumerate(stored):

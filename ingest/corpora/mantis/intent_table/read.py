@@ -63,8 +63,9 @@ def _lines(text: str) -> Iterator[_Line]:
             taken.append(one)
             yield one
 
-    rows, problem = csv.reader(feed()), ""
+    rows = csv.reader(feed())
     while True:
+        problem = ""
         try:
             cells = next(rows)
         except StopIteration:
@@ -74,7 +75,6 @@ def _lines(text: str) -> Iterator[_Line]:
         if cells or problem:
             yield _Line(cells, "".join(taken), problem)
             taken.clear()
-            problem = ""
     if taken:
         yield _Line([], "".join(taken))
 

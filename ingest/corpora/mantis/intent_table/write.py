@@ -20,11 +20,8 @@ class _RecordExtra(Struct):
 
 
 def write(stored: Iterator[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Write (path, piece) of one file; a rejected one as it came."""
+    """Write (path, piece) of one file."""
     first = next(stored)
-    if first.raw is not None and not first.pointer:
-        yield first.path, first.raw
-        return
     extra = decode(first.file.extra or "{}", type=_FileExtra)
     yield first.path, extra.header.encode()
     for one in stored:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
 
 from ingest.sources import SourceFile
 
@@ -29,27 +28,19 @@ class Lines:
     lacks_final_newline: bool = False
     """Whether the last line has no end; it is given as if it had one."""
 
-    def pieces(self) -> Iterator[list[bytes]]:
-        """Yield the lines without their ends, many at a time; a carriage return before the newline stays."""
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield every line without its newline; a carriage return before it stays."""
         rest = b""
         for piece in self.file.chunks():
-            *lines, last = piece.split(b"\n")
-            if lines:
-                lines[0], rest = rest + lines[0], last
-            else:
-                rest += last
+            *lines, rest = (rest + piece).split(b"\n")
             if not self.count and lines:
                 self.carriage = b"\r" if lines[0].endswith(b"\r") else b""
             self.count += len(lines)
-            yield lines
+            yield from lines
         if rest:
             self.lacks_final_newline = True
             self.count += 1
-            yield [rest + self.carriage]
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield every line without its newline."""
-        return chain.from_iterable(self.pieces())
+            yield rest + self.carriage
 
     def joined(self, lines: list[bytes], *, is_last: bool) -> bytes:
         """Return lines as they stand in the file; ``is_last``: they are its last ones."""
