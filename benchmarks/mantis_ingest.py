@@ -20,7 +20,7 @@ from benchmarks.command import ingest
 from benchmarks.mantis_shape import DIALOGUES, write_file
 from benchmarks.memory import peak
 
-MEMORY = 300
+MEMORY = 600
 """Megabytes above the file's size that an ingest may take."""
 
 

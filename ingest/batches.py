@@ -11,7 +11,7 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from ingest.rows import AS_THEY_ARE, ColumnBatch, Row
+from ingest.rows import ColumnBatch, Row
 from schema.tables import metadata
 from schema.tables.base import LongText
 from schema.warehouse import ROW_GROUP
@@ -32,7 +32,7 @@ _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
 
 _Shape: TypeAlias = tuple[Any, ...]
-"""What column batches that are joined have in common: table, SELECT, and the names and kinds of the columns."""
+"""What column batches that are joined have in common: table, and the names and types of the columns."""
 
 _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
     Text: pl.String(),
@@ -49,19 +49,15 @@ _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
 
 def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
     """Lay rows of one table out as columns, typed as the table is."""
-    columns = metadata.tables[table].columns
-    names = [column.name for column in columns]
-    schema = {column.name: _TYPES[type(column.type)] for column in columns}
-    values = zip(*map(attrgetter(*names), rows), strict=True)
-    return pl.DataFrame([pl.Series(name, column, schema[name]) for name, column in zip(names, values, strict=True)])
+    schema = _schema(table)
+    values = zip(*map(attrgetter(*schema), rows), strict=True)
+    typed = zip(schema.items(), values, strict=True)
+    return pl.DataFrame([pl.Series(name, column, kind) for (name, kind), column in typed])
 
 
 def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
     """Lay column batches of one table out as columns; all of them have lists for the same columns."""
-    if parts[0].select != AS_THEY_ARE:
-        return pl.DataFrame([_joined(name, [part.columns[name] for part in parts]) for name in parts[0].columns])
-    columns = metadata.tables[table].columns
-    schema = {column.name: _TYPES[type(column.type)] for column in columns}
+    schema = _schema(table)
     own = [_joined(name, [part.columns[name] for part in parts], schema[name]) for name in parts[0].columns]
     shared = pl.DataFrame(
         [
@@ -76,11 +72,16 @@ def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
     return pl.DataFrame([laid_out[name] for name in schema])
 
 
-def _joined(name: str, parts: list[Any], kind: pl.DataType | None = None) -> pl.Series:
-    """Join a column of several column batches: lists, or series of the right type already."""
+def _schema(table: str) -> dict[str, pl.DataType]:
+    """Return the types of a table's columns."""
+    return {column.name: _TYPES[type(column.type)] for column in metadata.tables[table].columns}
+
+
+def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
+    """Join a column of several column batches: lists or series."""
     if isinstance(parts[0], pl.Series):
         series: pl.Series = pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
-        return series.alias(name)
+        return series.alias(name).cast(kind)
     return pl.Series(name, list(chain.from_iterable(parts)), kind)
 
 
@@ -101,8 +102,6 @@ class Batch(NamedTuple):
 
     table: str
     frame: pl.DataFrame
-    select: str = AS_THEY_ARE
-    """How DuckDB makes the rows of the frame, which it has as ``stream``."""
 
 
 class InsertTransaction(Protocol):
@@ -137,12 +136,7 @@ class Batches:
         """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
         largest = 0
         for part in parts:
-            shape = (
-                part.kind.TABLE,
-                part.select,
-                *part.columns,
-                *map(type, part.columns.values()),
-            )
+            shape = (part.kind.TABLE, *part.columns, *map(type, part.columns.values()))
             self._column_batches[shape].append(part)
             self._column_rows[shape] += len(part)
             largest = max(largest, self._column_rows[shape])
@@ -201,8 +195,7 @@ class Batches:
             yield Batch(table, frame(table, self._rows.pop(table)))
         for shape in [shape for shape in self._column_batches if self._column_rows[shape] >= fewest]:
             del self._column_rows[shape]
-            table, select, *_ = shape
-            yield Batch(table, column_batch_frame(table, self._column_batches.pop(shape)), select)
+            yield Batch(shape[0], column_batch_frame(shape[0], self._column_batches.pop(shape)))
 
 
 def _write(transaction: InsertTransaction, batches: list[Batch]) -> None:

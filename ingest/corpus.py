@@ -6,7 +6,7 @@ from typing import Literal
 
 from ingest.common_rules import Rule
 from ingest.outcomes import Reader
-from ingest.stored_record import RecordWriter, Writer
+from ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
 
 
 @dataclass(frozen=True)
@@ -68,5 +68,7 @@ class Corpus:
     """A rejected file is one record; otherwise nobody knows how many were in it."""
     read: Reader
     write: Writer
+    text_ids_of: TextReferences = no_text_ids
+    """For a corpus whose records refer to ``main.texts`` in ``extra`` too: the writers then have these texts."""
     write_record: RecordWriter | None = None
     """For ``talkhouse show ID --raw``, which says so where there is none."""

@@ -68,7 +68,7 @@ class _InsertTransaction:
             self._con = self._connect()
             self._con.execute("begin")
         stream = Stream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
-        self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name {batch.select}")
+        self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
 
     def finish(self) -> None:
         """Commit what was inserted."""
@@ -88,8 +88,6 @@ class Load:
     connect: Connect
     corpus: Corpus
     advance: Advance
-    is_again: bool = False
-    """Whether a reader asked for it: all files are in doubt."""
     findings: int = 0
 
     def __post_init__(self) -> None:
@@ -100,13 +98,8 @@ class Load:
         self.validator = Validator(self.corpus, self.rules)
 
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
-        """Read the files and fill the tables of a warehouse that is thrown away if that fails.
-
-        Raises ReadAgain, with nothing loaded, where a reader does.
-        """
+        """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
         with opened(disk) as (files, skipped), self.batches, _at_full_speed():
-            for file in files:
-                file.is_strict = self.is_again
             for item in skipped:
                 self.counts.skip(item)
                 if item.reason == OUTSIDE:

@@ -130,13 +130,6 @@ class Unrecognised:
     detail: str
 
 
-class RereadRequested(Exception):
-    """Raised by a reader that has yielded records of a file and now finds that it is not what it was taken for.
-
-    Nothing of the corpus is loaded then, and all of its files are read once more, with ``SourceFile.is_strict``.
-    """
-
-
 @dataclass(frozen=True)
 class FileEnvelope:
     """What a file of many records is beside them: its keys in published order, say, kept for writing it back."""

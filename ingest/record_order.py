@@ -67,7 +67,7 @@ order by source_file_id, record_index >= 0, list_place, record_index, ordered.re
 
 
 class RecordPosition(NamedTuple):
-    """Where something stands in the files: a frame (no key), a record, or a quarantined one (its pointer)."""
+    """Where something stands in the files: an envelope (no key), a record, or a quarantined one (its pointer)."""
 
     file_id: str
     key: str
@@ -103,15 +103,15 @@ def positions_of(
                 yield RecordPosition(file_id, key, dialogue_id, is_quarantined, row, spans_of)
 
 
-def chunks(some: Iterator[RecordPosition]) -> Iterator[list[RecordPosition]]:
-    """Take as many places together as are worth a set of queries."""
+def chunks(positions: Iterator[RecordPosition]) -> Iterator[list[RecordPosition]]:
+    """Group as many positions as are worth a set of queries."""
     chunk: list[RecordPosition] = []
     rows = 0
-    for place in some:
-        rows += sum(span[1] - span[0] + 1 for span in place.spans if span)
+    for position in positions:
+        rows += sum(span[1] - span[0] + 1 for span in position.spans if span)
         if len(chunk) == _RECORDS or (chunk and rows > _ROWS):
             yield chunk
             chunk, rows = [], 0
-        chunk.append(place)
+        chunk.append(position)
     if chunk:
         yield chunk

@@ -7,6 +7,9 @@ import msgspec
 
 from ingest.keys import digest
 
+_WIDTH = 8
+"""Bytes of the hash of one fact, which is compared within one dialogue only."""
+
 T = TypeVar("T")
 
 
@@ -23,3 +26,13 @@ class Restatements:
         """
         fingerprint = digest(msgspec.json.encode(stated))
         return {} if self._first.setdefault(dialogue_id, fingerprint) == fingerprint else dict(stated)
+
+    def differing_names(self, dialogue_id: str, facts: Mapping[str, str]) -> set[str]:
+        """Return the names of the facts that the dialogue's first record stated otherwise, each of them compared.
+
+        ``facts`` have the same names in the same order each time.
+        """
+        fingerprints = [digest(fact)[:_WIDTH] for fact in facts.values()]
+        first = self._first.setdefault(dialogue_id, b"".join(fingerprints))
+        pairs = zip(facts, fingerprints, range(0, len(first), _WIDTH), strict=True)
+        return {name for name, fingerprint, start in pairs if first[start : start + _WIDTH] != fingerprint}

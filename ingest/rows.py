@@ -239,28 +239,20 @@ class Quarantined(Row):
     raw: bytes
 
 
-AS_THEY_ARE = "select * from stream"
-"""The SELECT of rows that are in a frame's columns already; DuckDB has the frame as ``stream``."""
-
-
 class ColumnBatch(Struct, gc=False):
     """Many rows of one table, kept as columns: the values that all of them share, and a list for each that differs.
 
     For lists of hundreds of thousands of items, where an object for each row costs more than the rest of a load. A
-    column may also be a Polars series, of the table's type or one that DuckDB turns into it (a time as text).
+    column may also be a Polars series that can be cast to the type of the table's column.
     """
 
     kind: type[Row]
     shared: dict[str, Any]
     columns: dict[str, Any]
-    select: str = AS_THEY_ARE
-    """How DuckDB makes the rows of the columns."""
-    count: int | None = None
-    """How many rows that gives."""
 
     def __len__(self) -> int:
-        """How many rows it is."""
-        return len(next(iter(self.columns.values()))) if self.count is None else self.count
+        """Return the number of rows."""
+        return len(next(iter(self.columns.values())))
 
 
 class FileRow(Row):

@@ -43,8 +43,6 @@ class SourceFile:
     _archive: Archive | None = None
     sha256: str = ""
     has_bom: bool = False
-    is_strict: bool = False
-    """Whether a file of the corpus turned out not to be what it was taken for; all of them are read again."""
 
     @property
     def id(self) -> str:

@@ -1,7 +1,7 @@
 """What a corpus's writer gets: one record as the tables hold it; and the types of writers."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -36,7 +36,7 @@ class StoredRecord:
     personas: Mapping[str, rows.Persona] = field(default_factory=dict)
     candidates: list[rows.Candidate] = field(default_factory=list)
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Candidate texts by ``text_id``."""
+    """Candidate texts, and those to which ``record.extra`` refers (``Corpus.text_ids_of``), by ``text_id``."""
     images: list[rows.Image] = field(default_factory=list)
     """The images that the file names, in order; with a record that is a list of images."""
 
@@ -71,6 +71,15 @@ Writer: TypeAlias = Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes
 
 The pieces of one file are in order; those of several may alternate.
 """
+
+TextReferences: TypeAlias = Callable[[rows.Record], Collection[str]]
+"""Takes a record's row, returns the keys in ``main.texts`` to which its ``extra`` refers."""
+
+
+def no_text_ids(_: rows.Record) -> Collection[str]:
+    """Refer to no texts but those of candidates."""
+    return ()
+
 
 RecordWriter: TypeAlias = Callable[[StoredRecord], bytes]
 """Takes one loaded record and returns it as its file has it: the JSON of a dialogue, the line of a list."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import duckdb
-import msgspec
-from msgspec import Struct
 
 from ingest.record_order import HANGING, RecordPosition, chunks, positions_of
 from ingest.rows import (
@@ -25,36 +23,42 @@ from ingest.rows import (
     Speaker,
     Turn,
 )
-from ingest.stored_record import StoredRecord
+from ingest.stored_record import StoredRecord, TextReferences, no_text_ids
 from schema.tables import metadata, qualified
 
 R = TypeVar("R", bound=Row)
 
 
 def stored_records(
-    con: duckdb.DuckDBPyConnection, corpus_id: str, files: Collection[str] | None = None
+    con: duckdb.DuckDBPyConnection,
+    corpus_id: str,
+    files: Collection[str] | None = None,
+    text_ids_of: TextReferences = no_text_ids,
 ) -> Iterator[StoredRecord]:
-    """Give every record of a corpus or of some of its files, quarantined ones too, in the order of the files.
+    """Return every record of a corpus or of some of its files, quarantined ones too, in the order of the files.
 
     Where a file has several lists, which count from 0 each, they come one after the other as they were read. A file's
-    frame comes before its records; a file that was read and holds none has only that.
+    envelope comes before its records; a file that was read and holds none has only that. ``text_ids_of`` is the
+    corpus's own.
     """
     for chunk in chunks(positions_of(con, corpus_id, files)):
-        yield from _Gathered.of(con, chunk).published(chunk)
+        yield from _Gathered.of(con, chunk, text_ids_of).stored(chunk)
 
 
-def stored_record(con: duckdb.DuckDBPyConnection, record_id: str) -> StoredRecord:
-    """Give one loaded record; KeyError where there is none."""
+def stored_record(
+    con: duckdb.DuckDBPyConnection, record_id: str, text_ids_of: TextReferences = no_text_ids
+) -> StoredRecord:
+    """Return one loaded record; KeyError where there is none."""
     found = con.execute("select source_file_id, dialogue_id from main.records where record_id = ?", [record_id])
     for file_id, dialogue_id in found.fetchall():
-        places = [RecordPosition(file_id, record_id, dialogue_id or "", is_quarantined=False)]
-        return next(_Gathered.of(con, places).published(places))
+        positions = [RecordPosition(file_id, record_id, dialogue_id or "", is_quarantined=False)]
+        return next(_Gathered.of(con, positions, text_ids_of).stored(positions))
     raise KeyError(record_id)
 
 
 @dataclass(frozen=True)
 class _Gathered:
-    """All rows that some places need, by what they hang on."""
+    """All rows that some positions need, by what they hang on."""
 
     files: Mapping[str, FileRow]
     records: Mapping[str, Record]
@@ -71,10 +75,12 @@ class _Gathered:
     images: defaultdict[str, list[Image]]
 
     @classmethod
-    def of(cls, con: duckdb.DuckDBPyConnection, places: list[RecordPosition]) -> "_Gathered":
-        """Read the rows of some places, a query for each table."""
-        tables = _Tables(con, places)
-        files = sorted({place.file_id for place in places})
+    def of(
+        cls, con: duckdb.DuckDBPyConnection, positions: list[RecordPosition], text_ids_of: TextReferences
+    ) -> "_Gathered":
+        """Read the rows of some positions, a query for each table."""
+        tables = _Tables(con, positions)
+        files = sorted({position.file_id for position in positions})
         participants = tables.hanging(Participant, "all")
         turns = tables.hanging(Turn, "dialogue_id, turn_index")
         annotations = tables.hanging(Annotation, _ORDER_OF_ANNOTATIONS)
@@ -83,7 +89,7 @@ class _Gathered:
         personas = {use.persona_id for use in uses} | {row.persona_id for row in candidates if row.persona_id}
         personas |= {row.persona_id for row in annotations if row.persona_id}
         records = tables.hanging(Record)
-        text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(_own_texts, records))
+        text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(text_ids_of, records))
         people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
         return cls(
             files={row.source_file_id: row for row in tables.rows(FileRow, "source_file_id", files)},
@@ -101,16 +107,16 @@ class _Gathered:
             images=_group(tables.rows(Image, "source_file_id", files, "kind, image_index"), "source_file_id"),
         )
 
-    def published(self, places: list[RecordPosition]) -> Iterator[StoredRecord]:
-        """Give what stands at the places, in their order."""
-        for place in places:
-            file = self.files[place.file_id]
-            if place.is_quarantined:
-                yield StoredRecord(file, raw=self.raw[place.file_id, place.key], pointer=place.key)
-            elif not place.key:
+    def stored(self, positions: list[RecordPosition]) -> Iterator[StoredRecord]:
+        """Return what stands at the positions, in their order."""
+        for position in positions:
+            file = self.files[position.file_id]
+            if position.is_quarantined:
+                yield StoredRecord(file, raw=self.raw[position.file_id, position.key], pointer=position.key)
+            elif not position.key:
                 yield StoredRecord(file)
             else:
-                yield self._record(file, self.records[place.key])
+                yield self._record(file, self.records[position.key])
 
     def _record(self, file: FileRow, record: Record) -> StoredRecord:
         key = record.dialogue_id or ""
@@ -131,35 +137,24 @@ class _Gathered:
         )
 
 
-class _OwnTexts(Struct):
-    own_texts: list[str] = []
-
-
-def _own_texts(record: Record) -> list[str]:
-    """List the texts that a record refers to in ``extra``: words that are in no dialogue."""
-    if record.extra is None or '"own_texts":' not in record.extra:
-        return []
-    return msgspec.json.decode(record.extra, type=_OwnTexts).own_texts
-
-
 _ORDER_OF_ANNOTATIONS = "turn_index, annotator_index, scheme, persona_set, persona_position, item_index"
 
 
 class _Tables:
-    """Reads the rows that some places need."""
+    """Reads the rows that some positions need."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, places: list[RecordPosition]) -> None:
-        self._con, self._places = con, places
+    def __init__(self, con: duckdb.DuckDBPyConnection, positions: list[RecordPosition]) -> None:
+        self._con, self._positions = con, positions
         self._keys = {
-            "record_id": {place.key for place in places if place.key and not place.is_quarantined},
-            "dialogue_id": {place.dialogue_id for place in places if place.dialogue_id},
+            "record_id": {one.key for one in positions if one.key and not one.is_quarantined},
+            "dialogue_id": {one.dialogue_id for one in positions if one.dialogue_id},
         }
 
     def hanging(self, kind: type[R], order: str = "") -> list[R]:
         """Read the rows of a table that hang on the records or their dialogues."""
         key = HANGING[kind]
         index = list(HANGING).index(kind)
-        spans = [span for place in self._places if (span := place.spans[index])]
+        spans = [span for one in self._positions if (span := one.spans[index])]
         between = f"rowid between {min(spans)[0]} and {max(last for _, last in spans)}" if spans else "true"
         return self.rows(kind, key, self._keys[key], order, between)
 
@@ -179,7 +174,7 @@ class _Tables:
 
     def quarantined(self) -> list[Quarantined]:
         """Read the quarantined records, and no others of their files: they may be large."""
-        rows = [place.row for place in self._places if place.is_quarantined]
+        rows = [one.row for one in self._positions if one.is_quarantined]
         return self._read(Quarantined, "rowid in (select unnest(?::bigint[]))", rows) if rows else []
 
     def _read(self, kind: type[R], condition: str, values: Collection[object]) -> list[R]:

@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.corpus import Corpus
 from ingest.outcomes import Loaded, LoadedBatch
-from ingest.rows import AS_THEY_ARE, Annotation, ColumnBatch, Record, Row, Turn
+from ingest.rows import Annotation, ColumnBatch, Record, Row, Turn
 
 
 class ReaderError(AssertionError):
@@ -37,13 +37,11 @@ class Validator:
         )
         turns = [row.turn_index for row in loaded.rows if type(row) is Turn]
         self._expect(turns == list(range(len(turns))), f"turn_index runs {turns[:5]} ..., not 0, 1, 2 ...")
+        self._turns(loaded.column_batches)
         self._content(loaded.rows, loaded.column_batches)
 
     def many(self, loaded: LoadedBatch) -> None:
-        """Check the same for many records at once; turns are in column_batches, each dialogue's in one.
-
-        Turns that DuckDB makes are not there yet: for them the check ``turn_indexes_have_no_gaps`` says the same.
-        """
+        """Check the same for many records at once; turns are in column batches, each dialogue's in one."""
         count = 0
         for row in loaded.rows:
             if type(row) is Record:
@@ -57,13 +55,19 @@ class Validator:
                     self._keys(*wrong)
                 self._expect(batch.shared["source_file_id"] == loaded.file.id, "records of more than one file")
                 count += len(batch)
-            if batch.kind is Turn and batch.select == AS_THEY_ARE:
+        self._expect(count == loaded.records, f"{count} Record rows for {loaded.records} records")
+        self._expect(all(type(row) is not Turn for row in loaded.rows), "turns of many records as single rows")
+        self._turns(loaded.column_batches)
+        self._content(loaded.rows, loaded.column_batches)
+
+    def _turns(self, column_batches: list[ColumnBatch]) -> None:
+        """Turns in columns: numbered from 0 in each dialogue, whose turns follow one another in one batch."""
+        for batch in column_batches:
+            if batch.kind is Turn:
                 turns = pl.DataFrame({name: batch.columns[name] for name in ("dialogue_id", "turn_index")})
                 expected = pl.int_range(pl.len()).over(pl.col("dialogue_id").rle_id())
                 is_right = turns.select((pl.col("turn_index") == expected).all()).item()
                 self._expect(is_right, "turn_index does not run 0, 1, 2 ...")
-        self._expect(count == loaded.records, f"{count} Record rows for {loaded.records} records")
-        self._content(loaded.rows, loaded.column_batches)
 
     def _belongs(self) -> pl.Expr:
         """Tell of many records at once whether their keys begin with the corpus id."""

@@ -80,7 +80,7 @@ def test_every_folder_of_talkhouse_is_a_room() -> None:
 
 @pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "ingest/corpora").glob("*/__init__.py")))
 def test_corpora_know_rows_and_not_databases_nor_each_other(folder: Path) -> None:
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         names = set(imported(path))
         assert not {name for name in names if name.split(".")[0] in {"duckdb", "sqlalchemy", "schema"}}
         inside = {".".join(name.split(".")[:3]) for name in names if name.startswith("ingest.corpora.")}

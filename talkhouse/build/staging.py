@@ -9,7 +9,6 @@ import duckdb
 
 from ingest.corpus import Corpus
 from ingest.load import Connect, Load
-from ingest.outcomes import RereadRequested
 from queries.catalogue import Catalogue
 from queries.checks import checks
 from queries.views import create_split_views, fill_examples
@@ -79,19 +78,11 @@ class Stage:
         con.execute("set write_buffer_row_group_count = 1")
         return con
 
-    def _load(self, connect: Connect, item: Input, *, is_again: bool = False) -> None:
+    def _load(self, connect: Connect, item: Input) -> None:
         """Load one corpus."""
         self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
-        try:
-            load = Load(connect, item.corpus, self.progress.advance, is_again=is_again)
-            load.run(item.files, is_sample=item.is_sample)
-        except RereadRequested:
-            if is_again:
-                raise
-        else:
-            self.progress.finish(item.corpus)
-            return
-        self._load(connect, item, is_again=True)
+        Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
+        self.progress.finish(item.corpus)
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
         """Fill the examples, then create the views of splits that only they name."""

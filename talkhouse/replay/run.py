@@ -182,7 +182,7 @@ class _Copy(SourceFile):
     """A file that was written back: JSON is spelled in another way, and the hash is that of the publisher's file."""
 
     def __init__(self, file: SourceFile, published_sha256: str) -> None:
-        super().__init__(file.disk, file.member, file.size, is_strict=file.is_strict)
+        super().__init__(file.disk, file.member, file.size)
         self._file, self._published_sha256 = file, published_sha256
 
     def read(self) -> bytes:

@@ -72,7 +72,7 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
             next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not one of Talkhouse's own; in "
             "Python, talkhouse.restore.raw_record.raw takes the corpora of any folder",
         )
-    stored = stored_record(con, record_id)
+    stored = stored_record(con, record_id, known[corpus_id].text_ids_of)
     write_record = known[corpus_id].write_record
     if write_record is None:
         raise RegistryError(f"the corpus '{corpus_id}' does not say how a single record is written", where=record_id)

@@ -172,7 +172,9 @@ def _write(
     count: _Count,
 ) -> None:
     """Write the files that the corpus's writer yields; OutputFailed where it leaves one out or adds one."""
-    records = count.records(stored_records(con, corpus.id, {source.id for source in layer.values()}))
+    records = count.records(
+        stored_records(con, corpus.id, {source.id for source in layer.values()}, corpus.text_ids_of)
+    )
     missing = dict(layer)
     for name, piece in corpus.write(records):
         if name not in layer:

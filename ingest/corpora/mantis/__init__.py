@@ -1,10 +1,10 @@
 """MANtIS: information-seeking conversations between two people, from 14 sites of Stack Exchange."""
 
-from ingest.corpora.mantis.layout import SPLITS
+from ingest.corpora.mantis.files import SPLITS
+from ingest.corpora.mantis.format import INTENT
 from ingest.corpora.mantis.read import read
 from ingest.corpora.mantis.rules import RULES
-from ingest.corpora.mantis.shapes import INTENT
-from ingest.corpora.mantis.write import write, write_record
+from ingest.corpora.mantis.write import text_ids_of, write, write_record
 from ingest.corpus import Corpus, Scheme, Source
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
@@ -64,5 +64,6 @@ CORPUS = Corpus(
     rules=RULES,
     read=read,
     write=write,
+    text_ids_of=text_ids_of,
     write_record=write_record,
 )

@@ -6,8 +6,8 @@ RULES = (
     Rule(
         "MA-01",
         "reject_file",
-        "The top level is not an object of dialogues, or one of its keys is no whole number; as a warning: a file that "
-        "belongs to this one is missing.",
+        "The top level is not an object of dialogues, or one of its keys is not a whole number; as a warning: a file "
+        "that belongs to this one is missing.",
         "Take the publisher's own file; put the files of a split into one folder.",
     ),
     Rule(

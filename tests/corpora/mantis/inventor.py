@@ -57,7 +57,7 @@ class Inventor:
                 utterance["utterance_pos"] = index + 1
         return made
 
-    def usual(self) -> Talk:
+    def plain(self) -> Talk:
         """Make a dialogue in which nothing is unusual, as most of the publisher's are."""
         some = self.random
         day, size = f"2012-{some.randint(1, 12):02}-{some.randint(1, 28):02}", some.randint(4, 9)
@@ -85,9 +85,9 @@ class Inventor:
         }
 
     def talks(self) -> Talks:
-        """Make the dialogues of a split: one that surely gives a context, odd ones, and usual ones between them."""
+        """Make the dialogues of a split: one that surely gives a context, odd ones, and plain ones between them."""
         keys = [str(self.random.randrange(40_000)) for _ in range(5)] + ["10298"]
-        makers = [lambda: self.talk(is_plain=True), self.usual, lambda: self.talk(is_plain=False)]
+        makers = [lambda: self.talk(is_plain=True), self.plain, lambda: self.talk(is_plain=False)]
         return {key: makers[index % len(makers)]() for index, key in enumerate(dict.fromkeys(keys))}
 
     def marked(self, talks: Talks) -> Talks:

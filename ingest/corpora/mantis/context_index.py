@@ -1,0 +1,118 @@
+"""What is remembered of the dialogues, so that each context of a TSV can be found in them: hashes, no texts."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ingest.keys import digest
+
+WINDOW = 11
+"""Utterances in a context, at most (the authors' ``ResponseRankingDSCreator``)."""
+
+USER = "user"
+_WIDTH = 16
+"""Bytes of a hash."""
+
+
+class Context(NamedTuple):
+    """The words before a response: where the response stands, and whether it is the published one."""
+
+    dialogue_id: str
+    turn_index: int
+    number: int
+    """0-based position among the contexts of its dialogue."""
+    is_response_equal: bool
+
+
+class _Known(NamedTuple):
+    """One dialogue."""
+
+    dialogue_id: str
+    size: int
+    fingerprints: bytes
+    """The hashes of its utterances, one after the other; empty where no TSV needs them."""
+    answers: tuple[int, ...]
+    """Where the responses stand, context by context."""
+
+
+class ContextIndex:
+    """The dialogues of a build, by split and key."""
+
+    def __init__(self, ranked: Collection[str] = (), *, is_labelled: bool = True) -> None:
+        """``ranked``: splits that have a TSV, whose utterances are hashed; ``is_labelled``: labels follow."""
+        self._ranked, self._is_labelled = ranked, is_labelled
+        self._known: dict[str, dict[str, _Known]] = {}
+
+    def begin(self, split: str) -> None:
+        """Note that the dialogues of a split are there, whether or not it is remembered what is in them."""
+        self._known.setdefault(split, {})
+
+    def remembers(self, split: str) -> bool:
+        """Whether other files of a split need what is said in its dialogues."""
+        return split in self._ranked or self._is_labelled
+
+    def add(
+        self,
+        split: str,
+        key: str,
+        dialogue_id: str,
+        texts: Sequence[str],
+        roles: Sequence[str],
+        positions: Sequence[int],
+    ) -> None:
+        """Remember a dialogue; ``positions`` are the utterances' own numbers, from 1."""
+        if not self.remembers(split):
+            return
+        fingerprints = b"".join(map(digest, texts)) if split in self._ranked else b""
+        answers = tuple(responses(roles, positions))
+        self._known[split][key] = _Known(dialogue_id, len(texts), fingerprints, answers)
+
+    def known(self, split: str) -> bool:
+        """Whether there are dialogues of a split."""
+        return split in self._known
+
+    def dialogue(self, split: str, key: str) -> str | None:
+        """Return the id of a dialogue; None where there is none."""
+        known = self._find(split, key)
+        return known.dialogue_id if known else None
+
+    def size(self, split: str, key: str) -> int | None:
+        """Count the utterances of a dialogue; None where there is none."""
+        known = self._find(split, key)
+        return known.size if known else None
+
+    def context(self, split: str, key: str, words: Sequence[str], response: str, expected: int) -> Context | None:
+        """Find a context with its response in its dialogue, first where it is expected; None where it is not."""
+        known = self._find(split, key)
+        if known is None:
+            return None
+        fingerprints, answer = b"".join(map(digest, words)), digest(response)
+        order = sorted(range(len(known.answers)), key=lambda number: number != expected)
+        found = None
+        for number in order:
+            turn = known.answers[number]
+            if known.fingerprints[max(0, turn - WINDOW) * _WIDTH : turn * _WIDTH] == fingerprints:
+                is_equal = known.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH] == answer
+                found = found or Context(known.dialogue_id, turn, number, is_equal)
+                if is_equal:
+                    return Context(known.dialogue_id, turn, number, is_equal)
+        return found
+
+    def _find(self, split: str, key: str) -> _Known | None:
+        return self._known.get(split, {}).get(key)
+
+
+def responses(roles: Sequence[str], positions: Sequence[int]) -> list[int]:
+    """List where the responses of a dialogue stand, as the authors' code finds them.
+
+    Each utterance of a user but the first is answered by the next one, whoever says it; at a user's utterance that
+    bears the number of the last one the search ends.
+    """
+    found = []
+    users = [index for index, role in enumerate(roles) if role == USER]
+    for index in users[1:]:
+        number = positions[index]
+        if number == len(roles):
+            break
+        if 1 <= number < len(roles):
+            found.append(number)
+    return found

@@ -1,0 +1,122 @@
+"""The plain and the intent file of a split: one object each, with a dialogue under every key."""
+
+import re
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import msgspec
+import polars as pl
+from msgspec import Raw
+
+from ingest import decode, json_members
+from ingest.corpora.mantis.context_index import ContextIndex
+from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
+from ingest.corpora.mantis.conversations.plain import plain_dialogues
+from ingest.corpora.mantis.files import Role
+from ingest.decode import BadRecord, pointer
+from ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
+from ingest.sources import BOM, SourceFile
+
+_TOGETHER = 8_000_000
+"""Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
+
+_AHEAD = 2
+"""Batches that are decoded while one is worked through."""
+
+
+class Conversations:
+    """Reads the JSON files of one build; keeps keys and hashes of what it has yielded."""
+
+    def __init__(self, index: ContextIndex, shared: Collection[str]) -> None:
+        """Take the splits that have both a plain and an intent file."""
+        self._build = Build(index, shared)
+
+    def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
+        """Read every dialogue of a file, then what the file is beside them."""
+        buffer = file.hold()
+        text = buffer.view[len(BOM) :] if file.has_bom else buffer.view
+        try:
+            pieces = _pieces(text)
+        except BadRecord as bad:
+            location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
+            yield reject(location, bad, bytes(text))
+            return
+        self._build.index.begin(role.split or "")
+        done = 0
+        for members, plain in _decoded(_members(pieces)):
+            done += sum(len(member.raw) for member in members)
+            buffer.release(done)
+            yield from Batch(self._build, file, role).read(members, plain)
+        yield FileEnvelope(file, {"orders": self._build.orders.listed}, len(pieces))
+
+
+def _pieces(text: memoryview) -> list[tuple[str, Raw]]:
+    """Split a file into keys and dialogues; BadRecord if it is not an object with whole numbers as keys."""
+    if not _OBJECT.match(text):
+        raise _not_an_object(bytes(text))
+    pieces = list(json_members.views(text, with_nan=True))
+    wrong = next((key for key, _ in pieces if not _is_number(key)), None)
+    if wrong is not None:
+        raise BadRecord("MA-01", f"the key {wrong!r} is not a whole number", pointer(wrong))
+    return pieces
+
+
+def _not_an_object(text: bytes) -> BadRecord:
+    """Find out whether a file is JSON of another kind, or none."""
+    try:
+        decode.decoder(Raw).decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return decode.json_problem(text, error)
+    return BadRecord("MA-01", "not an object of dialogues")
+
+
+_OBJECT = re.compile(rb"[ \t\r\n]*\{")
+
+
+def _is_number(key: str) -> bool:
+    try:
+        int(key)
+    except ValueError:
+        return False
+    return True
+
+
+def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
+    """Copy dialogues out of a file, a batch at a time."""
+    repeated = _repeated([key for key, _ in pieces])
+    batch, size = list[Member](), 0
+    for place, (key, raw) in enumerate(pieces):
+        batch.append(Member(place, key, bytes(raw), repeated.get(place)))
+        size += len(batch[-1].raw)
+        if size >= _TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _repeated(keys: list[str]) -> dict[int, str]:
+    """Return the pointer of each dialogue whose key stands more than once: numbered, since quarantine has each once."""
+    if len(set(keys)) == len(keys):
+        return {}
+    times, seen = Counter(keys), Counter[str]()
+    found = {}
+    for index, key in enumerate(keys):
+        if times[key] > 1:
+            found[index] = f"/{key}#{seen[key]}" if seen[key] else f"/{key}"
+            seen[key] += 1
+    return found
+
+
+def _decoded(batches: Iterable[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:
+    """Decode the plain dialogues of each batch, in a thread of its own while those before are worked through."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        ahead: deque[tuple[list[Member], Future[pl.DataFrame]]] = deque()
+        for batch in batches:
+            ahead.append((batch, thread.submit(plain_dialogues, [member.raw for member in batch])))
+            if len(ahead) > _AHEAD:
+                members, future = ahead.popleft()
+                yield members, future.result()
+        for members, future in ahead:
+            yield members, future.result()

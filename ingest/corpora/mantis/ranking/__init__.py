@@ -1,0 +1,1 @@
+"""The response-ranking TSVs and their lookup files."""

@@ -1,0 +1,160 @@
+"""A response-ranking TSV and its lookup file, block by block; each context is looked up in the dialogues."""
+
+from collections.abc import Iterator
+from itertools import chain, groupby, islice
+
+from ingest.corpora.mantis.context_index import Context, ContextIndex
+from ingest.corpora.mantis.files import CORPUS, RANKING, SPLITS, Role
+from ingest.corpora.mantis.ranking.block import misfit, parse
+from ingest.corpora.mantis.ranking.rows import Rows
+from ingest.corpora.mantis.ranking.tsv import Lines, RawBlock, blocks
+from ingest.decode import BadRecord
+from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation
+from ingest.sources import SourceFile
+from ingest.texts import Texts
+
+_TOGETHER = 50
+"""Blocks whose rows are handed on together."""
+
+_PEEKED = 3
+"""Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
+
+
+class Ranking:
+    """Reads the TSVs of one build; texts that occur again are stored once."""
+
+    def __init__(self, index: ContextIndex) -> None:
+        self._index = index
+        self._texts = Texts(CORPUS)
+
+    def pair(self, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> Iterator[Outcome]:
+        """Read every block of a TSV; ``lookup`` has the dialogue's key of each row."""
+        yield from _Pair(self._index, Rows(self._texts), tsv, lookup, role).read()
+
+
+class _Pair:
+    """One TSV and its lookup file on their way in."""
+
+    def __init__(self, index: ContextIndex, rows: Rows, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> None:
+        self._index, self._rows = index, rows
+        self._tsv, self._lookup, self._role = tsv, lookup, role
+        self._split = role.split or ""
+        self._size = RANKING[role.subset] + 1
+        self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
+        self._run = self._number = 0
+        self._key: bytes | None = None
+
+    def read(self) -> Iterator[Outcome]:
+        """Read both files; their envelopes come last."""
+        stream = blocks(self._lines, self._rows.known)
+        first = list(islice(stream, _PEEKED))
+        yield from self._sized(first)
+        keys = iter(self._keys or ())
+        count = 0
+        for raw in chain(first, stream):
+            yield from self._block(raw, list(islice(keys, len(raw))), count)
+            count += 1
+            if count % _TOGETHER == 0:
+                yield from self._rows.taken(self._tsv)
+        yield from self._rows.taken(self._tsv)
+        yield FileEnvelope(self._tsv, self._lines.envelope(), count)
+        if self._lookup and self._keys:
+            if surplus := list(keys):
+                yield self._rejected_keys(surplus, self._keys.count - len(surplus), count)
+            yield FileEnvelope(self._lookup, self._keys.envelope())
+
+    def _sized(self, first: list[RawBlock]) -> Iterator[ReaderFinding]:
+        """Take the size of the first blocks for that of all where it is another than the published one."""
+        sizes = {len(raw) for raw in first}
+        if len(first) > 1 and len(sizes) == 1 and self._size not in sizes:
+            detail = f"blocks of {min(sizes)} rows; the published file has {self._size}: one right and the wrong ones"
+            self._size = min(sizes)
+            yield ReaderFinding("MA-06", detail, self._tsv, "/0", severity="warn")
+
+    def _block(self, raw: RawBlock, keys: list[bytes], index: int) -> Iterator[Rejected]:
+        """Add a block to the rows, or yield what is rejected of both files."""
+        self._follow(raw, keys)
+        known = [self._rows.known.get(fingerprint) for fingerprint in raw.fingerprints]
+        try:
+            block = parse(raw, known, self._size, self._lines.carriage)
+            key = self._checked_key(raw, keys)
+        except (BadRecord, UnicodeDecodeError) as bad:
+            yield from self._rejected(raw, keys, index, bad)
+            return
+        found, extra = None, dict[str, object]()
+        if key is not None:
+            found = self._index.context(self._split, key, block.context, block.response, self._number)
+            extra = {"run": self._run}
+        doubts = list(self._doubts(found, key))
+        self._rows.add(self._location(raw, key, index), raw, block, known, found, extra, doubts)
+
+    def _follow(self, raw: RawBlock, keys: list[bytes]) -> None:
+        """Keep count of the blocks that one dialogue has in succession."""
+        key = keys[0] if keys else None
+        if key != self._key or not raw.line:
+            self._key, self._run, self._number = key, raw.line, -1
+        self._number += 1
+
+    def _checked_key(self, raw: RawBlock, keys: list[bytes]) -> str | None:
+        """Return the key of a block's dialogue; BadRecord where its rows have not one and the same, that is known."""
+        if not self._keys:
+            return None
+        if len(keys) < len(raw):
+            raise misfit(f"the lookup file ends after {self._keys.count:,} lines", len(keys))
+        if keys.count(keys[0]) < len(keys):
+            raise misfit("rows of one context with different keys in the lookup file", 0)
+        if not keys[0].endswith(self._keys.carriage):
+            raise misfit("the line of the lookup file has another end than its first line", 0)
+        key = keys[0].removesuffix(self._keys.carriage).decode()
+        if self._index.known(self._split) and self._index.dialogue(self._split, key) is None:
+            raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
+        return key
+
+    def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
+        """Say in what a block is not what the dialogues would give."""
+        if key is None or not self._index.known(self._split):
+            return
+        if found is None:
+            yield f"no context of dialogue {key} has these words; they are kept with the block"
+        elif not found.is_response_equal:
+            yield f"the right response is not the utterance {found.turn_index + 1} of dialogue {key}"
+        elif found.number != self._number:
+            yield f"context {found.number + 1} of dialogue {key} stands where context {self._number + 1} is due"
+
+    def _location(self, raw: RawBlock, key: str | None, index: int) -> SourceLocation:
+        return SourceLocation(self._tsv, f"/{raw.line}", self._role.subset, None, self._split, index, key, raw.size)
+
+    def _rejected(
+        self, raw: RawBlock, keys: list[bytes], index: int, bad: BadRecord | UnicodeDecodeError
+    ) -> Iterator[Rejected]:
+        """Reject the rows of a block, and the lines of the lookup file that belong to them."""
+        problem = bad if isinstance(bad, BadRecord) else BadRecord("TH-02", f"not UTF-8: {bad.reason}")
+        rows = self._lines.joined(raw.rows, is_last=raw.is_last)
+        detail = f"rows {raw.line + 1:,} to {raw.line + len(raw):,}: {problem.detail}"
+        yield Rejected(self._location(raw, None, index), problem.rule, detail, rows)
+        if keys:
+            yield self._rejected_keys(keys, raw.line, index)
+
+    def _rejected_keys(self, keys: list[bytes], line: int, index: int) -> Rejected:
+        """Reject lines of the lookup file whose rows are rejected or not there."""
+        lines, file = self._keys, self._lookup
+        assert lines is not None  # noqa: S101 - there are keys
+        assert file is not None  # noqa: S101
+        raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
+        location = SourceLocation(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
+        return Rejected(location, "MA-06", "the keys of rows that are rejected or not there", raw)
+
+
+def lone_lookup(file: SourceFile, role: Role) -> Iterator[Outcome]:
+    """Read the keys of a lookup file without its TSV: each key with the number of its rows, run by run."""
+    lines, (subset, split) = Lines(file), role
+    location = SourceLocation(file, "", subset, None, split, 0, size=file.size)
+    try:
+        runs = [[key.decode(), len(list(group))] for key, group in groupby(lines)]
+    except UnicodeDecodeError as bad:
+        yield Rejected(location, "TH-02", f"not UTF-8: {bad.reason} at byte {bad.start} of a line", file.read())
+        return
+    record_id, standard_split = f"{CORPUS}/{subset}/{split}", SPLITS[split or ""]
+    record = location.record(record_id, standard_split=standard_split, extra={"runs": runs})
+    yield Loaded(location, [record])
+    yield FileEnvelope(file, lines.envelope(), 1)
