@@ -352,14 +352,14 @@ def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuil
     older.chmod(0o644)
     published = older.read_bytes()
     script = f"import duckdb; con = duckdb.connect({str(older)!r})"
-    put = staging.put
+    open_template = staging.open_template
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
 
-        def put_and_write(*given: Any) -> duckdb.DuckDBPyConnection:
+        def open_and_write(*arguments: Any) -> duckdb.DuckDBPyConnection:
             stack.enter_context(another_process(script))
-            return put(*given)
+            return open_template(*arguments)
 
-        patch.setattr(staging, "put", put_and_write)
+        patch.setattr(staging, "open_template", open_and_write)
         with pytest.raises(WarehouseLocked):
             rebuild(data)
     assert older.read_bytes() == published
