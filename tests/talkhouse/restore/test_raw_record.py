@@ -110,7 +110,7 @@ def test_a_dialogue_of_several_records_names_them(con: duckdb.DuckDBPyConnection
 def test_raw_goes_with_nothing_that_changes_it(option: str, sample: Path) -> None:
     shown = run("show", "dbdc3:CIC9001", "--raw", option, "--db", sample)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert "--json or --all" in shown.stderr
+    assert "be combined with --json or --all" in shown.stderr
 
 
 def test_a_terminal_gets_the_line_end_that_a_record_lacks(folder: Path) -> None:
