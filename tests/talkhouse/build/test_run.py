@@ -486,7 +486,7 @@ def test_a_full_disk_leaves_the_published_file_as_it_was(rebuild: Rebuild, data:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limits[1]))
     try:
-        with pytest.raises(BuildFailed, match=r"the published warehouse is as it was[\s\S]*make room"):
+        with pytest.raises(BuildFailed, match=r"the published warehouse is unchanged[\s\S]*make room"):
             rebuild(data)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
