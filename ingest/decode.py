@@ -56,11 +56,6 @@ def keys(raw: bytes) -> list[str]:
     return list(decoder(dict[str, Raw]).decode(raw))
 
 
-def member(raw: bytes, key: str) -> bytes:
-    """Return one member of a JSON object as published; KeyError where it is not there."""
-    return bytes(decoder(dict[str, Raw]).decode(raw)[key])
-
-
 def pointer(*tokens: object) -> str:
     """Join tokens to a JSON pointer (RFC 6901)."""
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)

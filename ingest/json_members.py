@@ -7,6 +7,7 @@ malformed in itself does not hide the others: each of them is judged later, one 
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -33,14 +34,15 @@ def members(raw: Text) -> Iterator[Member]:
         yield Member(token, bytes(piece))
 
 
-def views(raw: Text, within: Text | None = None) -> Iterator[tuple[str, Raw]]:
+def views(raw: Text, within: Text | None = None, *, with_nan: bool = False) -> Iterator[tuple[str, Raw]]:
     """Split like ``members`` without copying anything, for members of hundreds of megabytes.
 
     ``within`` is the text of which this one is a part: what is wrong is looked for there, and named by its lines.
+    ``with_nan``: objects may have the bare NaN that Python's json writes; ``raw`` is memory that can be written.
     """
     text = memoryview(raw)
     if _opening(text) == b"{":
-        yield from _object_members(text, within)
+        yield from _object_members(text, within, with_nan=with_nan)
     elif _opening(text) == b"[":
         yield from ((str(position), piece) for position, piece in enumerate(items(raw, within)))
     else:
@@ -94,6 +96,10 @@ _OBJECT = _syntax(r"\{", r'("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', r"\}")
 _OPENING = re.compile(rb"[ \t\r\n]*(.)", re.DOTALL)
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(rb"[^,\]}\s]+")
+_NAN = re.compile(rb"NaN(?=[ \t\r\n,}])")
+_WORD_KEY = re.compile(rb'"\w+"[ \t\r\n]*:[ \t\r\n]*\Z')
+_LONGEST_KEY = 256
+"""Bytes of a key and the blanks behind it; an object with a longer one before a NaN is split in another, slower way."""
 
 
 def _opening(text: memoryview) -> bytes:
@@ -111,12 +117,30 @@ def _other_value(text: memoryview, detail: str) -> BadRecord:
     return BadRecord("TH-01", detail)
 
 
-def _object_members(text: memoryview, within: Text | None) -> Iterator[tuple[str, Raw]]:
+def _object_members(text: memoryview, within: Text | None, *, with_nan: bool) -> Iterator[tuple[str, Raw]]:
     try:
-        pieces: dict[str, Raw] = decoder(dict[str, Raw]).decode(text)
+        with _numbers_for_nan(text) if with_nan else nullcontext():
+            pieces: dict[str, Raw] = decoder(dict[str, Raw]).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _scan(text, _OBJECT, within)
     return _scan(text, _OBJECT, within) if _has_duplicate_key(text, pieces) else iter(pieces.items())
+
+
+@contextmanager
+def _numbers_for_nan(text: memoryview) -> Iterator[None]:
+    """Write a number over each bare NaN behind a key of word characters, and NaN back when a decoder is done with it.
+
+    In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
+    """
+    starts = [match.start() for match in _NAN.finditer(text)]
+    bare = [start for start in starts if _WORD_KEY.search(text[max(0, start - _LONGEST_KEY) : start])]
+    for start in bare:
+        text[start : start + 3] = b"0.0"
+    try:
+        yield
+    finally:
+        for start in bare:
+            text[start : start + 3] = b"NaN"
 
 
 def _has_duplicate_key(text: bytes | memoryview, pieces: dict[str, Raw]) -> bool:

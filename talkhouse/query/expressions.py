@@ -33,7 +33,7 @@ _STORED_AS = {
 
 
 class Column(NamedTuple):
-    """A column of a query."""
+    """A column of a query, and SQL expressions of its value."""
 
     name: str
     """What expressions call it: the query may name two columns alike, or one "default"."""
@@ -53,20 +53,20 @@ class Column(NamedTuple):
         return any(word in self.type for word in _NESTED)
 
     def as_text(self) -> str:
-        """Write it as text: JSON for lists and structs, DuckDB's spelling for the rest."""
+        """Return its value as text: JSON for lists and structs, DuckDB's spelling for the rest."""
         return f"to_json({self.name})::varchar" if self._is_nested else f"{self.name}::varchar"
 
     def as_cell(self) -> str:
-        """Write it as a cell of CSV: numbers and truth values as they are, text for the rest."""
+        """Return its value as a cell of CSV: numbers and truth values as they are, text for the rest."""
         is_plain = self.type.startswith((*_NUMBERS, "BOOLEAN")) and not self._is_nested
         return self.name if is_plain else self.as_text()
 
     def as_stored(self) -> str:
-        """Write it as a type that Parquet has."""
+        """Return its value as a type that Parquet has."""
         return f"{self.name}::{_STORED_AS[self.type]}" if self.type in _STORED_AS else self.name
 
     def as_json(self) -> str:
-        """Write it as JSON; SQL's null where it is null."""
+        """Return its value as JSON; SQL's null where it is null."""
         if self.type == "JSON":
             # Line ends are blanks between its parts: inside a text JSON has them escaped.
             return rf"translate({self.name}::varchar, e'\n\r', '  ')"
@@ -77,7 +77,7 @@ class Column(NamedTuple):
 
 
 def json_object(columns: Iterable[Column]) -> str:
-    """Write a row as a JSON object; not by ``to_json`` of the row, which rewrites the numbers in JSON columns."""
+    """Return a row as a JSON object; not by ``to_json`` of the row, which rewrites the numbers in JSON columns."""
     members = [
         f"to_json({literal(column.key)})::varchar || ':' || coalesce({column.as_json()}, 'null')" for column in columns
     ]

@@ -152,3 +152,12 @@ def test_nothing_is_copied_of_a_view() -> None:
     raw[17:18] = b"7"
     assert isinstance(found["b"], Raw)
     assert bytes(found["b"]) == b"[7, 2]"
+
+
+@pytest.mark.parametrize("member", ['{"a": NaN}', '{"a" :\n NaN , "b": "x: NaN,"}', '{"a": [NaN]}', "{}", '{"a" NaN}'])
+def test_bare_nan_is_split_as_it_is_and_stays(member: str) -> None:
+    text = bytearray(f'{{"1": {member}, "2": "\\"a\\": NaN}}"}}'.encode())
+    before = bytes(text)
+    found = [(token, bytes(piece)) for token, piece in json_members.views(memoryview(text), with_nan=True)]
+    assert found == [(one.token, one.raw) for one in members(before)]
+    assert text == before

@@ -7,14 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.files import (
-    extra_of,
-    lines_of,
-    read_lines,
-    record_at,
-    texts_at,
-)
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, lines_of, read_lines, record_at, texts_at
 from ingest.decode import BadRecord
 from ingest.input_files import InputFile
 from ingest.outcomes import Loaded, Outcome, SourceLocation

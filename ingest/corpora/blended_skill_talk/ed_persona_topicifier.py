@@ -8,8 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.files import extra_of, read_json_list, record_at, texts_at
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, read_json_list, record_at, texts_at
 from ingest.decode import BadRecord, pointer
 from ingest.input_files import InputFile
 from ingest.outcomes import Loaded, Outcome, SourceLocation

@@ -9,7 +9,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode, json_members
 from ingest.corpora.blended_skill_talk.dialogue import Dialogues, speaker_id
-from ingest.corpora.blended_skill_talk.files import read_json_list, record_at
 from ingest.corpora.blended_skill_talk.format import (
     CHOSEN,
     CORPUS,
@@ -21,7 +20,7 @@ from ingest.corpora.blended_skill_talk.format import (
     ParsedEpisode,
 )
 from ingest.corpora.blended_skill_talk.parse import parse
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
 from ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
 from ingest.decode import BadRecord, pointer
 from ingest.input_files import InputFile

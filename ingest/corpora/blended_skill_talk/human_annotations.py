@@ -7,9 +7,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ingest import decode, json_members
-from ingest.corpora.blended_skill_talk.files import extra_of, record_at
 from ingest.corpora.blended_skill_talk.format import CORPUS
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, record_at
 from ingest.decode import pointer
 from ingest.input_files import InputFile
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding

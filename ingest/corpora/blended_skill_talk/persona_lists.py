@@ -9,14 +9,14 @@ from functools import partial
 from msgspec import Struct
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.files import (
+from ingest.corpora.blended_skill_talk.records import (
+    UniqueTexts,
     extra_of,
     lines_of,
     read_lines,
     read_records,
     record_at,
 )
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
 from ingest.decode import BadRecord
 from ingest.input_files import InputFile
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation

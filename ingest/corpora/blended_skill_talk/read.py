@@ -21,7 +21,7 @@ from ingest.corpora.blended_skill_talk.files import (
 from ingest.corpora.blended_skill_talk.format import CORPUS
 from ingest.corpora.blended_skill_talk.human_annotations import read_human_annotations
 from ingest.corpora.blended_skill_talk.persona_lists import read_persona_list, read_safe_personas, read_topics
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts
 from ingest.corpora.blended_skill_talk.wow_persona_topicifier import read_wow
 from ingest.decode import BadRecord
 from ingest.input_files import InputFile, InputFiles

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ingest import decode
-from ingest.corpora.blended_skill_talk.files import read_json_list, record_at
-from ingest.corpora.blended_skill_talk.unique_texts import UniqueTexts
+from ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
 from ingest.decode import BadRecord
 from ingest.input_files import InputFile
 from ingest.outcomes import Loaded, Outcome, SourceLocation

@@ -58,7 +58,7 @@ def test_what_passes_now_is_loaded(built: Path, tmp_path: Path) -> None:
     assert one.loaded == (9, 12)
     assert fetch(built, LEFT) == []
     assert fetch(built, "select text from main.turns where dialogue_id = 'toy:toy/one.txt/1'") == [("!bad",)]
-    assert fetch(built, FACTS) == facts, "what is told of the publisher's files is not of our copies"
+    assert fetch(built, FACTS) == facts, "the facts are those of the publisher's files, not of the copies"
     assert fetch(built, others) == kept
     changed = {name for name, value in contents(built).items() if value != before[name]}
     assert changed == {

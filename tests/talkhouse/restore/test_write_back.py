@@ -48,16 +48,16 @@ def read(files):
         lines = file.read().decode().split("\\n")[:-1]
         yield FileEnvelope(file, {{"lines": len(lines)}}, len(lines))
         for index, line in enumerate(lines):
-            place = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
+            location = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
             key = f"{{file.id}}/{{index}}"
             if re.match(r"{refused}", line):
-                yield Rejected(place, "TOY-01", f"it is {{line!r}}", line.encode())
+                yield Rejected(location, "TOY-01", f"it is {{line!r}}", line.encode())
                 continue
             record = Record(
-                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, place.pointer
+                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, location.pointer
             )
             turn = Turn(f"toy:{{key}}", 0, None, "user", "message", line)
-            yield Loaded(place, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
+            yield Loaded(location, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
 
 def write(records):
     for one in records:
@@ -93,7 +93,7 @@ def toy(root: Path) -> Corpus:
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
-    """A data folder of toy files: plain, in archives, with what is no data."""
+    """A data folder of toy files: plain, in archives, with what is not data."""
     folder = tmp_path / "data" / "toy"
     folder.mkdir(parents=True)
     for name, text in LINES.items():
@@ -177,9 +177,9 @@ def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> N
 def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnection) -> None:
     for file, group in groupby(stored_records(con, "mpchat"), key=lambda one: one.file.source_file_id):
         positions = [one.pointer.split("/")[1:] for one in group if one.pointer]
-        splits = [split for split, _ in groupby(positions, key=lambda place: place[0])]
+        splits = [split for split, _ in groupby(positions, key=lambda location: location[0])]
         assert len(splits) == len(set(splits)), file
-        for _, list_of in groupby(positions, key=lambda place: place[0]):
+        for _, list_of in groupby(positions, key=lambda location: location[0]):
             indexes = [int(index) for _, index in list_of]
             assert indexes == sorted(indexes)
 
@@ -231,7 +231,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     ],
 )
 @pytest.mark.usefixtures("lines")
-def test_a_writer_that_is_wrong_is_told(
+def test_a_wrong_writer_is_reported(
     tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
 ) -> None:
     with made(tmp_path) as con, pytest.raises(OutputFailed, match=message):
