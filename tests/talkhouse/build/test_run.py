@@ -248,7 +248,7 @@ def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
     rebuild()
     rebuild(data)
-    with pytest.raises(UsageError, match=r"holds real data[\s\S]*--data DIR"):
+    with pytest.raises(UsageError, match=r"has real data[\s\S]*--data DIR"):
         rebuild()
 
 
