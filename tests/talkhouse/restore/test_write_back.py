@@ -136,7 +136,7 @@ def test_archives_are_folders_of_their_members(tmp_path: Path) -> None:
         "more/one.txt": LINES["one.txt"],
     }
     assert sorted(done.files) == sorted(tmp_path / "out" / name for name in found)
-    assert (done.given, done.bytes) == (len(found), sum(map(len, found.values())))
+    assert (done.published_files, done.bytes) == (len(found), sum(map(len, found.values())))
     assert (done.records, done.quarantined) == (14, 5)
     assert [(one.id, one.kind) for one in done.left_out] == [
         ("toy/LICENSE", "skipped"),
