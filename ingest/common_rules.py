@@ -50,7 +50,7 @@ COMMON_RULES = (
     Rule(
         "TH-06",
         "warn",
-        "A write-ahead log of DuckDB lay beside the published file, which is never written to: it was moved aside.",
+        "A write-ahead log of DuckDB was beside the published file, which is never written to: it was moved aside.",
         "Delete it, unless somebody changed the file by hand and wants to know what is in it.",
     ),
 )

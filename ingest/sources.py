@@ -184,7 +184,7 @@ def _reason(file: SourceFile) -> str | None:
 def duplicate_part(one: SourceFile, other: SourceFile) -> SourceError:
     """Say that two files are the same part of a corpus, of which a reader can take only one."""
     return SourceError(
-        "one part of the corpus is given twice",
+        "one part of the corpus is there twice",
         where=other.disk.location,
         expected=f"one {other.name}",
         found=f"{one.id} and {other.id}",

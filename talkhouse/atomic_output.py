@@ -127,7 +127,7 @@ class _Messages(NamedTuple):
 
 
 _FILE = _Messages(
-    "there is no room for the file; what was there before is as it was",
+    "there is no room for the file; what was there before is unchanged",
     "make room, or name a file on another disk",
     "the file can't be written",
 )

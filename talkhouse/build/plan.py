@@ -130,7 +130,7 @@ def _protect_real_data(request: Request, published: PublishedState) -> None:
     real = sorted(name for name, (_, is_sample) in published.readers.items() if not is_sample)
     if request.source == SAMPLES and real:
         raise UsageError(
-            "the warehouse holds real data, which the samples would replace",
+            "the warehouse has real data, which the samples would replace",
             found=json.dumps(real),
             next_step="name the data with --data DIR, or another file for the samples with --db FILE",
         )

@@ -22,7 +22,7 @@ class QuarantineLimit:
             raise UsageError(
                 f"--max-quarantine {self.text}",
                 expected="a count such as 5, or a percentage such as 0.5%",
-                next_step="100% lets everything pass",
+                next_step="100% accepts everything",
             )
 
     def is_exceeded(self, quarantined: int, records: int, *, has_lost_count: bool) -> bool:

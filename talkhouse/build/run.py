@@ -145,14 +145,14 @@ def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
         found = str(error).strip()
         if "Out of Memory" in found and "offload" not in found:  # what can't be offloaded has no room on the disk
             raise BuildFailed(
-                "the build needs more memory than DuckDB may take; the published warehouse is as it was",
+                "the build needs more memory than DuckDB may take; the published warehouse is unchanged",
                 where=path,
                 expected=f"a build within --memory-limit {memory_limit.text}",
                 found=found.splitlines()[0],
                 next_step="raise the limit, for instance: --memory-limit 4GB",
             ) from error
         raise BuildFailed(
-            "the build stopped; the published warehouse is as it was",
+            "the build stopped; the published warehouse is unchanged",
             where=path,
             found=found,
             next_step="make room on the disk of this folder if it is full, and build again",

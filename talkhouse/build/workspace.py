@@ -67,7 +67,7 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
         raise UsageError(
             "the warehouse is a file, and this is a folder",
             where=published,
-            next_step=f"name a file in it, for instance: --db '{published / 'talkhouse.duckdb'}'",
+            next_step=f"name a file in it, such as: --db '{published / 'talkhouse.duckdb'}'",
         )
     _check_folder(published.parent)
     lock = FileLock(published.with_name(f".{published.name}.lock"))
@@ -139,7 +139,7 @@ def _check_folder(folder: Path) -> None:
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(
-            "permission denied: the warehouse is built beside its published file",
+            "permission denied: a build needs to write to the folder of the warehouse",
             where=folder,
             expected="a folder that you may write to",
             next_step="name a file in another folder with --db FILE",

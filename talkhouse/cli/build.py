@@ -28,7 +28,7 @@ def command(
         typer.Option(
             "--corpus",
             metavar="ID",
-            help="Only this corpus (may be repeated); the others in the warehouse stay as they are.",
+            help="Only this corpus (may be repeated); the others in the warehouse are kept.",
             autocompletion=corpora,
             show_default=False,
         ),
@@ -36,7 +36,9 @@ def command(
     rehash: Annotated[
         bool,
         typer.Option(
-            "--rehash", metavar="", help="Compare the files' bytes with the warehouse, not only size, time and inode."
+            "--rehash",
+            metavar="",
+            help="Compare the bytes of the files with the warehouse, not only size, time and inode.",
         ),
     ] = False,
     max_quarantine: MaxQuarantine = "1%",
@@ -44,7 +46,9 @@ def command(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", metavar="", help="Do everything but publish, and say what was recognised, ignored and found."
+            "--dry-run",
+            metavar="",
+            help="Do everything except publish, and list what was recognised, ignored and found.",
         ),
     ] = False,
     no_wait: NoWait = False,
@@ -52,7 +56,7 @@ def command(
     """Build or refresh the warehouse, and publish it in one step: readers are never blocked.
 
     A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed. If
-    anything goes wrong, the published warehouse stays as it was.
+    anything goes wrong, the published warehouse is unchanged.
 
     Examples:
         talkhouse build

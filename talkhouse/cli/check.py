@@ -14,7 +14,7 @@ _SHOWN = 5
 def command(db: Database = None, as_json: Json = False) -> None:
     """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
 
-    Exit code 1, with the offending rows, when a check of severity error fails. Warnings are findings:
+    Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
     see [bold]talkhouse findings[/bold].
     """
     import talkhouse

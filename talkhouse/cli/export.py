@@ -22,7 +22,7 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A view or table, as dbdc3.breakdown_detection.",
+            help="A view or table, such as dbdc3.breakdown_detection.",
             autocompletion=relations,
         ),
     ],
@@ -53,12 +53,12 @@ def command(
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
 
-    The rows come in the published order, and two exports of one warehouse are equal to the byte. The format follows
-    from the ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or by --format. Parquet and Arrow keep types and
-    lists; JSON columns are text in them.
+    The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
+    ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
+    JSON columns are text in them.
 
-    In CSV and TSV lists are JSON. Text is in double quotes, a quote inside it doubled; tabs and line ends stay as they
-    are. An empty cell without quotes is null, one with quotes is an empty text: Polars reads it so, DuckDB with
+    In CSV and TSV, lists are JSON. Text is in double quotes, with quotes inside doubled; tabs and line ends are kept.
+    An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
     allow_quoted_nulls = false. Read text columns as text, or "007" becomes 7.
 
     Where the publisher has no split of that name, the standard names are tried.

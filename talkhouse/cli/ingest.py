@@ -14,7 +14,7 @@ from talkhouse.settings import database
 def command(
     corpus: Annotated[
         str,
-        typer.Argument(metavar="CORPUS", help="Id of the corpus, for instance dbdc3.", autocompletion=corpora),
+        typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora),
     ],
     paths: Annotated[
         list[Path],
@@ -25,7 +25,7 @@ def command(
     memory_limit: MaxMemory = "10%",
     no_wait: NoWait = False,
 ) -> None:
-    """Replace one corpus by these files; the other corpora stay as they are.
+    """Replace one corpus by these files; the other corpora are kept.
 
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip

@@ -31,15 +31,15 @@ def command(
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Do everything but publish, and say what would change.")
+        bool, typer.Option("--dry-run", metavar="", help="Do everything except publish, and list what would change.")
     ] = False,
     no_wait: NoWait = False,
 ) -> None:
     """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
 
-    It needs nothing but the warehouse: the corpora that have records in quarantine are written back from it and read
-    again, whole, for the records of a corpus depend on each other. The others stay as they are. A new warehouse is
-    published, in one step, only if something changed; records that were loaded and are refused now are listed too.
+    Only the warehouse is needed: corpora with records in quarantine are restored from it and read again as a whole,
+    since the records of a corpus depend on each other. The others are kept. A new warehouse is published, in one step,
+    only if something changed; records that were loaded and are refused now are listed too.
 
     Examples:
         talkhouse replay --dry-run
@@ -72,12 +72,12 @@ def _print_write_back(corpus: str) -> None:
 def _show(result: "Result", *, dry_run: bool) -> None:
     """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
-        output.print("Nothing is in quarantine; the warehouse is as it was.", soft_wrap=True)
+        output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
         return
     for one in result.corpora:
         _show_corpus(one)
     if not any(one.tables for one in result.corpora):
-        output.print("Nothing changed; the warehouse is as it was.", soft_wrap=True)
+        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
     elif dry_run:
         output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
     else:

@@ -23,11 +23,9 @@ _SHOWN = 5
 def command(
     corpus: Annotated[
         str,
-        typer.Argument(metavar="CORPUS", help="Id of the corpus, for instance dbdc3.", autocompletion=corpora),
+        typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora),
     ],
-    folder: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="The folder to write to: a new one, or an empty one.")
-    ],
+    folder: Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.")],
     archives: Annotated[
         bool, typer.Option("--archive", metavar="", help="Write archives as archives, not as folders.")
     ] = False,
@@ -35,11 +33,11 @@ def command(
 ) -> None:
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
-    Paths and names are the publisher's. JSON is equal in every value, its keys in their order; text files are equal
-    byte for byte. What could not be loaded comes from the quarantine. An archive becomes a folder of its members, or
-    with --archive an archive with the same members.
+    Paths and names are the publisher's. JSON is equal in every value and in the order of its keys; text files are
+    equal byte for byte. What could not be loaded comes from the quarantine. An archive becomes a folder of its members,
+    or with --archive an archive with the same members.
 
-    Nothing is in DIR before everything is. There is no option to overwrite a folder that is not empty.
+    DIR gets its files all at once, when they are complete, and must be new or empty: nothing is overwritten.
 
     Examples:
         talkhouse restore dbdc3 --output dbdc3

@@ -46,12 +46,12 @@ def command(
     network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
     sent you can do no harm except take long (--timeout) and need memory.
 
-    --unsafe lifts that for queries you trust, for instance to join a CSV file of your own. The warehouse is opened
-    read-only there too.
+    --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
+    opened read-only there too.
 
-    The formats are those of export. In csv text is in double quotes, a quote inside it doubled; an empty cell without
-    quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl a JSON column keeps the
-    spelling of its numbers.
+    The formats are those of export. In csv, text is in double quotes, with quotes inside doubled; an empty cell
+    without quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl, a JSON column keeps
+    the spelling of its numbers.
 
     Examples:
         talkhouse sql "from main.corpora"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _COLOURS = {"equal": "green", "not data": "dim"}
 _REASONS = {
     "changed": "not the file that the warehouse was built from: it has changed since",
-    "new": "the warehouse does not know it",
+    "new": "the warehouse does not have it",
     "gone": "the warehouse has it, the folder does not",
 }
 _WIDTH = 11
@@ -64,7 +64,7 @@ def command(
     A file that is not the one that the warehouse was built from is listed as changed, and not compared. Files that are
     not data (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
 
-    The files are written to the folder for temporary files (TMPDIR), a corpus at a time. Exit code 0: all equal;
+    The files are written to the temporary folder (TMPDIR), one corpus at a time. Exit code 0: all equal;
     1: a file is different, changed, new or gone.
 
     Examples:

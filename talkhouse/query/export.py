@@ -93,7 +93,7 @@ def _by_suffix(output: Path) -> ExportFormat:
     file_format = _SUFFIXES.get(output.suffix.lower())
     if file_format is None:
         raise UsageError(
-            f"the name '{output.name}' does not tell the format",
+            f"the name '{output.name}' does not show the format",
             expected=f"a name that ends in {', '.join(_SUFFIXES)}",
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )

@@ -34,7 +34,7 @@ def files_built_from(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus]
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",
         where=source or None,
-        next_step="name the folder that holds them, in a folder of the corpus's name, with --data DIR",
+        next_step="with --data DIR, name the folder that has them in a folder named by the corpus id",
     )
 
 
@@ -48,11 +48,11 @@ def files_in_folder(known: Mapping[str, Corpus], data: Path, present: list[str])
     names = {path.name for path in data.iterdir() if path.is_dir()}
     if not names & set(present):
         raise UsageError(
-            "the folder holds none of these corpora",
+            "the folder has none of these corpora",
             where=data,
             expected=f"a folder named {' or '.join(present)}",
             found=", ".join(sorted(names)) or "no folder at all",
-            next_step="name the folder that holds the folders of the corpora",
+            next_step="name the folder with the folders of the corpora",
         )
     return {
         name: disk_files(data / name, name) if name in names else []

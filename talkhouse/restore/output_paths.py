@@ -87,7 +87,7 @@ class OutputPaths:
     def _inside(self, name: str) -> Path:
         path = self._folder / name
         if not name or not path.resolve().is_relative_to(self._folder.resolve()):
-            raise BuildFailed("the file's name points outside of the output folder", where=name)
+            raise BuildFailed("the file's name points outside the output folder", where=name)
         return path
 
     def pack(self, others: Iterable[str]) -> None:

@@ -66,7 +66,7 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
     corpus_id = record_id.partition("/")[0]
     if corpus_id not in known:
         raise RegistryError(
-            f"nothing here knows how to write a record of the corpus '{corpus_id}'",
+            f"Talkhouse can't write a record of the corpus '{corpus_id}'",
             where=record_id,
             expected=f"a record of: {', '.join(known)}",
             next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not one of Talkhouse's own; in "
@@ -75,5 +75,5 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
     stored = stored_record(con, record_id, known[corpus_id].text_ids_of)
     write_record = known[corpus_id].write_record
     if write_record is None:
-        raise RegistryError(f"the corpus '{corpus_id}' does not say how a single record is written", where=record_id)
+        raise RegistryError(f"the corpus '{corpus_id}' can't write a single record", where=record_id)
     return (b"" if stored.pointer else stored.bom) + write_record(stored)

@@ -41,8 +41,8 @@ RULES = (
         "BS-06",
         "warn",
         "Other than 100 label candidates, or the label is not among them, several times, or last (where the "
-        "reference teacher adds a blank to it).",
-        "Nothing; compare with guided_response_clean, which has no such blank.",
+        "reference teacher adds a space to it).",
+        "Nothing; compare with guided_response_clean, which has no such space.",
     ),
     Rule(
         "BS-07",

@@ -47,7 +47,7 @@ RULES = (
     Rule(
         "DB-08",
         "warn",
-        "Other words under a dialogue-id that is already taken: both are kept, the later under a key with "
+        "Other words under a dialogue-id that is already in use: both are kept, the later under a key with "
         "'~' and a hash.",
         "Compare them: select * from main.turns where starts_with(dialogue_id, 'dbdc3:<id>')",
     ),

@@ -36,7 +36,7 @@ RULES = (
         "warn",
         "The team's performance is not the mean of what the tracker's solutions score, or its change is not the "
         "step from the row before, by more than 0.001.",
-        "Nothing; the views give the published numbers.",
+        "Nothing; the views have the published numbers.",
     ),
     Rule(
         "DE-06",
@@ -56,7 +56,7 @@ RULES = (
         "DE-08",
         "warn",
         "An annotation of a MESSAGE that the documentation does not know, or a target that does not go with its type.",
-        "Nothing; the views give the published label.",
+        "Nothing; the views have the published label.",
     ),
     Rule(
         "DE-09",

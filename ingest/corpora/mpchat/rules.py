@@ -79,7 +79,7 @@ RULES = (
     Rule(
         "MP-12",
         "warn",
-        "Other content under an id that is already taken: other words between the same first and last message, or "
+        "Other content under an id that is already in use: other words between the same first and last message, or "
         "another title, picture or author of a persona. Both are kept, the later under a key with '~' and a hash.",
         "Compare them: select * from main.personas where native_id = ...",
     ),

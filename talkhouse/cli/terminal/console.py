@@ -39,7 +39,7 @@ Database = Annotated[
 NoWait = Annotated[
     bool,
     typer.Option(
-        "--no-wait", metavar="", help="Stop and say who is building instead of waiting for another build to end."
+        "--no-wait", metavar="", help="If another build is running, stop and say which, instead of waiting for it."
     ),
 ]
 MaxQuarantine = Annotated[
@@ -48,7 +48,7 @@ MaxQuarantine = Annotated[
         "--max-quarantine",
         metavar="N|N%",
         help="Stop instead of publishing when more records of a corpus than this can't be loaded: a count, or a "
-        "share of its records. 100% lets everything pass.",
+        "share of its records. 100% accepts everything.",
     ),
 ]
 MaxMemory = Annotated[

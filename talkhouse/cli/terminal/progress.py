@@ -90,7 +90,7 @@ class BuildProgress:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.__exit__()
         if kind is KeyboardInterrupt:
-            errors.print("interrupted; the published warehouse is as it was")
+            errors.print("interrupted; the published warehouse is unchanged")
 
     def waiting(self, holder: str) -> None:
         """Print that another build is running."""

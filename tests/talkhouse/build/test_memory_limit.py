@@ -40,7 +40,7 @@ def test_too_small_a_limit_publishes_nothing(rebuild: Callable[..., Result], tmp
     published = (tmp_path / "w.duckdb").read_bytes()
     with pytest.raises(BuildFailed) as caught:
         rebuild(memory_limit=MemoryLimit(limit))
-    assert "the published warehouse is as it was" in str(caught.value)
+    assert "the published warehouse is unchanged" in str(caught.value)
     assert f"--memory-limit {limit}" in str(caught.value)
     assert "Out of Memory" in str(caught.value)
     assert "raise the limit" in str(caught.value)

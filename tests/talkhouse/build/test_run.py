@@ -248,7 +248,7 @@ def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
     rebuild()
     rebuild(data)
-    with pytest.raises(UsageError, match=r"holds real data[\s\S]*--data DIR"):
+    with pytest.raises(UsageError, match=r"has real data[\s\S]*--data DIR"):
         rebuild()
 
 
@@ -486,7 +486,7 @@ def test_a_full_disk_leaves_the_published_file_as_it_was(rebuild: Rebuild, data:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limits[1]))
     try:
-        with pytest.raises(BuildFailed, match=r"the published warehouse is as it was[\s\S]*make room"):
+        with pytest.raises(BuildFailed, match=r"the published warehouse is unchanged[\s\S]*make room"):
             rebuild(data)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

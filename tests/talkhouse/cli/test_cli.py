@@ -228,7 +228,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert "interrupted; the published warehouse is as it was" in stderr
+    assert "interrupted; the published warehouse is unchanged" in stderr
     assert "Traceback" not in stderr
     assert (tmp_path / "talkhouse.duckdb").read_bytes() == published
     assert not list(tmp_path.glob(".talkhouse*"))

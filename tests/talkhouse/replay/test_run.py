@@ -248,7 +248,7 @@ def test_cut_short_it_leaves_the_old_one(built: Path, tmp_path: Path, instant: s
     assert identity(built) == stamp
     if sent == signal.SIGINT:
         assert process.returncode == 130
-        assert "interrupted; the published warehouse is as it was" in stderr
+        assert "interrupted; the published warehouse is unchanged" in stderr
         assert not list(tmp_path.glob(".w.duckdb*"))
     assert again(built).is_published
     assert not list(tmp_path.glob(".w.duckdb*"))
@@ -267,7 +267,7 @@ def test_the_command_says_what_passed(built: Path, tmp_path: Path) -> None:
         return done.stdout
 
     assert "still refused: 5 (TOY-01: 5)" in (unchanged := shown())
-    assert unchanged.endswith("Nothing changed; the warehouse is as it was.\n")
+    assert unchanged.endswith("Nothing changed; the warehouse is unchanged.\n")
     declare(tmp_path, refused="[!w]")
     changed = shown()
     for words in ("passed now: 2", "still refused: 3 (TOY-01: 3)", "newly refused: 5", "#/2: it is 'world'"):
@@ -292,4 +292,4 @@ def test_exit_codes(sample: Path, tmp_path: Path, arguments: list[str], code: in
     assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
     if code == 0:
-        assert shown.stdout == "Nothing is in quarantine; the warehouse is as it was.\n"
+        assert shown.stdout == "Nothing is in quarantine; the warehouse is unchanged.\n"

@@ -164,7 +164,7 @@ def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> N
     with zipfile.ZipFile(lines / "toy" / "packed.zip") as archive:
         archive.extract("one.txt", lines / "toy" / "packed")
     with made(tmp_path) as con:
-        with pytest.raises(UsageError, match=r"two files have one name[\s\S]*--archive") as caught:
+        with pytest.raises(UsageError, match=r"two files have the same name[\s\S]*--archive") as caught:
             restore(con, toy(tmp_path), tmp_path / "out")
         assert "toy/packed.zip!one.txt" in str(caught.value)
         assert "toy/packed/one.txt" in str(caught.value)
