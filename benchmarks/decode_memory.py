@@ -64,8 +64,9 @@ def invent(path: Path, megabytes: float) -> int:
 def stream(path: Path) -> int:
     """Read the file as a corpus does: bytes, members, typed records; gives the number of dialogues."""
     from ingest import decode
+    from ingest.disk_files import disk_files
     from ingest.json_members import members
-    from ingest.sources import disk_files, opened
+    from ingest.sources import opened
 
     found = 0
     with opened(disk_files(path, "toys")) as ([file], _):

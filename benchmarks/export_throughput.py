@@ -20,11 +20,11 @@ import duckdb
 import talkhouse
 from benchmarks.memory import peak
 from schema.sql import literal
-from talkhouse.atomic_output import private_folder, private_folder_of
+from talkhouse.atomic_output import private_folder, private_folder_path
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.query.export import export, settle
-from talkhouse.query.formats import FileFormat
+from talkhouse.query.export import configure, export
+from talkhouse.query.formats import ExportFormat
 from talkhouse.query.selection import select
 
 VIEW = "dbdc3.breakdown_detection_invented"
@@ -56,29 +56,29 @@ def invent(path: Path, rows: int) -> None:
         con.execute(f"create view {VIEW} as from main.invented")
 
 
-def talkhouse_export(path: Path, form: str, output: Path) -> None:
+def talkhouse_export(path: Path, file_format: str, output: Path) -> None:
     """Export as the command does."""
     with talkhouse.open(path) as con:
-        settle(con, output)
-        export(con, VIEW, output, form=FileFormat(form))
+        configure(con, output)
+        export(con, VIEW, output, file_format=ExportFormat(file_format))
 
 
-def duckdb_copy(path: Path, form: str, output: Path) -> None:
+def duckdb_copy(path: Path, file_format: str, output: Path) -> None:
     """Let DuckDB write the same rows in the same order."""
     with talkhouse.open(path) as con, private_folder(output):
         con.execute("set memory_limit = '1GB'")
-        con.execute(f"set temp_directory = {literal(str(private_folder_of(output) / 'sorting'))}")
-        con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[form]})")
+        con.execute(f"set temp_directory = {literal(str(private_folder_path(output) / 'sorting'))}")
+        con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[file_format]})")
 
 
 WAYS = {"export": talkhouse_export, "copy": duckdb_copy}
 
 
-def measure(path: Path, way: str, form: str) -> dict[str, float]:
+def measure(path: Path, way: str, file_format: str) -> dict[str, float]:
     """Write one file in a process of its own: seconds, peak and file megabytes; nothing where memory was too little."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        output = Path(folder) / f"rows.{form}"
-        result: dict[str, float] = json.loads(_apart("--write", way, form, str(path), str(output)))
+        output = Path(folder) / f"rows.{file_format}"
+        result: dict[str, float] = json.loads(_apart("--write", way, file_format, str(path), str(output)))
         return result and result | {"megabytes": output.stat().st_size / 1e6}
 
 
@@ -95,9 +95,10 @@ def compare(rows: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "talkhouse.duckdb"
             _apart("--invent", str(number), str(path))
-            for form in FileFormat:
-                for way in WAYS if form in COPIES else ("export",):
-                    print(f"| {number:,} | {form} | {way} | {_cells(measure(path, way, form), number)} |", flush=True)
+            for file_format in ExportFormat:
+                for way in WAYS if file_format in COPIES else ("export",):
+                    cells = _cells(measure(path, way, file_format), number)
+                    print(f"| {number:,} | {file_format} | {way} | {cells} |", flush=True)
 
 
 def _cells(found: dict[str, float], rows: int) -> str:
@@ -120,10 +121,10 @@ def main() -> None:
     if not arguments.write:
         compare(arguments.rows)
         return
-    way, form, path, output = arguments.write
+    way, file_format, path, output = arguments.write
     begun = time.perf_counter()
     try:
-        WAYS[way](Path(path), form, Path(output))
+        WAYS[way](Path(path), file_format, Path(output))
     except duckdb.OutOfMemoryException:
         print("{}")
         return

@@ -27,7 +27,7 @@ COMMON_RULES = (
         "TH-02",
         "reject_file",
         "The text is not UTF-8, or holds half of a surrogate pair, which no database can store.",
-        "Save the file as UTF-8; a lone \\ud800 ... \\udfff escape has to be mended by hand.",
+        "Save the file as UTF-8; a lone \\ud800 ... \\udfff escape has to be fixed by hand.",
     ),
     Rule(
         "TH-03",
@@ -45,7 +45,7 @@ COMMON_RULES = (
         "TH-05",
         "warn",
         "A file or folder that nothing recognises.",
-        "Take it out of the folder, or put it into the folder of its corpus.",
+        "Remove it from the folder, or move it to the folder of its corpus.",
     ),
     Rule(
         "TH-06",

@@ -21,7 +21,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Exempt:
-    """Something that a check finds and that is as its publisher means it."""
+    """Something that a check finds and that its publisher means."""
 
     check: str
     scope: str
@@ -54,7 +54,7 @@ class Corpus:
     citation: str
     languages: tuple[str, ...]
     files: str
-    """The files that the reader takes, in words, for messages."""
+    """The files that the reader reads, in words, for messages."""
     sources: tuple[Source, ...] = ()
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's splits, each with its standard name (train, validation, test) or None."""
@@ -63,9 +63,9 @@ class Corpus:
     common_rules: tuple[str, ...] = ("TH-01", "TH-02", "TH-03", "TH-04", "TH-05")
     """The common rules that files of this format can break."""
     exceptions: tuple[Exempt, ...] = ()
-    """What checks would find and what is known and meant."""
+    """What checks would find, and what is known and meant."""
     has_record_per_file: bool = False
-    """A refused file is one record; otherwise nobody knows how many were in it."""
+    """A rejected file is one record; otherwise nobody knows how many were in it."""
     read: Reader
     write: Writer
     text_ids_of: TextReferences = no_text_ids

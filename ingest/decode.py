@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -12,7 +14,7 @@ T = TypeVar("T")
 
 
 class BadRecord(Exception):
-    """A source record breaks a rule; ``pointer`` is the place inside the record."""
+    """A source record breaks a rule; ``pointer`` says where, inside the record."""
 
     def __init__(self, rule: str, detail: str, pointer: str = "") -> None:
         self.rule, self.detail, self.pointer = rule, detail, pointer
@@ -54,11 +56,6 @@ def keys(raw: bytes) -> list[str]:
     return list(decoder(dict[str, Raw]).decode(raw))
 
 
-def member(raw: bytes, key: str) -> bytes:
-    """Give one member of a JSON object as published; KeyError where it is not there."""
-    return bytes(decoder(dict[str, Raw]).decode(raw)[key])
-
-
 def pointer(*tokens: object) -> str:
     """Join tokens to a JSON pointer (RFC 6901)."""
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
@@ -69,10 +66,20 @@ def dump(value: object) -> str | None:
     return msgspec.json.encode(value).decode() if value else None
 
 
+def dump_extra(values: Mapping[str, Any]) -> str | None:
+    """Write the JSON text of ``extra`` without what is empty, but for texts; None where nothing is left."""
+    return dump({key: value for key, value in values.items() if value or value == ""})
+
+
+def literals(extra: str | None) -> dict[str, Raw]:
+    """Read ``extra``; its values stay the literals that they are."""
+    return {} if extra is None else decoder(dict[str, Raw]).decode(extra)
+
+
 def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
     """Turn msgspec's message, which ends in `` - at `$.turns[2].speaker` ``, into a rule and a pointer."""
-    detail, _, place = str(error).partition(" - at `$")
-    return BadRecord(rule, detail, re.sub(r"\.|\[", "/", place.rstrip("`").replace("]", "")))
+    detail, _, path = str(error).partition(" - at `$")
+    return BadRecord(rule, detail, re.sub(r"\.|\[", "/", path.rstrip("`").replace("]", "")))
 
 
 def json_problem(raw: bytes, error: Exception) -> BadRecord:
@@ -91,18 +98,26 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
     if constants:
         start = next(match.start() for match in _CONSTANT.finditer(text) if match[1])
         line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-        return BadRecord("TH-04", f"{constants[0]} is no JSON number, at line {line:,}, column {column:,}")
-    place = _lone_surrogate(value)
-    if place is not None:
-        return BadRecord("TH-02", "half of a surrogate pair in a text", place)
+        return BadRecord("TH-04", f"{constants[0]} is not a JSON number, at line {line:,}, column {column:,}")
+    found = _lone_surrogate(value)
+    if found is not None:
+        return BadRecord("TH-02", "half of a surrogate pair in a text", found)
     return BadRecord("TH-01", f"malformed JSON: {error}")
+
+
+def text(raw: bytes) -> str:
+    """Decode UTF-8; raises BadRecord TH-02 where it is not."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise json_problem(raw, error) from error
 
 
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
 def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """Give the decoder of a type; each is made once."""
+    """Return the decoder of a type; each is made once."""
     if kind not in _DECODERS:
         _DECODERS[kind] = msgspec.json.Decoder(kind)
     return _DECODERS[kind]
@@ -111,18 +126,18 @@ def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 _CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(NaN|-?Infinity)')
 
 
-def _lone_surrogate(value: object, place: str = "") -> str | None:
-    """Find the first text with half of a surrogate pair."""
+def _lone_surrogate(value: object, at: str = "") -> str | None:
+    """Find the pointer of the first text with half of a surrogate pair."""
     match value:
         case str():
-            return place if any("\ud800" <= char <= "\udfff" for char in value) else None
+            return at if any("\ud800" <= char <= "\udfff" for char in value) else None
         case dict():
             inner = [(key, key) for key in value] + list(value.items())
         case list():
             inner = list(enumerate(value))
         case _:
             return None
-    found = (_lone_surrogate(item, place + pointer(_printable(token))) for token, item in inner)
+    found = (_lone_surrogate(item, at + pointer(_printable(token))) for token, item in inner)
     return next((hit for hit in found if hit is not None), None)
 
 
@@ -151,27 +166,28 @@ def _is_spaced(raw: bytes) -> bool:
     return is_possible and _SPACED.search(raw) is not None
 
 
-def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Take an object's members for ``json.loads``; raises BadRecord TH-03 where a key stands twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in names if names.count(key) > 1)
+def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Collect an object's members, for ``json.loads`` too; raises BadRecord TH-03 where a key stands twice."""
+    members = list(pairs)
+    found = dict(members)
+    if len(found) < len(members):
+        counts = Counter(key for key, _ in members)
+        twice = next(key for key in found if counts[key] > 1)
         raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
     return found
 
 
 def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
-    """Take the fields out that a Struct type does not know: the JSON without them, and them by pointer."""
+    """Split off the fields that a Struct type does not know: the JSON without them, and them by pointer."""
     unknown: dict[str, Raw] = {}
 
-    def strip(text: Raw, kind: Any, place: str) -> Any:
+    def strip(text: Raw, kind: Any, at: str) -> Any:
         fields, item = _struct_fields(kind), _list_item(kind)
         opening = bytes(text).lstrip()[:1]
         if fields is not None and opening == b"{":
             kept = {}
             for key, piece in decoder(dict[str, Raw]).decode(text).items():
-                inner = place + pointer(key)
+                inner = at + pointer(key)
                 if key in fields:
                     kept[key] = strip(piece, fields[key], inner)
                 else:
@@ -179,7 +195,7 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
             return kept
         if item is not None and opening == b"[":
             pieces = decoder(list[Raw]).decode(text)
-            return [strip(piece, item, f"{place}/{index}") for index, piece in enumerate(pieces)]
+            return [strip(piece, item, f"{at}/{index}") for index, piece in enumerate(pieces)]
         return text
 
     return msgspec.json.encode(strip(Raw(raw), kind, "")), unknown
@@ -187,7 +203,7 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
 
 @cache
 def _struct_fields(kind: Any) -> dict[str, Any] | None:
-    """Give the types of a Struct's fields by their JSON names, also of one inside a union; None for other types."""
+    """Return the types of a Struct's fields by their JSON names, also of one inside a union; None for other types."""
     for option in _options(kind):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return {field.encode_name: field.type for field in msgspec.structs.fields(option)}
@@ -196,7 +212,7 @@ def _struct_fields(kind: Any) -> dict[str, Any] | None:
 
 @cache
 def _list_item(kind: Any) -> Any:
-    """Give the item type of a list type, also of one inside a union; None for other types."""
+    """Return the item type of a list type, also of one inside a union; None for other types."""
     return next((o.__args__[0] for o in _options(kind) if getattr(o, "__origin__", None) is list), None)
 
 

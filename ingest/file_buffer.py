@@ -1,4 +1,4 @@
-"""The bytes of a file of hundreds of megabytes, in memory that is given back while the file is worked through."""
+"""The bytes of a file of hundreds of megabytes, in memory that is freed while the file is worked through."""
 
 import mmap
 from collections.abc import Callable
@@ -10,10 +10,13 @@ _PIECE = 4_000_000
 
 
 class FileBuffer:
-    """All bytes of a file, read once, so that nobody can change them; ``release`` gives back what is done with."""
+    """All bytes of a file, read once, so that nobody can change them; ``release`` frees what is no longer needed.
+
+    ``view`` is of the bytes; ``SourceFile.hold`` leaves a byte order mark out of it.
+    """
 
     def __init__(self, stream: IO[bytes], size: int, update: Callable[[memoryview], object]) -> None:
-        """Read ``size`` bytes; each piece is given to ``update``, of a hash for instance, while the next one is read.
+        """Read ``size`` bytes; ``update``, of a hash for instance, gets each piece while the next one is read.
 
         Raises EOFError where there are fewer.
         """
@@ -25,13 +28,13 @@ class FileBuffer:
                 count = stream.readinto(self.view[filled : filled + _PIECE])  # type: ignore[attr-defined]
                 if not count:
                     raise EOFError(f"the file ends after {filled:,} of {size:,} bytes")
-                given = thread.submit(update, self.view[filled : filled + count])
+                updated = thread.submit(update, self.view[filled : filled + count])
                 filled += count
             if size:
-                given.result()
+                updated.result()
 
     def release(self, end: int) -> None:
-        """Give the memory before ``end`` back to the system; what is read there from now on is zeros."""
+        """Free the memory before ``end``; what is read there from now on is zeros."""
         whole = end // mmap.PAGESIZE * mmap.PAGESIZE
         if whole and hasattr(mmap, "MADV_DONTNEED"):
             self._memory.madvise(mmap.MADV_DONTNEED, 0, whole)

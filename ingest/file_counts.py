@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ingest.disk_files import DiskFile
 from ingest.rows import FileRow
-from ingest.sources import BOM_NOTE, DiskFile, Skipped, SourceFile
+from ingest.sources import BOM_NOTE, Skipped, SourceFile
 from ingest.validate import ReaderError
 
 
@@ -27,18 +28,18 @@ class FileCount:
 
 
 class FileCounts:
-    """The accounts of a corpus's files, by id."""
+    """The counts of a corpus's files, by id."""
 
     def __init__(self, corpus_id: str) -> None:
         self._corpus_id = corpus_id
         self._counts: dict[str, FileCount] = {}
 
     def of(self, file: SourceFile) -> FileCount:
-        """Give the count of a file; it is opened at the first call."""
+        """Return the count of a file, which begins with the first call."""
         return self._counts.setdefault(file.id, FileCount())
 
     def skip(self, skipped: Skipped) -> None:
-        """Note a file that is not data."""
+        """Count a file that is not data."""
         skipped.file.read()
         self._counts[skipped.file.id] = FileCount("skipped", note=skipped.reason)
 
@@ -49,11 +50,11 @@ class FileCounts:
 
     @property
     def first_refusal(self) -> str | None:
-        """Why the first refused file was refused."""
+        """Why the first of the rejected files was rejected."""
         return next((count.note for count in self._counts.values() if count.kind == "refused"), None)
 
     def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
-        """Give the row of every file, and of the archives around them.
+        """Make the row of every file, and of the archives around them.
 
         Raises ReaderError for a file that the reader passed over in silence.
         """
@@ -67,9 +68,8 @@ class FileCounts:
             yield self._row(archive, None, FileCount("archive", note=note))
 
     def _row(self, disk: DiskFile, file: SourceFile | None, count: FileCount) -> FileRow:
-        """Give the row of a file, or of an archive itself."""
+        """Make the row of a file, or of an archive itself."""
         is_member = file is not None and file.member is not None
-        mark = BOM_NOTE if file and file.has_bom else None
         return FileRow(
             source_file_id=file.id if file else disk.stat.path,
             corpus_id=self._corpus_id,
@@ -84,6 +84,6 @@ class FileCounts:
             records_in=count.records_in,
             records_loaded=count.loaded,
             records_quarantined=count.quarantined,
-            note=count.note or mark,
+            note=count.note or (BOM_NOTE if file and file.has_bom else None),
             extra=count.extra,
         )

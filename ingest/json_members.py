@@ -1,122 +1,160 @@
-"""Splits a JSON object or array of any size into its members, without decoding what is in them."""
+"""Splits a JSON object or list of any size into its members, without decoding what is in them.
+
+Around the members stands what JSON wants and nothing else, or BadRecord names the rule and the place. A member that is
+malformed in itself does not hide the others: each of them is judged later, one by one.
+"""
 
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
-from ingest.decode import BadRecord, decoder, json_problem
+from ingest.decode import BadRecord, decoder, json_problem, unique
+
+Text: TypeAlias = bytes | memoryview | Raw
 
 
 class Member(NamedTuple):
-    """A member of a JSON object or array: its pointer token, and its text as published."""
+    """A member of a JSON object or list: its pointer token, and its text as published."""
 
     token: str
     raw: bytes
 
 
-def members(raw: bytes) -> Iterator[Member]:
-    """Split one JSON object or array into its members, in order, without decoding what is in them.
+def members(raw: Text) -> Iterator[Member]:
+    """Split one JSON object or list into its members, in order; memory: the text itself and one view per member.
 
-    Memory: the text itself and one view per member. A member that is malformed does not hide the others, and a
-    key that stands twice is given twice (the reader answers it with TH-03). Raises BadRecord where the brackets
-    themselves don't match.
+    A key that stands twice is there twice; ``decode.unique`` answers it with TH-03.
     """
     for token, piece in views(raw):
         yield Member(token, bytes(piece))
 
 
-def views(raw: bytes | memoryview, *, with_nan: bool = False) -> Iterator[tuple[str, Raw]]:
-    """Split like ``members``, and copy nothing where the text is well-formed: for members of hundreds of megabytes.
+def views(raw: Text, within: Text | None = None, *, with_nan: bool = False) -> Iterator[tuple[str, Raw]]:
+    """Split like ``members`` without copying anything, for members of hundreds of megabytes.
 
-    ``with_nan``: the bare NaN that Python's json writes is a value like others; ``raw`` is memory that can be written.
+    ``within`` is the text of which this one is a part: what is wrong is looked for there, and named by its lines.
+    ``with_nan``: objects may have the bare NaN that Python's json writes; ``raw`` is memory that can be written.
     """
-    opening = _skip_blank(raw, 0)
-    kind = dict[str, Raw] if raw[opening : opening + 1] == b"{" else list[Raw]
-    try:
-        with _numbers_for_nan(raw) if with_nan else nullcontext():
-            pieces: Any = decoder(kind).decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pieces = None
-    if isinstance(pieces, list):
-        yield from ((str(position), piece) for position, piece in enumerate(pieces))
-    elif pieces is None or _has_duplicate_member(raw, pieces):
-        yield from ((member.token, Raw(member.raw)) for member in _scan(bytes(raw)))
+    text = memoryview(raw)
+    if _opening(text) == b"{":
+        yield from _object_members(text, within, with_nan=with_nan)
+    elif _opening(text) == b"[":
+        yield from ((str(position), piece) for position, piece in enumerate(items(raw, within)))
     else:
-        yield from pieces.items()
+        raise _other_value(text, "neither a JSON object nor a JSON list")
 
 
-@contextmanager
-def _numbers_for_nan(raw: Any) -> Iterator[None]:
-    """Write a number over each bare NaN behind a key of word characters, and NaN back when a decoder is done with it.
-
-    In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
-    """
-    starts = [match.start() for match in _NAN.finditer(raw)]
-    bare = [start for start in starts if _WORD_KEY.search(raw[max(0, start - _LONGEST_KEY) : start])]
-    for start in bare:
-        raw[start : start + 3] = b"0.0"
+def items(raw: Text, within: Text | None = None) -> list[Raw]:
+    """Split one JSON list into views of its items; BadRecord TH-01 where it is none (``within``: see ``views``)."""
+    text = memoryview(raw)
+    if _opening(text) != b"[":
+        raise _other_value(text, "not a JSON list")
     try:
-        yield
-    finally:
-        for start in bare:
-            raw[start : start + 3] = b"NaN"
-
-
-def items(raw: Raw) -> list[Raw]:
-    """Split one JSON array, itself a view, into views of its items; BadRecord where its brackets don't match."""
-    try:
-        pieces: list[Raw] = decoder(list[Raw]).decode(raw)
+        pieces: list[Raw] = decoder(list[Raw]).decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return [Raw(member.raw) for member in _scan(bytes(raw))]
+        return [piece for _, piece in _scan(text, _LIST, within)]
     return pieces
 
 
 def fields(raw: bytes) -> dict[str, Raw]:
     """Split one JSON object into its fields, in published order.
 
-    Raises BadRecord: TH-03 where a key stands twice, TH-01 to TH-04 where the JSON is malformed or no object.
+    Raises BadRecord: TH-03 where a key stands twice, TH-01 to TH-04 where the JSON is malformed or not an object.
     """
     try:
         pieces: dict[str, Raw] = decoder(dict[str, Raw]).decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise json_problem(raw, error) from error
-    if _has_duplicate_member(raw, pieces):
-        names = [member.token for member in _scan(raw)]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
-    return pieces
+    return unique(_scan(memoryview(raw), _OBJECT)) if _has_duplicate_key(raw, pieces) else pieces
 
 
+class _Syntax(NamedTuple):
+    """What stands before the first member of a list or object, between two, behind the last, and where there is none.
+
+    Before a member of an object that includes its key, which is a group.
+    """
+
+    first: re.Pattern[bytes]
+    between: re.Pattern[bytes]
+    last: re.Pattern[bytes]
+    empty: re.Pattern[bytes]
+
+
+def _syntax(opening: str, key: str, closing: str) -> _Syntax:
+    blank = r"[ \t\r\n]*"
+    patterns = (f"{opening}{blank}{key}", f",{blank}{key}", f"{closing}{blank}", f"{opening}{blank}{closing}{blank}")
+    return _Syntax(*(re.compile((blank + pattern).encode(), re.DOTALL) for pattern in patterns))
+
+
+_LIST = _syntax(r"\[", "", r"\]")
+_OBJECT = _syntax(r"\{", r'("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', r"\}")
+_OPENING = re.compile(rb"[ \t\r\n]*(.)", re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_SCALAR = re.compile(rb"[^,\]}\s]+")
 _NAN = re.compile(rb"NaN(?=[ \t\r\n,}])")
 _WORD_KEY = re.compile(rb'"\w+"[ \t\r\n]*:[ \t\r\n]*\Z')
 _LONGEST_KEY = 256
-"""Bytes of a key and the blanks behind it; a file with a longer one before a NaN is split in another, slower way."""
-_BLANK = re.compile(rb"[ \t\r\n]*")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-_NEXT_KEY = re.compile(rb"[ \t\r\n]*," + _KEY.pattern, re.DOTALL)
-_CLOSING = re.compile(rb"[ \t\r\n]*}")
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-_SCALAR = re.compile(rb"[^,\]}\s]+")
+"""Bytes of a key and the blanks behind it; an object with a longer one before a NaN is split in another, slower way."""
 
 
-def _has_duplicate_member(raw: bytes | memoryview, pieces: dict[str, Raw]) -> bool:
-    """Tell whether an object has a key twice: walk over it by the lengths of the members that were found.
+def _opening(text: memoryview) -> bytes:
+    found = _OPENING.match(text)
+    return found[1] if found else b""
+
+
+def _other_value(text: memoryview, detail: str) -> BadRecord:
+    """Find out what is wrong with a text that does not begin as it should: malformed, or ``detail``."""
+    try:
+        decoder(Raw).decode(text)
+        str(text, "utf-8")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return json_problem(bytes(text), error)
+    return BadRecord("TH-01", detail)
+
+
+def _object_members(text: memoryview, within: Text | None, *, with_nan: bool) -> Iterator[tuple[str, Raw]]:
+    try:
+        with _numbers_for_nan(text) if with_nan else nullcontext():
+            pieces: dict[str, Raw] = decoder(dict[str, Raw]).decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _scan(text, _OBJECT, within)
+    return _scan(text, _OBJECT, within) if _has_duplicate_key(text, pieces) else iter(pieces.items())
+
+
+@contextmanager
+def _numbers_for_nan(text: memoryview) -> Iterator[None]:
+    """Write a number over each bare NaN behind a key of word characters, and NaN back when a decoder is done with it.
+
+    In JSON a quote that closes a word and is followed by a colon ends a key: in a text it would be escaped.
+    """
+    starts = [match.start() for match in _NAN.finditer(text)]
+    bare = [start for start in starts if _WORD_KEY.search(text[max(0, start - _LONGEST_KEY) : start])]
+    for start in bare:
+        text[start : start + 3] = b"0.0"
+    try:
+        yield
+    finally:
+        for start in bare:
+            text[start : start + 3] = b"NaN"
+
+
+def _has_duplicate_key(text: bytes | memoryview, pieces: dict[str, Raw]) -> bool:
+    """Whether an object has a key twice: walk over it by the lengths of the members that were found.
 
     A decoder keeps the first place and the last value of such a key, so the walk leaves the text's own keys.
     """
-    position, before = _skip_blank(raw, 0) + 1, _KEY
+    position, before = 0, _OBJECT.first
     for key, piece in pieces.items():
-        name = before.match(raw, position)
-        if name is None or not _is_same(name[1], key):
+        found = before.match(text, position)
+        if found is None or not _is_same(found[1], key):
             return True
-        position, before = name.end() + len(memoryview(piece)), _NEXT_KEY
-    return _CLOSING.match(raw, position) is None
+        position, before = found.end() + len(memoryview(piece)), _OBJECT.between
+    return bool(pieces) and _OBJECT.last.match(text, position) is None
 
 
 def _is_same(text: bytes, key: str) -> bool:
@@ -124,41 +162,43 @@ def _is_same(text: bytes, key: str) -> bool:
     return text[1:-1] == key.encode() if b"\\" not in text else json.loads(text) == key
 
 
-def _skip_blank(raw: bytes | memoryview, position: int) -> int:
-    match = _BLANK.match(raw, position)
-    return match.end() if match else position
+def _scan(text: memoryview, syntax: _Syntax, within: Text | None = None) -> Iterator[tuple[str, Raw]]:
+    """Split an object or list by its brackets alone, for texts in which a member is malformed or stands twice."""
+    if syntax.empty.fullmatch(text):
+        return
+    position, index, before = 0, 0, syntax.first
+    while found := before.match(text, position):
+        end = _value_end(text, found.end())
+        if end is None:
+            break
+        token = _key(found[1], within or text) if syntax is _OBJECT else str(index)
+        yield token, Raw(text[found.end() : end])
+        position, index, before = end, index + 1, syntax.between
+    if not index or syntax.last.fullmatch(text, position) is None:
+        raise json_problem(bytes(within or text), ValueError("something else than a comma stands between two members"))
 
 
-def _scan(raw: bytes) -> Iterator[Member]:
-    """Split an object or array by its brackets alone, for texts in which a member is malformed or stands twice."""
-    opening = _skip_blank(raw, 0)
-    is_object = raw[opening : opening + 1] == b"{"
-    position, index = opening + 1, 0
-    while raw[(position := _skip_blank(raw, position)) : position + 1] not in (b"}", b"]"):
-        token = str(index)
-        if is_object:
-            name = _STRING.match(raw, position)
-            if name is None:
-                raise json_problem(raw, ValueError(f"no key at byte {position:,}"))
-            token = json.loads(name[0])
-            position = _skip_blank(raw, _skip_blank(raw, name.end()) + 1)
-        end = _value_end(raw, position)
-        yield Member(token, raw[position:end])
-        position, index = _skip_blank(raw, end), index + 1
-        position += raw[position : position + 1] == b","
+def _key(text: bytes, within: Text) -> str:
+    """Decode a key, its quotes included; raises BadRecord."""
+    try:
+        key: str = json.loads(text.decode())
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise BadRecord("TH-02", "half of a surrogate pair in a key") from error
+    except ValueError as error:
+        raise json_problem(bytes(within), error) from error
+    return key
 
 
-def _value_end(raw: bytes, start: int) -> int:
-    """Find the end of the value that begins at ``start``."""
+def _value_end(text: memoryview, start: int) -> int | None:
+    """Find the end of the value that begins at ``start``; None where there is none."""
     depth, position = 0, start
-    if raw[start : start + 1] not in (b"{", b"[", b'"'):
-        scalar = _SCALAR.match(raw, start)
-        if scalar is None:
-            raise json_problem(raw, ValueError(f"no value at byte {start:,}"))
-        return scalar.end()
-    while (token := _TOKEN.search(raw, position)) is not None:
+    if bytes(text[start : start + 1]) not in (b"{", b"[", b'"'):
+        scalar = _SCALAR.match(text, start)
+        return scalar.end() if scalar else None
+    while (token := _TOKEN.search(text, position)) is not None:
         position = token.end()
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
         if depth == 0:
             return position
-    raise json_problem(raw, ValueError(f"the value that begins at byte {start:,} has no end"))
+    return None

@@ -18,13 +18,13 @@ def digest_of(raw: bytes | bytearray) -> bytes:
 
 
 class Keys:
-    """Natural keys that were given out, with a hash of the content behind each; texts are not kept."""
+    """Natural keys that were assigned, with a hash of the content behind each; texts are not kept."""
 
     def __init__(self) -> None:
         self._content: dict[str, bytes] = {}
 
     def assign(self, natural: str, content: bytes) -> tuple[str, bool]:
-        """Give the key of this content, and whether it is new.
+        """Return the key of this content, and whether it is new.
 
         The first content under a natural key keeps it plain; another gets ``~`` and 8 hex digits of its hash,
         or more where these 8 are taken.
@@ -38,5 +38,5 @@ class Keys:
         return key, True
 
     def content(self, key: str) -> bytes:
-        """Give the hash of the content behind a key that was given out."""
+        """Return the hash of the content behind a key that was assigned."""
         return self._content[key]

@@ -12,11 +12,12 @@ import duckdb
 from ingest.batches import Batch, Batches, Stream
 from ingest.corpus import Corpus
 from ingest.decode import dump
+from ingest.disk_files import DiskFile
 from ingest.file_counts import FileCounts
 from ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
 from ingest.registry import rules_of
 from ingest.rows import Finding, Quarantined, Record
-from ingest.sources import BOM, OUTSIDE, DiskFile, SourceFile, opened
+from ingest.sources import BOM, OUTSIDE, SourceFile, opened
 from ingest.validate import Validator
 from ingest.vocabulary import complete_vocabulary, declare
 from schema.errors import NothingLoaded

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ingest.common_rules import Severity
-from ingest.decode import BadRecord, dump
+from ingest.decode import BadRecord, dump_extra
 from ingest.rows import ColumnBatch, Record, Row
 from ingest.sources import SourceFile
 
@@ -29,7 +29,7 @@ class ReaderFinding:
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """Where a source record stands: its file, its JSON pointer or line there, and what the path says of it."""
+    """Where a source record is: its file, its JSON pointer or line there, and what the path says of it."""
 
     file: SourceFile
     pointer: str = ""
@@ -50,8 +50,7 @@ class SourceLocation:
         main_speaker_id: str | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> Record:
-        """Make the row of the record that stands here; what is empty in ``extra``, but for a text, is left out."""
-        stated = {key: value for key, value in (extra or {}).items() if value or value == ""}
+        """Make the row of the record here; what is empty in ``extra``, but for a text, is left out."""
         return Record(
             record_id=record_id,
             corpus_id=record_id.partition("/")[0],
@@ -65,11 +64,11 @@ class SourceLocation:
             record_index=self.record_index or 0,
             source_file_id=self.file.id,
             source_pointer=self.pointer,
-            extra=dump(stated),
+            extra=dump_extra(extra or {}),
         )
 
     def finding(self, finding: ReaderFinding, record_id: str) -> ReaderFinding:
-        """Move a finding about the record that stands here to its place in the file."""
+        """Move a finding about the record here to its place in the file."""
         pointer = self.pointer + (finding.pointer or "")
         # Where a record is the whole file, a finding without a pointer stays without one.
         return replace(finding, file=self.file, pointer=pointer or finding.pointer, record_id=record_id)
@@ -125,7 +124,7 @@ def reject(location: SourceLocation, problem: BadRecord, raw: bytes) -> Rejected
 
 @dataclass(frozen=True)
 class Unrecognised:
-    """A file that is none of this corpus's."""
+    """A file that is not one of this corpus's."""
 
     file: SourceFile
     detail: str

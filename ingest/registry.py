@@ -34,7 +34,7 @@ def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> dict[str, Corpus]:
 
 
 def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
-    """Give one corpus, or say which there are."""
+    """Return one corpus; RegistryError, which lists all, for one that is not there."""
     if corpus_id not in known:
         raise RegistryError(
             f"no corpus '{corpus_id}'", expected=f"one of: {', '.join(known)}", next_step="check the spelling"
@@ -43,18 +43,18 @@ def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
 
 
 def folder_of(corpus: Corpus) -> Path:
-    """Give the folder that declares a corpus."""
+    """Return the folder that declares a corpus."""
     module = sys.modules[corpus.read.__module__]
     return Path(str(module.__file__)).parent
 
 
 def sample_of(corpus: Corpus) -> Path:
-    """Give the folder of the invented sample that ships with a corpus."""
+    """Return the folder of the invented sample that ships with a corpus."""
     return folder_of(corpus) / "sample"
 
 
 def rules_of(corpus: Corpus) -> dict[str, Rule]:
-    """Give the rules that a corpus's findings may name, the house's included."""
+    """Return the rules that a corpus's findings may name, by id, the common rules included."""
     return {rule.id: rule for rule in (*COMMON_RULES, *corpus.rules)}
 
 
@@ -98,5 +98,5 @@ def _broken(folder: Path, reason: str) -> RegistryError:
         f"the corpus folder '{folder.name}' is broken",
         where=folder,
         found=reason,
-        next_step="mend the folder or take it away; a broken corpus is never skipped",
+        next_step="fix the folder or remove it; a broken corpus is never skipped",
     )

@@ -1,11 +1,13 @@
-"""What a later record states otherwise of a dialogue that an earlier record has published."""
+"""What a later record states differently about a dialogue that an earlier record has published."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from ingest.keys import digest
+
+T = TypeVar("T")
 
 _WIDTH = 8
 """Bytes of the hash of one fact, which is compared within one dialogue only."""
@@ -17,13 +19,13 @@ class Restatements:
     def __init__(self) -> None:
         self._first: dict[str, bytes] = {}
 
-    def differing(self, dialogue_id: str, stated: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return ``stated`` (JSON pointer -> value) if the dialogue's first record stated anything otherwise, or {}.
+    def differing(self, dialogue_id: str, stated: Mapping[str, T]) -> dict[str, T]:
+        """Return ``stated`` (JSON pointer -> value) if the dialogue's first record stated anything else, or nothing.
 
         It is for ``records.extra``, under ``differs``.
         """
         fingerprint = digest(msgspec.json.encode(stated))
-        return {} if self._first.setdefault(dialogue_id, fingerprint) == fingerprint else stated
+        return {} if self._first.setdefault(dialogue_id, fingerprint) == fingerprint else dict(stated)
 
     def differing_names(self, dialogue_id: str, facts: Mapping[str, str]) -> set[str]:
         """Return the names of the facts that the dialogue's first record stated otherwise, each of them compared.

@@ -38,6 +38,11 @@ class Speaker(Row):
     is_anonymous: bool
     extra: str | None = None
 
+    @classmethod
+    def within(cls, dialogue_id: str, name: str, kind: str = "human") -> "Speaker":
+        """Make the row of somebody who is known by a name, and only within one dialogue."""
+        return cls(f"{dialogue_id}/{name}", dialogue_id.partition(":")[0], None, name, kind, is_anonymous=True)
+
 
 class Participant(Row):
     """A speaker in a dialogue."""
@@ -81,6 +86,38 @@ class Record(Row):
     source_file_id: str
     source_pointer: str
     extra: str | None = None
+
+    def annotation(
+        self,
+        turn_index: int | None,
+        scheme: str,
+        label: str | None,
+        value: float | None = None,
+        *,
+        annotator_index: int = 0,
+        annotator_id: str | None = None,
+        item_index: int = 0,
+        persona_set: str | None = None,
+        persona_position: int | None = None,
+        persona_id: str | None = None,
+        extra: str | None = None,
+    ) -> "Annotation":
+        """Make the row of a label that came with this record."""
+        return Annotation(
+            record_id=self.record_id,
+            turn_index=turn_index,
+            persona_set=persona_set,
+            persona_position=persona_position,
+            scheme=scheme,
+            annotator_index=annotator_index,
+            item_index=item_index,
+            dialogue_id=self.dialogue_id,
+            persona_id=persona_id,
+            annotator_id=annotator_id,
+            label=label,
+            value=value,
+            extra=extra,
+        )
 
 
 class Persona(Row):
@@ -170,7 +207,7 @@ class CandidateText(Row):
 
 
 class Finding(Row):
-    """A warning or refusal; rule and place, and what was found there."""
+    """A warning or rejection: the rule, and what was found where."""
 
     TABLE = "meta.findings"
     corpus_id: str | None
@@ -219,7 +256,7 @@ class ColumnBatch(Struct, gc=False):
 
 
 class FileRow(Row):
-    """A file that was given, with its counts."""
+    """A source file, with its counts."""
 
     TABLE = "meta.source_files"
     source_file_id: str

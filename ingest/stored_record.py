@@ -1,11 +1,15 @@
-"""What a corpus's writer takes: one record as the tables hold it."""
+"""What a corpus's writer gets: one record as the tables hold it; and the types of writers."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from typing import TypeAlias
 
 from ingest import rows
-from ingest.sources import BOM, BOM_NOTE, unpacked
+from ingest.archives import unpacked
+from ingest.sources import BOM, BOM_NOTE
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,21 @@ class StoredRecord:
     """The images that the file names, in order; with a record that is a list of images."""
 
     @property
+    def loaded(self) -> rows.Record:
+        """The row of a loaded record, as every ``RecordWriter`` gets; ValueError for one that is not."""
+        if self.record is None:
+            raise ValueError(f"not a loaded record: {self.path} {self.pointer}")
+        return self.record
+
+    @cached_property
+    def annotations_by_turn(self) -> Mapping[int | None, list[rows.Annotation]]:
+        """The annotations by turn, in order; an empty list where there are none."""
+        found: defaultdict[int | None, list[rows.Annotation]] = defaultdict(list)
+        for annotation in self.annotations:
+            found[annotation.turn_index].append(annotation)
+        return found
+
+    @property
     def path(self) -> str:
         """The file's path inside the corpus's folder, archives as folders of their members."""
         return str(unpacked(self.file.path, self.file.member)).partition("/")[2]
@@ -48,7 +67,7 @@ class StoredRecord:
 
 
 Writer: TypeAlias = Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]]
-"""Takes the records in the order of their files, gives files in pieces: (path inside the corpus's folder, bytes).
+"""Takes the records in the order of their files and yields (path inside the corpus's folder, piece of the file).
 
 The pieces of one file are in order; those of several may alternate.
 """
@@ -63,4 +82,30 @@ def no_text_ids(_: rows.Record) -> Collection[str]:
 
 
 RecordWriter: TypeAlias = Callable[[StoredRecord], bytes]
-"""Takes one loaded record, gives it as its file has it: the JSON of a dialogue, the line of a list."""
+"""Takes one loaded record and returns it as its file has it: the JSON of a dialogue, the line of a list."""
+
+
+def whole_files(write_record: RecordWriter) -> Writer:
+    """Make the writer of a corpus in which a file is one record; a rejected one comes back as it was."""
+
+    def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        for stored in records:
+            yield stored.path, stored.raw if stored.raw is not None else write_record(stored)
+
+    return write
+
+
+def file_by_file(write_file: Callable[[StoredRecord, Iterator[StoredRecord]], Iterable[bytes]]) -> Writer:
+    """Make the writer of a corpus whose files have many records; a rejected file comes back as it was.
+
+    ``write_file`` takes a file's envelope, or its first record where it has none, and the records that follow.
+    """
+
+    def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
+        for _, stored in groupby(records, key=lambda one: one.file.source_file_id):
+            first = next(stored)
+            is_rejected = first.raw is not None and not first.pointer
+            for piece in (first.raw or b"",) if is_rejected else write_file(first, stored):
+                yield first.path, piece
+
+    return write

@@ -21,11 +21,11 @@ class Texts:
         self._remembered: dict[str, str] = {}
 
     def ids(self, texts: Iterable[str], rows: list[Row]) -> list[str]:
-        """Give the keys of texts; a text that is new adds its row."""
+        """Return the keys of texts; a text that is new adds its row."""
         return [self._remembered.get(text) or self.id(text, rows) for text in texts]
 
     def id_of_bytes(self, raw: bytes | bytearray, rows: list[Row]) -> str:
-        """Give the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
+        """Return the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
         content = digest_of(raw)
         text_id, is_new = self._keys.assign(f"{self._corpus_id}:{content.hex()[:_DIGITS]}", content)
         if is_new:
@@ -33,7 +33,7 @@ class Texts:
         return text_id
 
     def id(self, text: str, rows: list[Row]) -> str:
-        """Give the key of one text; adds its row where it is new."""
+        """Return the key of one text; adds its row where it is new."""
         text_id = self.id_of_bytes(text.encode(), rows)
         if len(self._remembered) >= _REMEMBERED:
             self._remembered.clear()

@@ -21,7 +21,7 @@ def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) 
         corpus.version,
         is_sample,
     )
-    labels = [(scheme.name, label, said) for scheme in corpus.schemes for label, said in scheme.labels.items()]
+    labels = [(scheme.name, label, meaning) for scheme in corpus.schemes for label, meaning in scheme.labels.items()]
     insert(con, "main.corpora", [own])
     insert(con, "main.schemes", [(scheme.name, scheme.description, scheme.target) for scheme in corpus.schemes])
     insert(con, "main.labels", labels)

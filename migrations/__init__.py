@@ -1,4 +1,4 @@
-"""The tables of the newest schema revision, and the way there from an older one, by Alembic."""
+"""Makes the tables of the newest schema revision, and migrates older ones to it by Alembic."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ SCRIPTS = str(files(__name__))
 
 
 def head() -> str:
-    """Give the newest schema revision: the highest number among the version files (no import of Alembic)."""
+    """Return the newest schema revision: the highest number among the version files (no import of Alembic)."""
     names = (entry.name for entry in (files(__name__) / "versions").iterdir())
     return max(name[:4] for name in names if name[:4].isdigit())
 
@@ -53,7 +53,7 @@ def make(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def upgrade(path: Path, revision: str = "head") -> None:
-    """Bring a private database file to a revision, in one transaction; raises DuckDB's own errors."""
+    """Migrate a private database file to a revision, in one transaction; raises DuckDB's own errors."""
     from alembic import command
     from sqlalchemy.exc import DBAPIError
 

@@ -1,4 +1,4 @@
-"""Alembic's environment: takes the connection that the build hands over, or opens the file that ``-x db=`` names."""
+"""Alembic's environment: takes the connection that a build passes, or opens the file that ``-x db=`` names."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ _TEXT = (String, LongText)
 
 
 class DuckDBImpl(DefaultImpl):
-    """Alembic knows no DuckDB; its DDL is transactional, and the default rendering fits."""
+    """Alembic does not know DuckDB, whose DDL is transactional and rendered by default."""
 
     __dialect__ = "duckdb"
     transactional_ddl = True
@@ -31,12 +31,12 @@ class DuckDBImpl(DefaultImpl):
         return super().compare_type(inspector_column, metadata_column)
 
 
-def is_ours(name: str | None, kind: str, _parents: Any) -> bool:
+def is_compared(name: str | None, kind: str, _parents: Any) -> bool:
     """Whether a schema is compared: the shared tables (None) and the housekeeping; all others hold views."""
     return kind != "schema" or name in (None, HOUSEKEEPING)
 
 
-def is_written(_item: SchemaItem, _name: str | None, kind: str, *_: Any) -> bool:
+def is_migrated(_item: SchemaItem, _name: str | None, kind: str, *_: Any) -> bool:
     """Whether a part of a table is compared: all but foreign keys, which no migration writes."""
     return kind != "foreign_key_constraint"
 
@@ -49,17 +49,17 @@ def run(connection: Connection) -> None:
         version_table=VERSION_TABLE,
         version_table_schema=HOUSEKEEPING,
         include_schemas=True,
-        include_name=is_ours,
-        include_object=is_written,
+        include_name=is_compared,
+        include_object=is_migrated,
     )
     with context.begin_transaction():
         connection.execute(text(f"create schema if not exists {HOUSEKEEPING}"))
         context.run_migrations()
 
 
-given = context.config.attributes.get("connection")
-if given is not None:
-    run(given)
+passed = context.config.attributes.get("connection")
+if passed is not None:
+    run(passed)
 else:
     arguments = context.get_x_argument(as_dictionary=True)
     file = arguments.get("db") or os.environ.get("TALKHOUSE_DB") or "talkhouse.duckdb"

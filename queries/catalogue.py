@@ -1,4 +1,4 @@
-"""Finds the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and reads comment and grain."""
+"""Find the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and read comments and grain."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class Query:
 
     @property
     def full_name(self) -> str:
-        """The name as one writes it in SQL."""
+        """The name as SQL writes it."""
         return f"{self.schema}.{self.name}"
 
     @property
@@ -64,12 +64,12 @@ class Catalogue:
 
     @cached_property
     def macros(self) -> tuple[Query, ...]:
-        """The macros in an order in which they can be created; CatalogueError if there is none."""
+        """The macros in an order in which they can be created; CatalogueError where there is no such order."""
         return _in_order(self.written_macros, {macro.full_name: macro.calls for macro in self.written_macros})
 
     @cached_property
     def views(self) -> tuple[Query, ...]:
-        """The views in an order in which they can be created; CatalogueError if there is none, or broken SQL."""
+        """The views in an order in which they can be created; CatalogueError for broken SQL or no such order."""
         return _in_order(self.written_views, _relations(self.written_views))
 
     @property
@@ -128,23 +128,23 @@ def _read(path: Path, schema: str, needs: tuple[str, ...] = ()) -> Query:
     return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, sql, path, columns, facts)
 
 
-def _in_order(made: Iterable[Query], needs: Mapping[str, set[str]]) -> tuple[Query, ...]:
+def _in_order(queries: Iterable[Query], needs: Mapping[str, set[str]]) -> tuple[Query, ...]:
     """Sort views, or macros, so that each comes after those that it reads."""
     by_name: dict[str, Query] = {}
-    for query in made:
+    for query in queries:
         if by_name.setdefault(query.full_name, query) is not query:
-            raise _broken(query.path, f"{query.full_name} is also made by {by_name[query.full_name].path}")
+            raise _broken(query.path, f"{query.full_name} is also created by {by_name[query.full_name].path}")
     # Sorted, since a set is in another order in each process.
     graph = {name: sorted(needs[name] & by_name.keys()) for name in by_name}
     try:
         return tuple(by_name[name] for name in TopologicalSorter(graph).static_order())
     except CycleError as error:
-        circle = error.args[1]
-        raise _broken(by_name[circle[0]].path, f"they read each other in a circle: {' -> '.join(circle)}") from error
+        cycle = error.args[1]
+        raise _broken(by_name[cycle[0]].path, f"they read each other in a cycle: {' -> '.join(cycle)}") from error
 
 
 def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
-    """Give the tables and views that SELECTs read, as they name them."""
+    """Return the tables and views that each SELECT reads, as it names them."""
     found = {}
     texts = [query.sql for query in selects]
     rows = duckdb.execute("select json_serialize_sql(sql) from (select unnest(?::varchar[]) as sql)", [texts])
@@ -169,4 +169,4 @@ def _base_tables(node: Any) -> Iterator[tuple[str, str]]:
 
 
 def _broken(path: Path, reason: str) -> CatalogueError:
-    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="mend the file")
+    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="fix the file")

@@ -1,4 +1,4 @@
-"""Checks: SELECTs of what should not be there, some generated from the metadata, some written by hand."""
+"""Checks: SELECTs of what should not exist, some generated from the metadata, some written by hand."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ ROWS_KEPT = 1_000
 
 @dataclass(frozen=True)
 class Check:
-    """Something that should be true: its SELECT gives the rows that offend."""
+    """Something that should be true: its SELECT returns the rows that offend."""
 
     name: str
     severity: str
@@ -28,14 +28,14 @@ class Check:
     """The rule that findings name: the corpus's own, or the check's name."""
     remedy: str
     corpus_id: str | None = None
-    """The corpus that it is about; None: all of them."""
+    """The corpus that it is about; None for all of them."""
     about: str | None = None
-    """The table that may offend, if it is one: where it is empty, nothing needs to be looked at."""
+    """The table that may offend, if it is one: where that is empty, there is nothing to check."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found: how many rows offend, the first of them, and what that cost."""
+    """What a check found: how many rows offend, the first of them, and the time that it took."""
 
     check: Check
     offending: int
@@ -49,7 +49,7 @@ class Outcome:
 
 
 def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
-    """Give the checks of a warehouse that holds these corpora."""
+    """List the checks of a warehouse that holds these corpora."""
     present = set(corpora)
     written = [query for query in catalogue.checks if query.schema in {CHECKS, *present}]
     generated = [check for table in metadata.tables.values() for check in _of_table(table)]
@@ -109,7 +109,7 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
     """Every reference points at a row; one with a null in it points nowhere."""
     pairs = [(element.parent.name, element.column.name) for element in constraint.elements]
     target = constraint.elements[0].column.table
-    given = " and ".join(f"{column} is not null" for column, _ in pairs)
+    not_null = " and ".join(f"{column} is not null" for column, _ in pairs)
     match = " and ".join(f"there.{to} = here.{column}" for column, to in pairs)
     columns = ", ".join(column for column, _ in pairs)
     grain = ", ".join(dict.fromkeys([*(column for column, _ in pairs), *table.info["grain"]]))
@@ -117,7 +117,7 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
         table,
         f"{table.name}_{'_'.join(column for column, _ in pairs)}_in_{target.name}",
         f"Every {columns} of {qualified(table)} is in {qualified(target)}.",
-        f"select {grain} from {qualified(table)} as here where {given} "
+        f"select {grain} from {qualified(table)} as here where {not_null} "
         f"and not exists (select 1 from {qualified(target)} as there where {match})",
     )
 

@@ -11,7 +11,7 @@ from schema.sql import identifier, literal
 from schema.tables import metadata
 
 _INHERITED_FROM = ("examples", "records", "dialogues", "turns", "annotations")
-"""Tables whose columns mean in a view what they mean in the table, the first that has the name."""
+"""Tables whose columns mean the same in a view; the first that has the name counts."""
 
 
 _COLUMNS = """
@@ -46,22 +46,22 @@ def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 def create_split_views(
     con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
 ) -> None:
-    """Create, beside each task view, one view per split; those that are there are left alone.
+    """Create, beside each task view, one view per split; existing ones are left alone.
 
     ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
     """
     tasks, wanted = {query.full_name for query in catalogue.examples}, []
-    made = set(con.execute(_VIEWS).fetchall())
+    existing = set(con.execute(_VIEWS).fetchall())
     for view in (view for view in catalogue.written_views if view.full_name in tasks):
         for split in _splits(con, view, splits.get(view.schema, ())):
             sql = f"select * from {view.full_name} where split = {literal(split)}"
             comment = f"The split {split} of {view.full_name}. {view.comment}"
             wanted.append(_View(view.schema, f"{view.name}_{split}", sql, comment, view.columns))
-    _create(con, [view for view in wanted if (view.schema, view.name) not in made])
+    _create(con, [view for view in wanted if (view.schema, view.name) not in existing])
 
 
 class _View(NamedTuple):
-    """A view that is to be made."""
+    """A view that is to be created."""
 
     schema: str
     name: str
@@ -72,7 +72,7 @@ class _View(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The name as one writes it in SQL."""
+        """The name as SQL writes it."""
         return f"{self.schema}.{identifier(self.name)}"
 
 
@@ -94,7 +94,7 @@ def _create(con: duckdb.DuckDBPyConnection, views: list[_View]) -> None:
 
 
 def _inherited(column: str) -> str | None:
-    """Give the meaning of a column that a view takes over from a shared table under the same name."""
+    """Return the meaning of a column that a view takes from a shared table by the same name."""
     tables = (metadata.tables[name] for name in _INHERITED_FROM)
     return next((table.columns[column].comment for table in tables if column in table.columns), None)
 

@@ -1,4 +1,4 @@
-"""SQLAlchemy's DuckDB dialect, made to do what a warehouse needs: ``create_engine("talkhouse:///talkhouse.duckdb")``."""
+"""SQLAlchemy's DuckDB dialect, with what a warehouse needs: ``create_engine("talkhouse:///talkhouse.duckdb")``."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock 
     def connect(self, *_: Any, **parameters: Any) -> Any:
         """Open the file that a URL names, read-only, as ``talkhouse.open`` does; its query is DuckDB's settings.
 
-        The stock dialect would give DuckDB a configuration of its own, and one process may not open a file in two
+        The stock dialect would pass a configuration of its own to DuckDB, and one process may not open a file in two
         ways. Raises UsageError where the URL names no file, and what ``schema.warehouse.connect`` raises.
         """
         if not parameters.get("database"):
@@ -44,7 +44,7 @@ class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock 
 
 
 def engine(path: Path) -> Engine:
-    """Make an engine that writes a private file; it keeps no connection, so that others may open the file after it."""
+    """Return an engine that writes a private file; it keeps no connection, so that others may open the file later."""
     return create_engine(
         f"talkhouse:///{path}", creator=lambda: ConnectionWrapper(warehouse.create(path)), poolclass=NullPool
     )

@@ -2,7 +2,7 @@
 
 
 class TalkhouseError(Exception):
-    """Something that the user can mend; the command line prints it without a traceback."""
+    """Something that the user can fix; the command line prints it without a traceback."""
 
     exit_code = 1
 
@@ -15,7 +15,7 @@ class TalkhouseError(Exception):
         found: str | None = None,
         next_step: str | None = None,
     ) -> None:
-        """Keep the parts, and join those that are given into one readable message."""
+        """Keep the parts, and join those that are not None into one readable message."""
         self.what, self.where, self.expected = what, where, expected
         self.found, self.next_step = found, next_step
         parts = [
@@ -42,7 +42,7 @@ class WarehouseLocked(TalkhouseError):
 
 
 class NotAWarehouse(UsageError):
-    """The file is no DuckDB database, or one that Talkhouse did not make."""
+    """The file is not a DuckDB database, or is one that Talkhouse did not make."""
 
 
 class SchemaMismatch(TalkhouseError):
@@ -62,7 +62,7 @@ class NothingLoaded(TalkhouseError):
 
 
 class RegistryError(TalkhouseError):
-    """A corpus folder is broken, or there is no corpus of that name."""
+    """A corpus folder is broken, or there is no corpus by that name."""
 
 
 class CatalogueError(TalkhouseError):

@@ -13,7 +13,7 @@ from sqlalchemy.types import TypeEngine, UserDefinedType
 from schema.tables import metadata
 
 Found = dict[str, Any]
-"""What an inspector is told of a column or constraint."""
+"""What an inspector learns about a column or constraint."""
 
 _TYPES: dict[str, TypeEngine[Any]] = {
     "BIGINT": sa.BigInteger(),
@@ -30,7 +30,7 @@ _TYPES: dict[str, TypeEngine[Any]] = {
 
 
 class Native(UserDefinedType[Any]):
-    """A type that our tables have no word for (lists, structs, enums ...), in DuckDB's own spelling."""
+    """A type that Talkhouse's tables do not use (lists, structs, enums ...), in DuckDB's own spelling."""
 
     cache_ok = True
 
@@ -38,15 +38,15 @@ class Native(UserDefinedType[Any]):
         self.spelling = spelling
 
     def get_col_spec(self, **_: Any) -> str:
-        """Give the DDL of the type."""
+        """Return the DDL of the type."""
         return self.spelling
 
 
 class Reflection:
     """The part of a dialect that inspects: the current database, without temporary objects.
 
-    DuckDB drops the names of constraints and makes up its own, so none has a name here. The relations of our own
-    tables, and the keys of the large ones, are written to no database: they are given as the metadata declares them,
+    DuckDB drops the names of constraints and makes up its own, so none has a name here. The relations of Talkhouse's
+    tables, and the keys of the large ones, are written to no database: they are returned as the metadata declares them,
     since the checks of each build prove them.
     """
 
@@ -63,20 +63,20 @@ class Reflection:
     get_multi_unique_constraints = DefaultDialect.get_multi_unique_constraints
 
     def get_schema_names(self, con: Connection, **_: Any) -> list[str]:
-        """Name the schemas that may hold tables or views of ours."""
+        """List the schemas that may hold tables or views."""
         rows = _rows(con, "duckdb_schemas()", "schema_name not in ('information_schema', 'pg_catalog')", {})
         return [row["schema_name"] for row in rows]
 
     def get_table_names(self, con: Connection, schema: str | None = None, **_: Any) -> list[str]:
-        """Name the tables of a schema."""
+        """List the tables of a schema."""
         return [row["table_name"] for row in _in_schema(con, "duckdb_tables()", schema)]
 
     def get_view_names(self, con: Connection, schema: str | None = None, **_: Any) -> list[str]:
-        """Name the views of a schema."""
+        """List the views of a schema."""
         return [row["view_name"] for row in _in_schema(con, "duckdb_views()", schema)]
 
     def get_materialized_view_names(self, *_: Any, **__: Any) -> list[str]:
-        """DuckDB has none."""
+        """Return nothing: DuckDB has none."""
         return []
 
     get_temp_table_names = get_temp_view_names = get_materialized_view_names
@@ -86,7 +86,7 @@ class Reflection:
         return bool(_of_table(con, "duckdb_columns()", schema, table))
 
     def get_columns(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
-        """Describe the columns of a table or view; how they are compressed is no part of their type."""
+        """Describe the columns of a table or view; their compression is not part of the type."""
         rows = sorted(_columns(con, schema, table), key=itemgetter("column_index"))
         return [
             {
@@ -101,7 +101,7 @@ class Reflection:
         ]
 
     def get_pk_constraint(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> Found:
-        """Name the columns of the primary key; where a table of ours has none, its grain if none of it may be null."""
+        """Return the columns of the primary key; of our tables without one, the grain if none of it may be null."""
         keys = _constraints(con, schema, table, "PRIMARY KEY")
         names = [name for row in keys for name in row["constraint_column_names"]]
         declared = _declared(con, schema, table)
@@ -136,13 +136,13 @@ class Reflection:
         return [_index(row, names) for row in _of_table(con, with_parts, schema, table)]
 
     def get_table_comment(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> Found:
-        """Give the comment of a table or view."""
+        """Return the comment of a table or view."""
         _columns(con, schema, table)
         both = "(from duckdb_tables() union all by name select *, view_name as table_name from duckdb_views())"
         return {"text": _of_table(con, both, schema, table)[0]["comment"]}
 
     def get_table_options(self, *_: Any, **__: Any) -> Found:
-        """DuckDB has none."""
+        """Return nothing: DuckDB has none."""
         return {}
 
 
@@ -162,7 +162,7 @@ def _of_table(con: Connection, source: str, schema: str | None, table: str) -> l
 
 
 def _columns(con: Connection, schema: str | None, table: str) -> list[RowMapping]:
-    """Read the columns, which every table has; so a table without any is not there."""
+    """Read the columns; every table has some, so one without any does not exist."""
     rows = _of_table(con, "duckdb_columns()", schema, table)
     if not rows:
         raise NoSuchTableError(f"{schema or 'main'}.{table}")
@@ -177,15 +177,15 @@ def _constraints(con: Connection, schema: str | None, table: str, kind: str) -> 
 
 
 def _declared(con: Connection, schema: str | None, table: str) -> Table | None:
-    """Give our own declaration of a table, if it is one of ours and has all columns of the declaration."""
-    there = {row["column_name"] for row in _columns(con, schema, table)}
+    """Return Talkhouse's declaration of a table, if there is one and the table has all of its columns."""
+    existing = {row["column_name"] for row in _columns(con, schema, table)}
     name = table if schema in (None, "main") else f"{schema}.{table}"
     declared = metadata.tables.get(name)
-    return declared if declared is not None and there >= set(declared.columns.keys()) else None
+    return declared if declared is not None and existing >= set(declared.columns.keys()) else None
 
 
 def _relation(constraint: ForeignKeyConstraint, schema: str | None) -> Found:
-    """Describe a relation; a table of ``main`` is named with its schema only to who asked for ``main`` by name."""
+    """Describe a relation; a table of ``main`` has its schema only where ``main`` was asked for by name."""
     target = constraint.referred_table
     return {
         "name": None,
@@ -203,7 +203,7 @@ def _type(column: RowMapping) -> TypeEngine[Any]:
 
 
 def _index(row: RowMapping, columns: set[str]) -> Found:
-    """Describe an index; what is no column is an expression."""
+    """Describe an index; what is not a column is an expression."""
     parts = [part.strip("'").strip('"') for part in row["parts"]]
     names = [part if part in columns else None for part in parts]
     described = {"name": row["index_name"], "unique": row["is_unique"], "column_names": names}

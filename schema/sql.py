@@ -1,4 +1,4 @@
-"""SQL in small: names and texts as SQL writes them, rows as dictionaries, and rows into a small table."""
+"""Small helpers for SQL: names and texts as SQL writes them, rows as dictionaries, rows into a small table."""
 
 import re
 from collections.abc import Iterable, Sequence

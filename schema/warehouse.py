@@ -1,4 +1,4 @@
-"""Opening a warehouse: read-only, with a message for everything that can stand in the way."""
+"""Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -53,22 +53,22 @@ def create(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def beside(con: duckdb.DuckDBPyConnection, path: Path) -> duckdb.DuckDBPyConnection:
-    """Give another connection to a file that is open for writing: for a transaction or a thread of its own."""
+def another_connection(con: duckdb.DuckDBPyConnection, path: Path) -> duckdb.DuckDBPyConnection:
+    """Open another connection to a file that is open for writing: for a transaction or a thread of its own."""
     other = con.cursor()
     other.execute(f"use {name(path)}")
     return other
 
 
 def name(path: Path) -> str:
-    """Give the name of a file's database in SQL."""
+    """Return the name of a file's database in SQL."""
     return quoted(path.stem)
 
 
 def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
     """Open a file read-only; messages name ``shown`` where the file is known under another name.
 
-    Raises WarehouseMissing, WarehouseLocked (a writer holds it) or NotAWarehouse (no DuckDB, or unreadable).
+    Raises WarehouseMissing, WarehouseLocked (a writer holds it) or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
     if not path.exists():
@@ -114,17 +114,17 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
             "this DuckDB database was not made by Talkhouse",
             where=path,
             expected="a schema 'meta' with a schema revision",
-            found="tables of somebody else's",
+            found="other tables",
             next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
         )
     return str(row[0])
 
 
 def check_revision(found: str, head: str, path: Path) -> None:
-    """Refuse a file of a newer schema, which this Talkhouse can't understand."""
+    """Refuse a file with a newer schema, which this Talkhouse can't read."""
     if found > head:
         raise SchemaMismatch(
-            "the warehouse is of a newer schema than this Talkhouse",
+            "the warehouse has a newer schema than this Talkhouse",
             where=path,
             expected=f"revision {head} or older",
             found=f"revision {found}",
@@ -140,7 +140,7 @@ def open_warehouse(path: Path, head: str) -> duckdb.DuckDBPyConnection:
         check_revision(found, head, path)
         if found < head:
             raise SchemaMismatch(
-                "the warehouse is of an older schema than this Talkhouse",
+                "the warehouse has an older schema than this Talkhouse",
                 where=path,
                 expected=f"revision {head}",
                 found=f"revision {found}",

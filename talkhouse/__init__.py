@@ -1,4 +1,4 @@
-"""Talkhouse: a SQL warehouse of dialogue corpora. In Python: ``talkhouse.open()`` gives a read-only connection."""
+"""Talkhouse: a SQL warehouse of dialogue corpora. In Python: ``talkhouse.open()`` returns a read-only connection."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ def open(path: str | Path | None = None) -> "duckdb.DuckDBPyConnection":  # noqa
     """Open a warehouse read-only; without a path ``$TALKHOUSE_DB``, then ``talkhouse.duckdb``.
 
     Raises a ``schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer, of
-    another schema revision, or no warehouse at all.
+    another schema revision, or not a warehouse.
     """
     import migrations
     from schema.warehouse import open_warehouse

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: written beside their place and renamed."""
+"""Files and folders that appear whole or not at all: written beside the output and renamed."""
 
 import errno
 import os
@@ -17,34 +17,34 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def replaced(output: Path) -> Iterator[Path]:
-    """Give a path beside a file that takes its place at the end, so that there is never half a file."""
-    with told(output):
+def atomic_file(output: Path) -> Iterator[Path]:
+    """Yield a path beside a file, which replaces the file at the end, so that there is never half a file."""
+    with output_errors(output):
         target = _target(output)
         if target.exists() and not target.is_file():
-            # /dev/null or a named pipe: nothing can take its place.
+            # /dev/null or a named pipe: nothing can replace it.
             yield target
             return
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
             yield part
-            swap(part, target)
+            move_into_place(part, target)
         finally:
             part.unlink(missing_ok=True)
 
 
 @contextmanager
 def private_folder(output: Path) -> Iterator[Path]:
-    """Give a private folder beside a file for all that is made on the way to it; it is removed at the end.
+    """Yield a private folder beside a file for all that is made on the way to it; it is removed at the end.
 
     What a killed process left there is cleared first. UsageError where the output can't be a file, or where another
     process is writing it.
     """
-    with told(output):
+    with output_errors(output):
         target = _target(output)
         if target.exists() and not target.is_file():
-            raise UsageError("the output is no file that can be replaced", where=output, next_step="name a file")
-        folder = private_folder_of(output)
+            raise UsageError("the output is not a file that can be replaced", where=output, next_step="name a file")
+        folder = private_folder_path(output)
         with _locked(folder, output, "another process is writing this file"):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
@@ -54,27 +54,27 @@ def private_folder(output: Path) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def private_folder_of(output: Path) -> Path:
-    """Name the folder of ``private_folder``."""
+def private_folder_path(output: Path) -> Path:
+    """Return the path of the folder that ``private_folder`` makes."""
     target = output.resolve()
     return target.with_name(f".{target.name}.part")
 
 
-def swap(part: Path, target: Path) -> None:
-    """Put a file that is whole into its place; it takes over the rights of the file that it replaces."""
+def move_into_place(part: Path, target: Path) -> None:
+    """Rename a complete file to its final path; it takes over the permissions of the file that it replaces."""
     if target.exists():
         shutil.copymode(target, part)
     part.replace(target)
 
 
 @contextmanager
-def filled(output: Path) -> Iterator[Path]:
-    """Give a private folder whose content is in ``output`` at the end, or nowhere.
+def atomic_folder(output: Path) -> Iterator[Path]:
+    """Yield a private folder whose content is in ``output`` at the end, or nowhere.
 
-    A folder that is there must be empty, and stays the folder that it is. What a killed process left is cleared first.
+    An existing folder must be empty, and stays the folder that it is. What a killed process left is cleared first.
     Raises UsageError where the folder can't be made, OutputFailed where there is no room.
     """
-    with told(output, _FOLDER):
+    with output_errors(output, _FOLDER):
         target = output.resolve()
         _check_folder(output, target)
         private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
@@ -83,7 +83,7 @@ def filled(output: Path) -> Iterator[Path]:
             private.mkdir()
             try:
                 yield private
-                _place(private, target)
+                _move_content(private, target)
             finally:
                 shutil.rmtree(private, ignore_errors=True)
 
@@ -94,7 +94,7 @@ def _check_folder(output: Path, target: Path) -> None:
     if not target.exists() and not target.parent.is_dir():
         raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another --output")
     if target.is_dir() and any(not path.name.startswith(_PART_FOLDER) for path in target.iterdir()):
-        # No option replaces it: that would delete whatever else is in a folder of somebody's.
+        # No option replaces it: that would delete whatever else somebody keeps in the folder.
         raise UsageError(
             "the folder is not empty",
             where=output,
@@ -103,23 +103,23 @@ def _check_folder(output: Path, target: Path) -> None:
         )
 
 
-def _place(private: Path, target: Path) -> None:
-    """Rename the private folder; where the target is there, what is in it, and nothing if that fails halfway."""
+def _move_content(private: Path, target: Path) -> None:
+    """Rename the private folder; where the target exists, what is in it, and nothing if that fails halfway."""
     if not target.exists():
         private.rename(target)
         return
-    placed: list[Path] = []
+    moved: list[Path] = []
     try:
         for path in sorted(private.iterdir()):
-            placed.append(path.rename(target / path.name))
+            moved.append(path.rename(target / path.name))
     except BaseException:
-        for path in placed:
+        for path in moved:
             path.rename(private / path.name)
         raise
 
 
 class _Messages(NamedTuple):
-    """What is said where an output can't be completed."""
+    """The words of the error where an output can't be completed."""
 
     full: str
     next_step: str
@@ -139,8 +139,8 @@ _FOLDER = _Messages(
 
 
 @contextmanager
-def told(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
-    """Say in Talkhouse's words why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
+def output_errors(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
+    """Turn an OSError into why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
     try:
         yield
     except OSError as error:

@@ -16,27 +16,27 @@ _WAKE = b"\0"
 
 
 class Stop:
-    """Whether a query was asked to end, by the clock or by Ctrl-C; a result that came after it is not whole."""
+    """Whether a query was asked to end, by the clock or by Ctrl-C; a result after that is not complete."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
-        self.late = threading.Event()
+        self.timed_out = threading.Event()
         self.interrupted = threading.Event()
-        self._is_told = False
+        self._is_raised = False
 
     def on_sigint(self, *_: object) -> None:
         """Raise KeyboardInterrupt, unless it is already on its way: a second would break off the clean end."""
         self.interrupted.set()
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_raised:
+            self._is_raised = True
             raise KeyboardInterrupt
 
     def check(self) -> None:
         """Raise QueryFailed or KeyboardInterrupt where the query was asked to end."""
         if self.interrupted.is_set():
-            self._is_told = True
+            self._is_raised = True
             raise KeyboardInterrupt
-        if self.late.is_set():
+        if self.timed_out.is_set():
             raise QueryFailed(
                 "the query took too long and was stopped",
                 expected=f"an end within {self.seconds:g} s (--timeout)",
@@ -48,37 +48,37 @@ class Stop:
 def stoppable(con: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[Stop]:
     """Stop the queries inside after some seconds, with QueryFailed, or at Ctrl-C, with KeyboardInterrupt."""
     stop, done = Stop(seconds), threading.Event()
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    clock = threading.Thread(target=_watch, args=(con, stop, done, heard), daemon=True)
-    # Python's own handler waits until DuckDB gives control back, which may take hours: a thread must hear of it.
-    previous = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    clock = threading.Thread(target=_watch, args=(con, stop, done, receiver), daemon=True)
+    # Python's own handler waits until DuckDB returns control, which may take hours: a thread must hear of it.
+    previous = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     handler = signal.signal(signal.SIGINT, stop.on_sigint)
     clock.start()
     try:
         yield stop
     except Exception:
-        # DuckDB gives several exceptions for an interrupted query, among them RuntimeError and, by Arrow, OSError.
+        # DuckDB raises several exceptions for an interrupted query, among them RuntimeError and, by Arrow, OSError.
         stop.check()
         raise
     finally:
         signal.set_wakeup_fd(previous)
         signal.signal(signal.SIGINT, handler)
         done.set()
-        told.send(_WAKE)
+        sender.send(_WAKE)
         clock.join()
-        heard.close()
-        told.close()
+        receiver.close()
+        sender.close()
 
 
-def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, done: threading.Event, heard: socket.socket) -> None:
+def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, done: threading.Event, receiver: socket.socket) -> None:
     end = None if stop.seconds is None else time.monotonic() + stop.seconds
     while not done.is_set():
         left = None if end is None else max(end - time.monotonic(), 0)
-        if not select.select([heard], [], [], left)[0]:
-            stop.late.set()
+        if not select.select([receiver], [], [], left)[0]:
+            stop.timed_out.set()
             break
-        if signal.SIGINT in heard.recv(64):
+        if signal.SIGINT in receiver.recv(64):
             stop.interrupted.set()
             break
     while not done.is_set():

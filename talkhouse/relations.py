@@ -1,4 +1,4 @@
-"""Names that a user typed: found as they are, or refused with those that come closest and what to type next."""
+"""Names that a user typed: found as they are, or rejected with those that come closest and what to type next."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -28,7 +28,7 @@ _CLOSE = 0.75
 
 
 def closest(name: str, known: Iterable[str]) -> list[str]:
-    """Give the names that come closest to one that is not there, the nearest first; all of them where none does."""
+    """Return the names that come closest to one that does not exist, the nearest first; all of them where none does."""
     names = sorted(known, key=lambda one: (not one.startswith("main."), one))
     likeness = {one: _likeness(name, one) for one in names}
     near = [one for one in sorted(names, key=lambda one: -likeness[one]) if likeness[one] >= _CLOSE]
@@ -43,12 +43,12 @@ def _likeness(name: str, other: str) -> float:
 
 
 def relations(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """Give schema, name and comment of every view and table."""
+    """List schema, name and comment of every view and table."""
     return dicts(con.execute(_RELATIONS))
 
 
 def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
-    """Give schema, name and comment of a view or table (``main`` needs no prefix); UsageError names what there is."""
+    """Return schema, name and comment of a view or table (``main`` needs no prefix); UsageError names what exists."""
     schema, _, plain = name.rpartition(".")
     known = relations(con)
     found = [one for one in known if one["name"] == plain and one["schema"] == (schema or "main")]
@@ -63,17 +63,17 @@ def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
 
 
 def columns_of(con: duckdb.DuckDBPyConnection, schema: str, name: str) -> list[dict[str, Any]]:
-    """Give name, type and meaning of the columns of a view or table, in order."""
+    """List name, type and meaning of the columns of a view or table, in order."""
     return dicts(con.execute(_COLUMNS, [schema, name]))
 
 
 def check_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str) -> None:
-    """Refuse a corpus that the warehouse does not hold; UsageError names those that it does."""
+    """Raise UsageError for a corpus that the warehouse does not hold, with those that it does."""
     rows = con.execute("select corpus_id from main.corpora order by all").fetchall()
     names = [name for (name,) in rows]
     if corpus_id not in names:
         raise UsageError(
             f"no corpus '{corpus_id}' in this warehouse",
             expected=f"one of: {', '.join(names)}",
-            next_step="say what is in the warehouse with: talkhouse status",
+            next_step="see what is in the warehouse with: talkhouse status",
         )

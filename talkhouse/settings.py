@@ -7,11 +7,11 @@ from pathlib import Path
 DEFAULT_DATABASE = "talkhouse.duckdb"
 
 
-def database(given: str | Path | None = None) -> Path:
-    """Give the warehouse's path: as given, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""
-    return Path(given or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
+def database(path: str | Path | None = None) -> Path:
+    """Return the warehouse's path: ``path``, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""
+    return Path(path or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
 
 
 def version() -> str:
-    """Give the version of the installed Talkhouse."""
+    """Return the version of the installed Talkhouse."""
     return installed_version("talkhouse")

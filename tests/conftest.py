@@ -1,11 +1,14 @@
-"""Fixtures that every test may use: a built sample, a way to build any data folder, and the publishers' files."""
+"""The lanes of the suite, and fixtures: a built sample, a way to build any data folder, the publishers' files."""
 
 import os
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 import talkhouse
 from talkhouse.build.progress import Silent
@@ -17,9 +20,56 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--regen", action="store_true", help="write the golden files again instead of comparing")
 
 
-def how_many(few: int) -> int:
-    """Give how many examples a property test takes that builds a warehouse for each; four times as many on demand."""
-    return 4 * few if os.environ.get("TALKHOUSE_EXAMPLES") == "many" else few
+# Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Every property test is in all three.
+
+LANES = {"quick": 0.2, "slow": 1, "long": 4}
+"""How many examples a property test takes in each lane, as a share of those that it asks for."""
+
+for _name, _share in LANES.items():
+    # Neither a deadline nor "too slow": nothing may depend on what else the machine does.
+    _unchecked = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    settings.register_profile(_name, max_examples=int(100 * _share), deadline=None, suppress_health_check=_unchecked)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the lane by the expression after ``-m``; without one, everything runs as in the slow lane."""
+    expression = config.option.markexpr
+    settings.load_profile("quick" if "not slow" in expression else "long" if expression == "long" else "slow")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every property test for the lane that runs, unless it is the quick one, which runs what has no mark."""
+    lane = settings.get_current_profile_name()
+    for item in items:
+        if lane != "quick" and is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(lane)
+
+
+def how_many(examples: int) -> int:
+    """Return how many of these examples a property test takes in the lane that runs."""
+    return max(2, round(examples * LANES[settings.get_current_profile_name()]))
+
+
+def invented_examples(number: int) -> settings:
+    """Have a property test take a number of examples."""
+    return settings(max_examples=how_many(number))
+
+
+def invented_builds(number: int) -> settings:
+    """Have a property test that builds a warehouse for each example take a number of them, as they come."""
+    shrinking = {Phase.target, Phase.shrink, Phase.explain}  # builds hundreds of warehouses
+    return settings(invented_examples(number), phases=set(Phase) - shrinking, suppress_health_check=list(HealthCheck))
+
+
+def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
+    """Wait until a process has made a file; fail, and not wait for ever, where it ends or hangs before that."""
+    end = time.monotonic() + 300
+    while not path.exists():
+        if process.poll() is not None or time.monotonic() > end:
+            process.kill()
+            pytest.fail(f"the process has not made {path.name}: {process.communicate()[1]}")
+        time.sleep(0.02)
 
 
 @pytest.fixture(scope="session", autouse=True)

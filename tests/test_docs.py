@@ -14,23 +14,23 @@ import pytest
 from ingest.registry import corpora, sample_of
 from queries.catalogue import catalogue
 from talkhouse.cli import app
+from tests.commands import run as start
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RECIPES = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-TALKHOUSE = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv run alembic", "git clone", "cd ")
-"""Commands of the documents that are no commands of ours."""
+"""Commands in the documents that are not Talkhouse's."""
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Give the code blocks of a language."""
+    """Return the code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: str) -> list[str]:
-    """Give the shell commands of a page, one by one; comments are left out."""
+    """Return the shell commands of a page, one by one; comments are left out."""
     lines = "".join(blocks(page, "sh")).replace("\\\n", "").splitlines()
     return [line.partition("  #")[0].strip() for line in lines if line.strip() and not line.startswith("#")]
 
@@ -40,7 +40,7 @@ def run(command: str, folder: Path) -> None:
     if words[:2] == ["uv", "run"]:
         words = words[2:]
     assert words[0] == "talkhouse", command
-    shown = subprocess.run([*TALKHOUSE, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=120)
+    shown = start(*words[1:], cwd=folder)
     assert shown.returncode == 0, f"{command}\n{shown.stdout}{shown.stderr}"
     assert shown.stdout.strip() or "--output" in command, f"{command}\n{shown.stderr}"
 
@@ -101,7 +101,7 @@ def test_every_command_of_the_recipes_works(folder: Path) -> None:
 
 @pytest.mark.parametrize("program", blocks(RECIPES, "python"))
 def test_every_program_of_the_recipes_works(program: str, folder: Path) -> None:
-    shown = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=60)
+    shown = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300)
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout
 

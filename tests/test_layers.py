@@ -27,7 +27,16 @@ ROOMS: dict[str, set[str]] = {
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {
     *("rows", "sources", "file_buffer", "decode", "json_members", "texts", "keys"),
-    *("common_rules", "outcomes", "stored_record", "restatements", "corpus", "corpora"),
+    *(
+        "common_rules",
+        "outcomes",
+        "input_files",
+        "file_per_dialogue",
+        "stored_record",
+        "restatements",
+        "corpus",
+        "corpora",
+    ),
 }
 """What a corpus may import of ingest."""
 FILES = sorted(path for package in BELOW for path in (ROOT / package).rglob("*.py"))

@@ -2,11 +2,11 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
 --   record_id: The record that published the label.
---   turn_index: The labelled turn; null: the whole conversation, record or persona.
+--   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   scheme_description: What is labelled, by whom, and how.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
---   label_meaning: What the label means; null where no declaration knows it.
---   text: What the labelled turn says, verbatim; null where the label is of no turn.
+--   label_meaning: What the label means; null if it is not declared.
+--   text: What the labelled turn says, verbatim; null if the label is not about a turn.
 --   persona_text: The labelled persona sentence or title, verbatim, if the label is about one.
 --   role: Role of who said the turn: user, system, agent ...
 select

@@ -1,7 +1,7 @@
--- Each example with each turn before it, one row a turn; uncut: where a task takes only the last turns, filter by distance.
+-- Each example with each turn before it, one row per turn; all of them: where a task takes only the last turns, filter by distance.
 -- grain: corpus_id, task, release, split, example_index, context_turn_index
---   turn_index: The turn that is labelled or answered; null: the example is a whole conversation, and all its turns are here.
---   context_turn_index: 0-based position of the turn in its conversation.
+--   turn_index: The turn that is labelled or answered; null: the example is a whole dialogue, and all its turns are here.
+--   context_turn_index: 0-based position of the turn in its dialogue.
 --   distance: How many turns before the labelled or answered turn; 1 is the one right before it.
 --   speaker_id: Who said the turn.
 --   speaker_name: Name or alias of who said it.

@@ -1,4 +1,4 @@
--- Each corpus with its licence, what to cite, and how much of everything there is.
+-- Each corpus with its licence, citation and counts.
 -- grain: corpus_id
 --   corpus_id: Id of the corpus; the schema of its task views.
 --   title: Title, as its authors give it.
@@ -8,8 +8,8 @@
 --   licence_url: Address of the licence's text.
 --   terms: What a user must know beyond the licence; empty where there is nothing.
 --   citation: What to cite, as BibTeX or a reference.
---   languages: ISO 639-1 codes, separated by blanks.
---   dialogue_count: Real conversations, each counted once however often it was published.
+--   languages: ISO 639-1 codes, separated by spaces.
+--   dialogue_count: Dialogues, each counted once however often it was published.
 --   record_count: Records of the published files.
 --   turn_count: Utterances.
 --   speaker_count: People and bots, as far as the publisher identifies them.
@@ -17,9 +17,9 @@
 --   candidate_count: Items of candidate lists.
 --   persona_count: Persona elements or sentences.
 --   example_count: Examples of all its tasks.
---   file_count: Files that were given, members of archives included.
+--   file_count: Input files, including members of archives.
 --   quarantined_count: Records that could not be loaded.
---   finding_count: What was warned about or refused.
+--   finding_count: Findings: what was warned about or refused.
 --   is_sample: True: invented sample data that ships with Talkhouse.
 --   built_at: When this warehouse was built, UTC.
 with

@@ -1,17 +1,17 @@
--- Each conversation with its length, its speakers, and where it was published.
+-- Each dialogue with its length, its speakers, and where it was published.
 -- grain: dialogue_id
---   corpus_id: Corpus of the conversation.
---   native_id: The publisher's id of the conversation, verbatim; null where there is none.
+--   corpus_id: Corpus of the dialogue.
+--   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   turn_count: Turns.
 --   speaker_count: Speakers who say something.
 --   character_count: Characters of all turns.
---   word_count: Runs of characters that are no white space (blanks, tabs, line ends); says little of Japanese.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   first_said_at: Earliest time of a turn, wall clock as published.
 --   last_said_at: Latest time of a turn, wall clock as published.
---   releases: Releases that it is in, joined by a comma and a blank.
---   splits: Splits that it is in, by the publisher's own names, joined by a comma and a blank.
+--   releases: Releases that it is in, joined by a comma and a space.
+--   splits: Splits that it is in, by the publisher's own names, joined by a comma and a space.
 --   standard_splits: The same as train, validation or test.
---   subsets: Published files or folders that it is in, joined by a comma and a blank.
+--   subsets: Published files or folders that it is in, joined by a comma and a space.
 --   record_count: Records that publish it or belong to it.
 --   example_count: Examples of all tasks that are made from it.
 with

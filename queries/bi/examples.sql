@@ -1,8 +1,8 @@
--- Each example of each task with where it is from and what its turn says; the full inputs are in the task's own view.
+-- Each example of each task with its source and the text of its turn; the full inputs are in the task's own view.
 -- grain: corpus_id, task, release, split, example_index
---   native_id: The publisher's id of the conversation, verbatim; null where there is none.
---   turn_index: The turn that is labelled or answered; null where the example is a whole conversation.
---   text: What that turn says, verbatim; null where the example is a whole conversation.
+--   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
+--   turn_index: The turn that is labelled or answered; null where the example is a whole dialogue.
+--   text: What that turn says, verbatim; null where the example is a whole dialogue.
 --   speaker_id: Who said it.
 --   speaker_name: Name or alias of who said it.
 --   role: Role of who said it: user, system, agent ...

@@ -1,13 +1,13 @@
 -- Each record with the file that it came from, the file's checksum, and the record's place in it.
 -- grain: record_id
 --   record_id: Join annotations, candidates, persona_uses and examples by it.
---   dialogue_id: Join turns by it: a row for every record that published the conversation; null where the record is none.
+--   dialogue_id: Join turns by it: a row for every record that published the dialogue; null if the record has no dialogue.
 --   source_file_id: The file: its path, and after '!' the path inside an archive.
 --   native_id: The publisher's id of the record, verbatim.
 --   path: Path of the file on disk, inside the data folder.
 --   member: Path inside the archive; null: the file itself.
---   sha256: SHA-256 of the file's bytes; of a member, of what is packed.
---   size: Size of the file in bytes; of a member, of what is packed.
+--   sha256: SHA-256 of the bytes of the file, or of the unpacked member.
+--   size: Size in bytes of the file, or of the unpacked member.
 --   source_pointer: JSON pointer, or the number of the record or line from 0, in that file; empty for the whole file.
 select
     records.record_id,

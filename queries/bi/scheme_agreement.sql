@@ -1,19 +1,19 @@
 -- How far the annotators of a scheme agree over a whole release; by split and subset: bi.subset_agreement.
 -- grain: scheme, release
 --   corpus_id: Corpus of the scheme.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, for these go together and are no votes.
+--   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
 --   scheme_description: What is labelled, by whom, and how.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
---   unit_count: Turns (or conversations, records, personas) that two or more annotators labelled; others tell nothing of agreement.
---   rating_count: Labels that these got.
+--   unit_count: Turns (or dialogues, records, personas) that two or more annotators labelled; others say nothing about agreement.
+--   rating_count: Labels of these units.
 --   distinct_label_count: Different labels among these.
 --   min_annotator_count: Fewest annotators of a unit.
 --   max_annotator_count: Most annotators of a unit.
 --   mean_majority_share: Mean, over the units, of the share of annotators who gave the label of the majority.
 --   mean_entropy: Mean, over the units, of the entropy of the labels in bits.
 --   observed_disagreement: Share of the pairs of labels of one unit that differ; a unit weighs as much as it has labels.
---   expected_disagreement: Share of the pairs of labels of whatever units that differ.
---   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, for then there is none.
+--   expected_disagreement: Share of the pairs of labels of any units that differ.
+--   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, since it is undefined then.
 --   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
 with
 units as (

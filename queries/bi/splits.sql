@@ -1,8 +1,8 @@
 -- Each split of each task with its size; what no task uses is in bi.subsets.
 -- grain: corpus_id, task, release, split
 --   example_count: Examples of the task in the split.
---   dialogue_count: Conversations that they are made from, each counted once.
---   turn_count: Turns of these conversations, whether examples or not.
+--   dialogue_count: Dialogues that they are made from, each counted once.
+--   turn_count: Turns of these dialogues, whether examples or not.
 --   example_share: Share of the task's examples in this release that are in the split, 0 to 1.
 with
 sizes as (
@@ -18,7 +18,7 @@ sizes as (
     group by examples.corpus_id, examples.task, examples.release, examples.split
 ),
 
-talks as (
+split_dialogues as (
     select distinct corpus_id, task, release, split, dialogue_id
     from main.examples
     where dialogue_id is not null
@@ -30,17 +30,17 @@ lengths as (
     group by dialogue_id
 ),
 
-talk_sizes as (
+dialogue_sizes as (
     select
-        talks.corpus_id,
-        talks.task,
-        talks.release,
-        talks.split,
+        split_dialogues.corpus_id,
+        split_dialogues.task,
+        split_dialogues.release,
+        split_dialogues.split,
         count(*) as dialogue_count,
         sum(lengths.turn_count)::bigint as turn_count,
-    from talks
-    left join lengths on lengths.dialogue_id = talks.dialogue_id
-    group by talks.corpus_id, talks.task, talks.release, talks.split
+    from split_dialogues
+    left join lengths on lengths.dialogue_id = split_dialogues.dialogue_id
+    group by split_dialogues.corpus_id, split_dialogues.task, split_dialogues.release, split_dialogues.split
 )
 
 select
@@ -50,14 +50,14 @@ select
     sizes.split,
     sizes.standard_split,
     sizes.example_count,
-    coalesce(talk_sizes.dialogue_count, 0) as dialogue_count,
-    coalesce(talk_sizes.turn_count, 0) as turn_count,
+    coalesce(dialogue_sizes.dialogue_count, 0) as dialogue_count,
+    coalesce(dialogue_sizes.turn_count, 0) as turn_count,
     sizes.example_count / sum(sizes.example_count) over (
         partition by sizes.corpus_id, sizes.task, sizes.release
     )::double as example_share,
 from sizes
-left join talk_sizes
-    on talk_sizes.corpus_id = sizes.corpus_id
-    and talk_sizes.task = sizes.task
-    and talk_sizes.release is not distinct from sizes.release
-    and talk_sizes.split is not distinct from sizes.split
+left join dialogue_sizes
+    on dialogue_sizes.corpus_id = sizes.corpus_id
+    and dialogue_sizes.task = sizes.task
+    and dialogue_sizes.release is not distinct from sizes.release
+    and dialogue_sizes.split is not distinct from sizes.split

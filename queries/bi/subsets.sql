@@ -2,10 +2,10 @@
 -- grain: corpus_id, release, split, subset
 --   corpus_id: Corpus of the records.
 --   subset: The published file or folder.
---   languages: ISO 639-1 codes of its conversations, joined by a comma and a blank.
+--   languages: ISO 639-1 codes of its dialogues, joined by a comma and a space.
 --   record_count: Records.
---   dialogue_count: Conversations, each counted once; one may be in several subsets.
---   turn_count: Turns of these conversations.
+--   dialogue_count: Dialogues, each counted once; one may be in several subsets.
+--   turn_count: Turns of these dialogues.
 --   annotation_count: Labels that the records publish, one per annotator.
 --   example_count: Examples of all tasks that are made from the records.
 with
@@ -37,7 +37,7 @@ sizes as (
     group by records.corpus_id, records.release, records.split, records.subset
 ),
 
-talks as (
+subset_dialogues as (
     select distinct corpus_id, release, split, subset, dialogue_id
     from main.records
     where dialogue_id is not null
@@ -49,19 +49,19 @@ lengths as (
     group by dialogue_id
 ),
 
-talk_sizes as (
+dialogue_sizes as (
     select
-        talks.corpus_id,
-        talks.release,
-        talks.split,
-        talks.subset,
+        subset_dialogues.corpus_id,
+        subset_dialogues.release,
+        subset_dialogues.split,
+        subset_dialogues.subset,
         string_agg(distinct dialogues.language, ', ' order by dialogues.language) as languages,
         count(*) as dialogue_count,
         sum(lengths.turn_count)::bigint as turn_count,
-    from talks
-    inner join main.dialogues on dialogues.dialogue_id = talks.dialogue_id
-    left join lengths on lengths.dialogue_id = talks.dialogue_id
-    group by talks.corpus_id, talks.release, talks.split, talks.subset
+    from subset_dialogues
+    inner join main.dialogues on dialogues.dialogue_id = subset_dialogues.dialogue_id
+    left join lengths on lengths.dialogue_id = subset_dialogues.dialogue_id
+    group by subset_dialogues.corpus_id, subset_dialogues.release, subset_dialogues.split, subset_dialogues.subset
 )
 
 select
@@ -70,15 +70,15 @@ select
     sizes.split,
     sizes.standard_split,
     sizes.subset,
-    talk_sizes.languages,
+    dialogue_sizes.languages,
     sizes.record_count,
-    coalesce(talk_sizes.dialogue_count, 0) as dialogue_count,
-    coalesce(talk_sizes.turn_count, 0) as turn_count,
+    coalesce(dialogue_sizes.dialogue_count, 0) as dialogue_count,
+    coalesce(dialogue_sizes.turn_count, 0) as turn_count,
     sizes.annotation_count,
     sizes.example_count,
 from sizes
-left join talk_sizes
-    on talk_sizes.corpus_id = sizes.corpus_id
-    and talk_sizes.release is not distinct from sizes.release
-    and talk_sizes.split is not distinct from sizes.split
-    and talk_sizes.subset is not distinct from sizes.subset
+left join dialogue_sizes
+    on dialogue_sizes.corpus_id = sizes.corpus_id
+    and dialogue_sizes.release is not distinct from sizes.release
+    and dialogue_sizes.split is not distinct from sizes.split
+    and dialogue_sizes.subset is not distinct from sizes.subset

@@ -1,9 +1,9 @@
--- How far the annotators agree on each turn (or conversation, record, persona) that two or more of them labelled.
+-- How far the annotators agree on each turn (or dialogue, record, persona) that two or more of them labelled.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme
 --   corpus_id: Corpus of the scheme.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, for these go together and are no votes.
---   record_id: The record that published the labels; a file that was given twice counts once.
---   turn_index: The labelled turn; null: the whole conversation, record or persona.
+--   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
+--   record_id: The record that published the labels; an input file that occurs twice counts once.
+--   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   annotator_count: Annotators who labelled it in this scheme.
 --   distinct_label_count: Different labels that they gave.
 --   majority_label: The label that most annotators gave; on a tie, the first of these in the order of characters.

@@ -1,15 +1,15 @@
--- Each turn with who said it, its length, its place in the conversation, and the turn before it.
+-- Each turn with who said it, its length, its place in the dialogue, and the turn before it.
 -- grain: dialogue_id, turn_index
---   corpus_id: Corpus of the conversation.
+--   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.
---   language: ISO 639-1 code of the conversation.
+--   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
 --   speaker_kind: human, bot or system.
 --   previous_role: Role of who said the turn before; null for the first.
 --   previous_text: What the turn before says, verbatim; null for the first.
 --   character_count: Characters of the text.
---   word_count: Runs of characters that are no white space (blanks, tabs, line ends); says little of Japanese.
---   turns_after: How many turns follow in the conversation; 0 for the last.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   turns_after: How many turns follow in the dialogue; 0 for the last.
 with
 lengths as (
     select dialogue_id, count(*) as turn_count

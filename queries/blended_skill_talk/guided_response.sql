@@ -8,9 +8,9 @@
 --   convai2: What the model of ConvAI2 suggested.
 --   empathetic_dialogues: What the model of EmpatheticDialogues suggested.
 --   wizard_of_wikipedia: What the model of Wizard of Wikipedia suggested.
---   guided_chosen_suggestion: The model whose suggestion was taken, else empty; without label candidates and before the last entry, a blank follows it.
+--   guided_chosen_suggestion: The model whose suggestion was taken, else empty; without label candidates and before the last entry, a space follows it.
 --   episode_done: Whether this is the episode's last entry.
---   label_candidates: The candidate answers in published order, the last with a blank behind it; null where the episode has none.
+--   label_candidates: The candidate answers in published order, the last followed by a space; null where the episode has none.
 select
     examples.split,
     records.standard_split,

@@ -1,4 +1,4 @@
--- Guided response, clean: the examples of guided_response with every text as published, without blanks and escapes of the reference teacher's round trip.
+-- Guided response, clean: the examples of guided_response with every text as published, without the spaces and escapes of the reference teacher's round trip.
 -- grain: split, example_index
 --   entry_index: 0-based number of the pair of turns within the episode.
 --   text: The free worker's message; in the first entry, above it: the guided worker's first two persona sentences, the topic (Wizard of Wikipedia only) and the two seed utterances.
@@ -8,7 +8,7 @@
 --   convai2: What the model of ConvAI2 suggested.
 --   empathetic_dialogues: What the model of EmpatheticDialogues suggested.
 --   wizard_of_wikipedia: What the model of Wizard of Wikipedia suggested.
---   guided_chosen_suggestion: The model whose suggestion was taken, as published; empty, or a blank, where none was.
+--   guided_chosen_suggestion: The model whose suggestion was taken, as published; empty, or a space, where none was.
 --   episode_done: Whether this is the episode's last entry.
 --   label_candidates: The candidate answers in published order; null where the episode has none.
 select

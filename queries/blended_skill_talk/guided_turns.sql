@@ -8,7 +8,7 @@
 --   convai2: What the model of ConvAI2 suggested.
 --   empathetic_dialogues: What the model of EmpatheticDialogues suggested.
 --   wizard_of_wikipedia: What the model of Wizard of Wikipedia suggested.
---   guided_chosen_suggestion: The model whose suggestion was taken; empty, or a blank, where none was.
+--   guided_chosen_suggestion: The model whose suggestion was taken; empty, or a space, where none was.
 --   episode_done: Whether this is the episode's last entry.
 --   label_candidates: The candidate answers in published order; null where the episode has none.
 with

@@ -1,6 +1,6 @@
 -- Human annotations: each label that says whether a turn of the validation set shows a mode, as far as the file's undocumented layout tells.
 -- grain: split, example_index
---   turn_index: The number that the file gives the turn, or its place in the innermost list; it points at no row of main.turns.
+--   turn_index: The number that the file gives the turn, or its position in the innermost list; it refers to no row of main.turns.
 --   mode: knowledge, empathy, personal_situations or personal_background.
 --   label: As published; true where the file only names the mode.
 select

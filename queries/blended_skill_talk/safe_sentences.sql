@@ -17,7 +17,7 @@ texts as (
     semi join uses on uses.persona_id = personas.persona_id
 ),
 
--- ParlAI takes blanks off the ends of a line, not of its sentences.
+-- ParlAI strips spaces from the ends of a line, not of its sentences.
 edges as (
     select
         texts.text,

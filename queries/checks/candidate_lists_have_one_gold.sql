@@ -1,4 +1,4 @@
--- A candidate list that says which answer is right says it of exactly one.
+-- A candidate list that marks right answers marks exactly one.
 -- severity: warn
 -- remedy: Look at the list in main.candidates; a metric that expects one right answer must leave it out.
 select

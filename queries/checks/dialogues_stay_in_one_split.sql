@@ -16,7 +16,7 @@ leaking as (
 ),
 
 leaks as (
-    -- Their splits are put together only here: for all dialogues it would take five times as long.
+    -- Their splits are listed only here: for all dialogues it would take five times as long.
     select
         placed.corpus_id,
         placed.dialogue_id,

@@ -1,4 +1,4 @@
--- Every label that occurs is one that the corpus's declaration knows.
+-- Every label that occurs is declared by the corpus.
 -- severity: warn
 -- remedy: Nothing, where the publisher uses the label; main.labels has it without a meaning.
 select

@@ -2,7 +2,7 @@
 -- grain: release, split, example_index
 --   context: The utterances before the turn, in order; empty for the opening turn.
 --   utterance: The system utterance that is labelled; may be empty.
---   background: The paragraph that the talk is about, verbatim with its final line end (CIC only).
+--   background: The paragraph that the dialogue is about, verbatim with its final line end (CIC only).
 --   count_o: Annotators who say O, not a breakdown.
 --   count_t: Annotators who say T, possible breakdown.
 --   count_x: Annotators who say X, breakdown.

@@ -5,7 +5,7 @@
 --   message: Text of the message, quotes decoded.
 --   change: The published performance_change: team performance less that of the row before, whatever kind that row is.
 --   label: The sign of the change: +, - or 0.
---   message_raw: The message as the reference reader gives it: the cell with its own quotes, leading blanks taken off.
+--   message_raw: The message as the reference reader returns it: the cell with its own quotes, without leading spaces.
 select
     examples.split,
     records.standard_split,

@@ -1,4 +1,4 @@
--- Each web address that an agent's turn holds: what the agent's answer rests on.
+-- Each web address in an agent's turn: what the agent's answer rests on.
 -- grain: dialogue_id, turn_index, link_index
 --   turn_index: 0-based position of the agent's turn in its dialogue.
 --   link_index: 0-based position of the link among those of the turn.

@@ -2,7 +2,7 @@
 -- grain: split, candidate_set, row_index
 --   example_index: 0-based position of the line in response_ranking_10 or response_ranking_50.
 --   row_index: 0-based line of the file.
---   reference_intent: Intents as the authors' code writes them, told how many negatives a context has; it drifts by a line with every context. Null where the dialogue is unlabelled or the code would fail.
+--   reference_intent: Intents as the authors' code writes them, given the number of negatives of a context; it drifts by a line with every context. Null where the dialogue is unlabelled or the code would fail.
 --   aligned_intent: Intents of the utterance that the same count points at when a context is taken for as many lines as it has.
 --   context_intent: Intents of the utterance that the context ends with.
 --   candidate_set: mantis_10 or mantis_50, by how many negatives a block has.

@@ -3,7 +3,7 @@
 --   block_index: 0-based number of the block in its file; those in quarantine are counted.
 --   candidate_set: mantis_10 or mantis_50, by how many negatives a block has.
 --   native_id: Key of the dialogue, from the lookup file; null where there is none.
---   dialogue_id: The dialogue that the context is of; null where its words are others, or the dialogues are not there.
+--   dialogue_id: The dialogue that the context is of; null where its words are others, or the dialogues are not in the warehouse.
 --   first_row: 0-based line of the file with which the block begins.
 --   first_example: 0-based example of the split with which the block begins: the lines of accepted blocks before it.
 --   run_row: 0-based line with which the run of lines of one key begins; null where there is no lookup file.

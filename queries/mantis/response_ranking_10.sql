@@ -2,7 +2,7 @@
 -- grain: split, example_index
 --   example_index: 0-based position of the line among those of its file that are not in quarantine.
 --   native_id: Key of the dialogue, from the lookup file; null where there is none.
---   turn_index: 0-based position of the true response in its dialogue; null where the context is of no dialogue that is there.
+--   turn_index: 0-based position of the true response in its dialogue; null where no dialogue in the warehouse has the context.
 --   row_index: 0-based line of the file.
 --   label: 1 for the true response, 0 for a negative.
 --   context: The utterances before the response, in order, as the line has them.

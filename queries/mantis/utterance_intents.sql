@@ -2,7 +2,7 @@
 -- grain: split, dialogue_id, turn_index
 --   native_id: Key of the dialogue in its split's object.
 --   intents: The codes, verbatim and in published order.
---   has_intent_labels: Whether the record says of the dialogue that it is labelled, which the authors' code goes by; true for rows of the CSV.
+--   has_intent_labels: Whether the record says of the dialogue that it is labelled, which the authors' code relies on; true for rows of the CSV.
 --   record_id: The record that says so: of the intent file, or of the last row of the CSV about the utterance.
 with
 given as (
@@ -68,7 +68,7 @@ openings as (
 ),
 
 listed as (
-    -- A list with nothing in it has no label to stand for it.
+    -- A list with nothing in it has no label to represent it.
     select
         split,
         standard_split,

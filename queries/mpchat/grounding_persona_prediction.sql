@@ -1,9 +1,9 @@
 -- Grounding persona prediction: each message that rests on a persona element, and 100 candidate elements.
 -- grain: split, example_index
---   context: The messages before the response, joined by blanks; empty for the first message.
+--   context: The messages before the response, joined by spaces; empty for the first message.
 --   response: The main author's message, verbatim; the variant without the response has the same rows.
 --   image_file: File name of the thread's picture; empty where it has none.
---   remainder_text: The sentences of the author's other persona elements in their order, joined by blanks.
+--   remainder_text: The sentences of the author's other persona elements in their order, joined by spaces.
 --   remainder_images: The pictures of the author's other persona elements, in the same order.
 --   gold_id: The publisher's id of the persona element that the message rests on.
 --   gold_text: The sentence of that element.

@@ -1,9 +1,9 @@
 -- Next response prediction: each message of the main author, the messages before it, the author's persona, and 100 candidates.
 -- grain: split, example_index
---   context: The messages before the response, joined by blanks; empty for the first message.
+--   context: The messages before the response, joined by spaces; empty for the first message.
 --   response: The main author's message, verbatim.
 --   image_file: File name of the thread's picture; empty where it has none.
---   persona_text: The sentences of candidate_personas in their order, joined by blanks.
+--   persona_text: The sentences of candidate_personas in their order, joined by spaces.
 --   persona_images: The pictures of candidate_personas, in the same order.
 --   candidates: The candidate responses, the right one first; null in train.
 --   gold_position: 0-based position of the right one among the candidates; null in train.

@@ -1,11 +1,11 @@
 -- Speaker identification: each thread's last message, the messages before it, and the personas of 100 candidate authors.
 -- grain: split, example_index
---   context: All messages but the last, joined by blanks; empty where there is one message.
+--   context: All messages but the last, joined by spaces; empty where there is one message.
 --   response: The last message, whoever wrote it.
 --   image_file: File name of the thread's picture; empty where it has none.
---   persona_text: The sentences of the main author's persona in their order, joined by blanks.
+--   persona_text: The sentences of the main author's persona in their order, joined by spaces.
 --   persona_images: The pictures of the main author's persona, in the same order.
---   candidate_texts: The first 100 candidate authors, each one's sentences joined by blanks, the right one first; null in train.
+--   candidate_texts: The first 100 candidate authors, each one's sentences joined by spaces, the right one first; null in train.
 --   candidate_images: Each candidate author's pictures, in the same order; null in train.
 --   gold_position: 0-based position of the right author among the candidates; null in train.
 --   record_id: The record that the example was made from.

@@ -21,7 +21,7 @@ class LongText(UserDefinedType[str]):
     cache_ok = True
 
     def get_col_spec(self, **_: Any) -> str:
-        """Give the DDL of the type; the compression is per column, so it lasts."""
+        """Return the DDL of the type; the compression is per column, so it lasts."""
         return "VARCHAR USING COMPRESSION zstd"
 
 

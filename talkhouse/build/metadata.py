@@ -1,4 +1,4 @@
-"""What a build copies from the warehouse before it, and what it writes down about itself."""
+"""What a build copies from the previous warehouse, and what it records about itself."""
 
 import json
 from datetime import UTC, datetime
@@ -18,20 +18,22 @@ from talkhouse.build.request import Request
 from talkhouse.build.workspace import Workspace
 from talkhouse.settings import version
 
-_MADE_AGAIN = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions"}
+_NOT_COPIED = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions"}
 
 
-def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan, catalogue: Catalogue, present: list[Corpus]) -> None:
+def copy_kept(
+    con: duckdb.DuckDBPyConnection, old: Path, plan: Plan, catalogue: Catalogue, present: list[Corpus]
+) -> None:
     """Copy the corpora that are kept, and the history of builds, from the published file."""
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute("begin")
     con.execute("insert into meta.loads by name select * from old.meta.loads order by load_id")
-    for table in (one for one in metadata.tables.values() if todo.keep and qualified(one) not in _MADE_AGAIN):
-        mine = " or ".join(owned_by(table, corpus_id) for corpus_id in todo.keep)
+    for table in (one for one in metadata.tables.values() if plan.keep and qualified(one) not in _NOT_COPIED):
+        kept = " or ".join(owned_by(table, corpus_id) for corpus_id in plan.keep)
         if table.name == "findings":
-            mine = f"({mine}) and rule in ({_rules_of_readers(catalogue, present)})"
-        con.execute(f"insert into {qualified(table)} by name select * from old.{qualified(table)} where {mine}")
-    for file in (file for item in todo.touched for file in item.files):
+            kept = f"({kept}) and rule in ({_rules_of_readers(catalogue, present)})"
+        con.execute(f"insert into {qualified(table)} by name select * from old.{qualified(table)} where {kept}")
+    for file in (file for item in plan.restamp for file in item.files):
         con.execute(
             "update meta.source_files set modified_at = ?, mtime_ns = if(member is null, ?, null), "
             "inode = if(member is null, ?, null) where path = ?",
@@ -42,14 +44,14 @@ def carry(con: duckdb.DuckDBPyConnection, old: Path, todo: Plan, catalogue: Cata
 
 
 def _rules_of_readers(catalogue: Catalogue, present: list[Corpus]) -> str:
-    """List the rules whose findings come from reading; those of checks are found again."""
+    """List the rules whose findings come from reading; the checks find theirs again."""
     of_checks = {check.rule for check in checks(catalogue, [corpus.id for corpus in present])}
     rules = {rule.id for rule in (*COMMON_RULES, *(rule for corpus in present for rule in corpus.rules))}
     return ", ".join(literal(rule) for rule in sorted(rules - of_checks))
 
 
-def note_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[Corpus]) -> None:
-    """Write down the rules that findings may name, and what corpora declare as exceptions to checks."""
+def record_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[Corpus]) -> None:
+    """Record the rules that findings may name, and the exceptions to checks that corpora declare."""
     owned: list[tuple[str | None, Rule]] = [(None, rule) for rule in COMMON_RULES]
     owned += [(corpus.id, rule) for corpus in present for rule in corpus.rules]
     known = {rule.id for _, rule in owned}
@@ -62,8 +64,8 @@ def note_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: li
     insert(con, "meta.exceptions", exempt)
 
 
-def note_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: Workspace) -> list[str]:
-    """Write down what belongs to no corpus: ignored folders, and a stale WAL; gives a line on the latter."""
+def record_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: Workspace) -> list[str]:
+    """Record what belongs to no corpus: ignored folders and a stale WAL; return a line on the latter."""
     found = [("TH-05", name, reason) for name, reason in request.ignored]
     lines = []
     if workspace.wal.exists():
@@ -79,8 +81,8 @@ def note_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: W
     return lines
 
 
-def keep_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[str]) -> None:
-    """Keep what the warehouse before says of the publisher's own files, where they were read from copies of them."""
+def copy_file_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[str]) -> None:
+    """Copy what the previous warehouse says of the publisher's own files, where copies of them were read."""
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute(
         "update meta.source_files set sha256 = facts.sha256, size = facts.size, modified_at = facts.modified_at, "
@@ -91,14 +93,14 @@ def keep_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[str])
     con.execute("detach old")
 
 
-def note_load(
-    con: duckdb.DuckDBPyConnection, request: Request, catalogue: Catalogue, todo: Plan, started: datetime
+def record_load(
+    con: duckdb.DuckDBPyConnection, request: Request, catalogue: Catalogue, plan: Plan, started: datetime
 ) -> None:
-    """Write down the build itself."""
+    """Record the build itself."""
     outcome = {
-        **dict.fromkeys(todo.keep, "unchanged"),
-        **dict.fromkeys((item.corpus.id for item in todo.load), "replayed" if request.is_replay else "loaded"),
-        **dict.fromkeys(todo.remove, "removed"),
+        **dict.fromkeys(plan.keep, "unchanged"),
+        **dict.fromkeys((item.corpus.id for item in plan.load), "replayed" if request.is_replay else "loaded"),
+        **dict.fromkeys(plan.remove, "removed"),
     }
     readers = dict(con.execute("select corpus_id, reader_version from main.corpora order by all").fetchall())
     con.execute(

@@ -1,4 +1,4 @@
-"""Holds a request against the published warehouse: what is read again, what is kept, what goes."""
+"""Compares a request with the published warehouse: what is read, what is kept, what is removed."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 import migrations
-from ingest.sources import DiskFile, Stat
+from ingest.disk_files import DiskFile, Stat
 from queries.catalogue import Catalogue
 from schema import warehouse
 from schema.errors import UsageError
@@ -16,8 +16,8 @@ from talkhouse.build.request import SAMPLES, Input, Request
 
 
 @dataclass(frozen=True)
-class Old:
-    """What the published warehouse says of itself."""
+class PublishedState:
+    """What the published warehouse says about itself."""
 
     revision: str
     catalogue_hash: str
@@ -36,11 +36,11 @@ class Plan:
 
     load: tuple[Input, ...]
     keep: tuple[str, ...]
-    touched: tuple[Input, ...]
-    """Of those that are kept: their bytes are the same and their time or place on disk is not."""
+    restamp: tuple[Input, ...]
+    """Those of the kept whose files have the same bytes, but other times or inodes."""
     remove: tuple[str, ...]
     is_current: bool
-    """True: the published warehouse is already what the request asks for."""
+    """Whether the published warehouse is already what the request asks for."""
 
     @property
     def present(self) -> list[str]:
@@ -48,8 +48,8 @@ class Plan:
         return sorted([*(item.corpus.id for item in self.load), *self.keep])
 
 
-def look(path: Path, shown: Path) -> Old | None:
-    """Read what the published warehouse says of itself; None where there is none.
+def read_published(path: Path, shown: Path) -> PublishedState | None:
+    """Read what the published warehouse says about itself; None where there is none.
 
     Raises NotAWarehouse for a file that Talkhouse did not make, SchemaMismatch for one of a newer schema.
     """
@@ -64,29 +64,29 @@ def look(path: Path, shown: Path) -> Old | None:
         con.close()
 
 
-def plan(request: Request, old: Old | None, catalogue: Catalogue, *, rehash: bool) -> Plan:
+def plan(request: Request, published: PublishedState | None, catalogue: Catalogue, *, rehash: bool) -> Plan:
     """Compare a request with what is published."""
-    if old is None:
+    if published is None:
         return Plan(request.inputs, (), (), (), is_current=False)
-    _protect_real_data(request, old)
-    same = {item.corpus.id: item for item in request.inputs if _is_same(item, old, rehash=rehash)}
+    _protect_real_data(request, published)
+    same = {item.corpus.id: item for item in request.inputs if _is_same(item, published, rehash=rehash)}
     load = tuple(item for item in request.inputs if item.corpus.id not in same)
-    given = {item.corpus.id for item in request.inputs}
-    outside = {name for name in old.readers if request.scope is not None and name not in request.scope}
-    remove = tuple(sorted(old.readers.keys() - given - outside))
-    touched = tuple(item for name, item in same.items() if _stats(item.files) != old.stats[name])
+    requested = {item.corpus.id for item in request.inputs}
+    outside = {name for name in published.readers if request.scope is not None and name not in request.scope}
+    remove = tuple(sorted(published.readers.keys() - requested - outside))
+    restamp = tuple(item for name, item in same.items() if _stats(item.files) != published.stats[name])
     is_current = (
         not load
         and not remove
-        and not touched
-        and old.catalogue_hash == catalogue.hash
-        and old.revision == migrations.head()
-        and old.ignored == frozenset(request.ignored)
+        and not restamp
+        and published.catalogue_hash == catalogue.hash
+        and published.revision == migrations.head()
+        and published.ignored == frozenset(request.ignored)
     )
-    return Plan(load, tuple(sorted(same.keys() | outside)), touched, remove, is_current)
+    return Plan(load, tuple(sorted(same.keys() | outside)), restamp, remove, is_current)
 
 
-def _read(con: duckdb.DuckDBPyConnection, revision: str) -> Old:
+def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
     """Read only tables and columns of the first schema: the published file may be of any older one."""
     last = con.execute("select catalogue_hash, finished_at from meta.loads order by load_id desc limit 1").fetchone()
     catalogue_hash, finished_at = last or ("", None)
@@ -100,7 +100,7 @@ def _read(con: duckdb.DuckDBPyConnection, revision: str) -> Old:
         stats[name].add(Stat(path, size, mtime_ns, inode))
         hashes[name].add((path, sha256))
     ignored = con.execute("select source_file_id, detail from meta.findings where corpus_id is null and rule = 'TH-05'")
-    return Old(
+    return PublishedState(
         revision,
         catalogue_hash,
         finished_at,
@@ -111,23 +111,23 @@ def _read(con: duckdb.DuckDBPyConnection, revision: str) -> Old:
     )
 
 
-def _is_same(item: Input, old: Old, *, rehash: bool) -> bool:
+def _is_same(item: Input, published: PublishedState, *, rehash: bool) -> bool:
     """Whether a corpus's reader and files are what they were: by size, time and inode, or by their bytes."""
     name = item.corpus.id
-    if old.readers.get(name) != (item.corpus.version, item.is_sample):
+    if published.readers.get(name) != (item.corpus.version, item.is_sample):
         return False
     if not rehash:
-        return _stats(item.files) == old.stats[name]
-    return frozenset((file.stat.path, file.sha256()) for file in item.files) == old.hashes[name]
+        return _stats(item.files) == published.stats[name]
+    return frozenset((file.stat.path, file.sha256()) for file in item.files) == published.hashes[name]
 
 
 def _stats(files: list[DiskFile]) -> frozenset[Stat]:
     return frozenset(file.stat for file in files)
 
 
-def _protect_real_data(request: Request, old: Old) -> None:
+def _protect_real_data(request: Request, published: PublishedState) -> None:
     """Never replace somebody's corpora by samples because an option was forgotten."""
-    real = sorted(name for name, (_, is_sample) in old.readers.items() if not is_sample)
+    real = sorted(name for name, (_, is_sample) in published.readers.items() if not is_sample)
     if request.source == SAMPLES and real:
         raise UsageError(
             "the warehouse holds real data, which the samples would replace",

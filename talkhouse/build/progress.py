@@ -1,4 +1,4 @@
-"""How a build tells what it does, whoever listens."""
+"""What a build reports while it runs, to whoever shows it."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from ingest.corpus import Corpus
 
 
 class Progress(Protocol):
-    """How a build tells what it does."""
+    """What a build reports while it runs."""
 
     def waiting(self, holder: str) -> None:
         """Another build holds the lock."""
@@ -22,16 +22,16 @@ class Progress(Protocol):
 
 
 class Silent:
-    """A progress that tells nobody."""
+    """A progress that shows nothing."""
 
     def waiting(self, holder: str) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def start(self, corpus: Corpus, size: int) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def advance(self, size: int, records: int) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def finish(self, corpus: Corpus) -> None:
-        """Say nothing."""
+        """Show nothing."""

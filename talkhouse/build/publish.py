@@ -1,4 +1,4 @@
-"""Makes a staged warehouse public by one atomic rename."""
+"""Publishes a staged warehouse by one atomic rename."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from talkhouse.build.workspace import Workspace
 
 
 def publish(workspace: Workspace) -> None:
-    """Make the staged file public by one rename; readers of the old one keep it.
+    """Publish the staged file by one rename; readers of the old one keep it.
 
     Raises WarehouseLocked where somebody holds the published file open for writing.
     """

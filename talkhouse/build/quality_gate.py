@@ -1,8 +1,7 @@
-"""What stands between a staged warehouse and its publication: the quarantine's limit, and the checks."""
+"""What a staged warehouse must pass to be published: the limit of the quarantine, and the checks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from typing import Any
 
 import duckdb
@@ -14,21 +13,14 @@ from queries.checks import Check, Outcome, run
 from schema.errors import CheckFailed, TooMuchQuarantined
 from schema.sql import insert
 from schema.tables import metadata, qualified
-from talkhouse.build.memory import in_little_memory
 from talkhouse.build.quarantine_limit import QuarantineLimit
-
-_MEMORY = 256_000_000
-"""Bytes that DuckDB may hold while it fills examples and checks; more goes to the disk, so that memory does not grow
-with the rows."""
-
-_EXAMPLES = "main.examples"
 
 _SHOWN = 10
 """Rows or findings that a message shows."""
 
 
-def limit_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], limit: QuarantineLimit) -> None:
-    """Stop where more records of a corpus are in quarantine than the limit allows."""
+def check_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], limit: QuarantineLimit) -> None:
+    """Raise TooMuchQuarantined where more records of a corpus are in quarantine than the limit allows."""
     for corpus in loaded:
         ((records, quarantined, refused),) = con.execute(
             "select coalesce(sum(records_in), 0), coalesce(sum(records_quarantined), 0), count_if(kind = 'refused') "
@@ -40,18 +32,9 @@ def limit_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], l
             raise _too_much(con, corpus, limit, int(records), int(quarantined))
 
 
-def pass_checks(
-    con: duckdb.DuckDBPyConnection,
-    beside: duckdb.DuckDBPyConnection,
-    wanted: list[Check],
-    fill_examples: Callable[[], None],
-) -> None:
-    """Run the checks on a staged warehouse, write down what they found and cost; errors raise CheckFailed.
-
-    The examples are filled meanwhile: most checks are about tables that are full by then, and go by the connection
-    ``beside``. Both may happen twice, where the memory was not enough.
-    """
-    outcomes = in_little_memory(con, _MEMORY, lambda: _side_by_side(con, beside, wanted, fill_examples))
+def run_checks(con: duckdb.DuckDBPyConnection, checks: list[Check]) -> None:
+    """Check a staged warehouse and record what was found and what it cost; CheckFailed where an error offends."""
+    outcomes = list(run(con, checks))
     failed = [outcome for outcome in outcomes if outcome.is_failure]
     if failed:
         raise CheckFailed(
@@ -65,30 +48,10 @@ def pass_checks(
         for outcome in outcomes
     ]
     insert(con, "meta.checks", passed)
-    _note_warnings(con, outcomes)
+    _record_warnings(con, outcomes)
 
 
-def _side_by_side(
-    con: duckdb.DuckDBPyConnection,
-    beside: duckdb.DuckDBPyConnection,
-    wanted: list[Check],
-    fill_examples: Callable[[], None],
-) -> list[Outcome]:
-    """Fill the examples and check all other tables meanwhile, then do the checks that may read examples."""
-    early = [check for check in wanted if check.about not in (None, _EXAMPLES)]
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        found = thread.submit(lambda: list(run(beside, early)))
-        try:
-            fill_examples()
-        except BaseException:
-            beside.interrupt()
-            raise
-    late = run(con, (check for check in wanted if check not in early))
-    outcomes = {outcome.check.name: outcome for outcome in (*found.result(), *late)}
-    return [outcomes[check.name] for check in wanted]
-
-
-def _note_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> None:
+def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> None:
     """Turn the rows that warnings found into findings."""
     taken = con.execute("select corpus_id, max(finding_index) + 1 from meta.findings group by all").fetchall()
     next_index: Counter[str | None] = Counter(dict(taken))
@@ -146,5 +109,5 @@ def _too_much(
         f"too many records of '{corpus.id}' can't be loaded; nothing was published",
         expected=f"at most {limit.text} in quarantine",
         found=f"{quarantined:,} of {records:,} records:\n" + "\n".join(lines),
-        next_step=f"mend the files, or let them pass with: --max-quarantine {quarantined}",
+        next_step=f"fix the files, or let them pass with: --max-quarantine {quarantined}",
     )

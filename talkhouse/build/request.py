@@ -1,12 +1,13 @@
-"""What a build is to read: the folders of a data folder, given paths, or the bundled samples."""
+"""What a build is to read: the folders of a data folder, files of one corpus, or the bundled samples."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.corpus import Corpus
+from ingest.disk_files import DiskFile, disk_files
 from ingest.registry import pick, sample_of
-from ingest.sources import DiskFile, disk_files, skip_reason
+from ingest.skipped import skip_reason
 from schema.errors import SourceError, UsageError
 
 SAMPLES = "samples"
@@ -26,7 +27,7 @@ class Request:
     """What a warehouse is to become.
 
     ``scope``: the corpora that the request decides about, None for all; others stay as they are. ``ignored``:
-    what was found and belongs to no corpus, with the reason.
+    what belongs to no corpus, with the reason.
     """
 
     inputs: tuple[Input, ...]
@@ -34,7 +35,7 @@ class Request:
     source: str
     ignored: tuple[tuple[str, str], ...] = ()
     is_replay: bool = False
-    """The files were written back from the warehouse before: what it says of the publisher's files stays true."""
+    """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
 
 
 def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) -> Request:
@@ -43,7 +44,7 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) ->
         pick(known, corpus_id)
     if not data.is_dir():
         raise SourceError(
-            "the data folder is no folder" if data.exists() else "there is no such data folder",
+            "the data path is not a folder" if data.exists() else "there is no such data folder",
             where=data,
             expected="a folder with one folder per corpus, named by its id",
             next_step="check the path, as seen from this folder",
@@ -52,9 +53,9 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) ->
         folders = sorted(path for path in data.iterdir() if path.is_dir())
     except PermissionError as error:
         raise SourceError("permission denied", where=data, next_step="allow reading the folder") from error
-    ours = [path for path in folders if path.name in known and (not only or path.name in only)]
-    missing = sorted(set(only) - {path.name for path in ours})
-    if missing or not ours:
+    chosen = [path for path in folders if path.name in known and (not only or path.name in only)]
+    missing = sorted(set(only) - {path.name for path in chosen})
+    if missing or not chosen:
         raise SourceError(
             f"no folder of the corpus '{missing[0]}'" if missing else "no folder of a known corpus",
             where=data,
@@ -67,7 +68,7 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) ->
         for path in folders
         if not only and path.name not in known and not skip_reason(path.name)
     )
-    inputs = tuple(Input(known[path.name], disk_files(path, path.name)) for path in ours)
+    inputs = tuple(Input(known[path.name], disk_files(path, path.name)) for path in chosen)
     return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)
 
 
@@ -81,10 +82,10 @@ def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path]) -
         for file in disk_files(path, prefix):
             if file.stat.path in files:
                 raise UsageError(
-                    "two of the given paths have the same name",
+                    "two of the paths have the same name",
                     where=path,
                     found=f"'{file.stat.path}' also comes from {files[file.stat.path].location}",
-                    next_step="give their common parent folder instead",
+                    next_step="name their common parent folder instead",
                 )
             files[file.stat.path] = file
     ordered = sorted(files.values(), key=lambda file: file.stat.path)

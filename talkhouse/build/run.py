@@ -1,4 +1,4 @@
-"""Builds a warehouse: the only place that knows the order stage, read, load, examples, views, publish."""
+"""Builds a warehouse: compares the request with what is published, stages a new file, and publishes it."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ from queries.catalogue import DEFAULT_ROOT as QUERIES
 from queries.catalogue import Catalogue, catalogue
 from schema import warehouse
 from schema.errors import BuildFailed
-from talkhouse.build.plan import Plan, look, plan
+from talkhouse.build.memory_limit import MemoryLimit
+from talkhouse.build.plan import Plan, plan, read_published
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
 from talkhouse.build.quarantine_limit import QuarantineLimit
@@ -25,6 +26,7 @@ from talkhouse.build.workspace import acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
 
 DEFAULT_LIMIT = QuarantineLimit()
+DEFAULT_MEMORY = MemoryLimit()
 
 
 @dataclass
@@ -38,7 +40,7 @@ class Result:
     """When the warehouse was built, UTC, if it already was what was asked for; None where it was built now."""
     seconds: float = 0.0
     inventory: Inventory | None = None
-    """What the warehouse would hold, of a build that was only rehearsed."""
+    """What the warehouse would hold, of a dry run."""
 
 
 def build(
@@ -50,18 +52,20 @@ def build(
     rehash: bool = False,
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
 ) -> Result:
-    """Make the warehouse equal to a data folder, or to the bundled samples where none is given.
+    """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
-    ``limit``: how much of a corpus may be quarantined. ``dry_run``: build everything and publish nothing.
-    ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides our own.
+    ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
+    ``dry_run``: build everything and publish nothing. ``corpus_roots`` and ``query_roots`` are searched for corpora
+    and views besides Talkhouse's own.
     """
     known = corpora((CORPORA, *corpus_roots))
     request = from_data(known, data, only) if data else from_samples(known, only)
-    job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, dry_run)
+    job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, memory_limit, dry_run)
     return job.run(rehash=rehash, wait=wait)
 
 
@@ -73,16 +77,17 @@ def ingest(
     *,
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY,
 ) -> Result:
-    """Replace one corpus by what the given files, folders or archives hold; the others stay."""
+    """Replace one corpus by what these files, folders or archives hold; the others stay."""
     known = corpora()
-    job = _Job(path, progress, known, catalogue(), from_paths(known, corpus_id, paths), limit)
+    job = _Job(path, progress, known, catalogue(), from_paths(known, corpus_id, paths), limit, memory_limit)
     return job.run(rehash=False, wait=wait)
 
 
 @dataclass(frozen=True)
 class _Job:
-    """One request on its way into one warehouse."""
+    """One request for one warehouse."""
 
     path: Path
     progress: Progress
@@ -90,33 +95,36 @@ class _Job:
     catalogue: Catalogue
     request: Request
     limit: QuarantineLimit
-    is_rehearsal: bool = False
+    memory_limit: MemoryLimit
+    is_dry_run: bool = False
 
     def run(self, *, rehash: bool, wait: bool) -> Result:
-        """Do the request under the lock; the published file changes at the very end or not at all."""
+        """Fulfil the request under the build lock; the published file changes at the very end or not at all."""
         begun = time.monotonic()
         warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
         with (
             acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
-            clear_failures(self.path),
+            explain_failures(self.path, self.memory_limit),
         ):
-            old = look(workspace.old, shown=self.path)
+            published = read_published(workspace.old, shown=self.path)
             notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
             request = self.request
-            if old and request.scope is not None:
-                # A request for some corpora says nothing of other folders: what was found of them stays.
-                request = replace(request, ignored=tuple(sorted(old.ignored)))
-            todo = plan(request, old, self.catalogue, rehash=rehash)
-            result = Result(self.path, todo, notes)
-            if todo.is_current and old and not workspace.wal.exists():
-                result.unchanged_since = old.finished_at
+            if published and request.scope is not None:
+                # A request for some corpora says nothing about other folders: what was found of them stays.
+                request = replace(request, ignored=tuple(sorted(published.ignored)))
+            build_plan = plan(request, published, self.catalogue, rehash=rehash)
+            result = Result(self.path, build_plan, notes)
+            if build_plan.is_current and published and not workspace.wal.exists():
+                result.unchanged_since = published.finished_at
             else:
                 from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
 
                 migrate_old(workspace)
-                stage = Stage(self.path, workspace, self.progress, self.known, self.catalogue, request, todo)
+                stage = Stage(
+                    workspace, self.progress, self.known, self.catalogue, request, build_plan, self.memory_limit
+                )
                 result.notes += stage.build(self.limit)
-                if self.is_rehearsal:
+                if self.is_dry_run:
                     result.inventory = stage.inventory()
                 else:
                     publish(workspace)
@@ -129,14 +137,23 @@ _FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.Transaction
 
 
 @contextmanager
-def clear_failures(path: Path) -> Iterator[None]:
-    """Say in one message what went wrong outside of the input: most often a full disk."""
+def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
+    """Turn what went wrong outside of the input into one message: too little memory, or most often a full disk."""
     try:
         yield
     except (*_FAILURES, OSError) as error:
+        found = str(error).strip()
+        if "Out of Memory" in found and "offload" not in found:  # what can't be offloaded has no room on the disk
+            raise BuildFailed(
+                "the build needs more memory than DuckDB may take; the published warehouse is as it was",
+                where=path,
+                expected=f"a build within --memory-limit {memory_limit.text}",
+                found=found.splitlines()[0],
+                next_step="raise the limit, for instance: --memory-limit 4GB",
+            ) from error
         raise BuildFailed(
             "the build stopped; the published warehouse is as it was",
             where=path,
-            found=str(error).strip(),
+            found=found,
             next_step="make room on the disk of this folder if it is full, and build again",
         ) from error

@@ -1,7 +1,7 @@
-"""The empty warehouse that a build fills: tables, macros and views with their comments.
+"""The template that every build begins with: a warehouse with all tables, macros, views and comments, and no rows.
 
-To make one takes a third of a small build, and every build of one Talkhouse has the same. So it is kept in the user's
-folder for caches and copied; where that folder can't be written, or what is there can't be read, it is made again.
+To make one takes a third of a small build, and every build of one Talkhouse needs the same. So it is kept in the user's
+cache folder and copied; where that folder can't be written, or the copy can't be read, it is made again.
 """
 
 import os
@@ -24,18 +24,18 @@ from schema.errors import NotAWarehouse
 from talkhouse.atomic_output import sync
 
 _KEPT = 8
-"""Empty warehouses that are kept; each change of a view makes another."""
+"""Templates that are kept; each change of a view makes another."""
 
 Splits = Mapping[str, Iterable[str]]
 """The splits that each corpus declares."""
 
 
-def put(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:
-    """Put an empty warehouse at a path where there is none, and open it for writing."""
-    kept = user_cache_path("talkhouse") / f"empty-{_key(catalogue, splits)}.duckdb"
+def open_template(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:
+    """Copy the template to a new path, or make it there, and open it for writing."""
+    kept = user_cache_path("talkhouse") / f"template-{_key(catalogue, splits)}.duckdb"
     with suppress(OSError):
         shutil.copyfile(kept, path)
-    if (con := _opened(path)) is not None:
+    if (con := _open_copy(path)) is not None:
         return con
     path.unlink(missing_ok=True)
     _make(path, catalogue, splits)
@@ -45,7 +45,7 @@ def put(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConn
 
 
 def _key(catalogue: Catalogue, splits: Splits) -> str:
-    """Give a hash of all that decides what is in it: DuckDB, the SQL, and the code that makes it."""
+    """Hash all that decides what is in a template: DuckDB's version, the SQL, and the code that makes it."""
     declared = sorted((corpus, *names) for corpus, names in splits.items())
     state = sha256(f"{duckdb.__version__} {catalogue.hash} {declared}".encode())
     for package in (schema, migrations, queries):
@@ -54,8 +54,8 @@ def _key(catalogue: Catalogue, splits: Splits) -> str:
     return state.hexdigest()[:32]
 
 
-def _opened(path: Path) -> duckdb.DuckDBPyConnection | None:
-    """Open a copy if it is whole: its blocks have checksums, but a file that was never written is an empty one."""
+def _open_copy(path: Path) -> duckdb.DuckDBPyConnection | None:
+    """Open a copy; None where it is incomplete (its blocks have checksums, but an empty file opens as a new one)."""
     if not path.exists():
         return None
     try:
@@ -82,12 +82,12 @@ def _make(path: Path, catalogue: Catalogue, splits: Splits) -> None:
 
 
 def _keep(path: Path, kept: Path) -> None:
-    """Keep a copy, whole or not at all, and forget the oldest."""
+    """Copy a new template to the cache folder, written beside and renamed, and remove the oldest there."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     copy = kept.with_name(f"{kept.name}.{os.getpid()}")
     shutil.copyfile(path, copy)
     sync(copy)
     copy.replace(kept)
-    found = sorted(kept.parent.glob("empty-*"), key=lambda one: one.stat().st_mtime)
-    for old in found[:-_KEPT]:
-        old.unlink(missing_ok=True)
+    found = sorted(kept.parent.glob("template-*"), key=lambda one: one.stat().st_mtime)
+    for oldest in found[:-_KEPT]:
+        oldest.unlink(missing_ok=True)

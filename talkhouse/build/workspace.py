@@ -20,7 +20,7 @@ from schema.errors import BuildFailed, UsageError, WarehouseLocked
 
 @dataclass(frozen=True)
 class Workspace:
-    """A private folder beside the published file; everything in it is thrown away at the end."""
+    """A private folder beside the published file, which is deleted at the end."""
 
     published: Path
     folder: Path
@@ -28,20 +28,20 @@ class Workspace:
 
     @property
     def stage(self) -> Path:
-        """The new warehouse while it is built; its name is no schema's."""
+        """The new warehouse while it is built; its name is not a schema's."""
         return self.folder / "stage.duckdb"
 
     @property
     def old(self) -> Path:
-        """The warehouse before this one: the published file under another name, or a migrated copy of it.
+        """The previous warehouse: the published file by another name, or a migrated copy of it.
 
-        The other name is out of reach of a stale WAL, and shares the published file's locks.
+        No stale WAL belongs to the other name, and it shares the published file's locks.
         """
         return self.folder / "old.duckdb"
 
     @property
     def outdated(self) -> Path:
-        """That other name, where the published file is of an older schema and ``old`` is the copy."""
+        """That other name, where the published file has an older schema and ``old`` is the copy."""
         return self.folder / "outdated.duckdb"
 
     @property
@@ -51,16 +51,16 @@ class Workspace:
 
     @property
     def stale_wal(self) -> Path:
-        """Where such a log is kept: nothing of ours writes one, and beside a new file it makes that unreadable."""
+        """Where such a log is moved: Talkhouse writes none, and beside a new file it makes that unreadable."""
         return self.wal.with_name(f"{self.wal.name}.stale-{self.begun:%Y%m%dT%H%M%S}")
 
 
 @contextmanager
 def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> Iterator[Workspace]:
-    """Hold the build lock of a warehouse and give a clean private folder beside it.
+    """Hold the build lock of a warehouse and yield a clean private folder beside it.
 
-    What a killed build left behind is cleared first. ``on_wait`` is told who holds the lock, once; without
-    ``wait`` that is a WarehouseLocked.
+    What a killed build left behind is cleared first. ``on_wait`` is called once with who holds the lock; without
+    ``wait`` that raises WarehouseLocked.
     """
     published = published.resolve()
     if published.is_dir():
@@ -76,30 +76,30 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        found = Workspace(published, folder, datetime.now(UTC))
+        workspace = Workspace(published, folder, datetime.now(UTC))
         if published.exists():
-            _link(published, found.old)
-        yield found
+            _link(published, workspace.old)
+        yield workspace
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+        # Removed while it is guard: a waiter that gets the lock of a removed file tries again.
         Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 
 
 def migrate_old(workspace: Workspace) -> None:
-    """Put a migrated copy in the place of the old file, if that is of an older schema; its inode is only read."""
+    """Replace the old file by a migrated copy where its schema is older; the published inode is only read."""
     if not workspace.old.exists():
         return
-    held = warehouse.connect(workspace.old, shown=workspace.published)
+    guard = warehouse.connect(workspace.old, shown=workspace.published)
     try:
-        if warehouse.revision(held, workspace.published) == migrations.head():
+        if warehouse.revision(guard, workspace.published) == migrations.head():
             return
         workspace.old.rename(workspace.outdated)
-        # It is held open meanwhile, so that nobody writes to it while it is copied.
+        # It is guard open meanwhile, so that nobody writes to it while it is copied.
         shutil.copyfile(workspace.outdated, workspace.old)
     finally:
-        held.close()
+        guard.close()
     migrations.upgrade(workspace.old)
 
 
@@ -147,7 +147,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _link(published: Path, old: Path) -> None:
-    """Give the published file a second name; a copy where the file system has no hard links."""
+    """Link the published file to a second name; copy it where the file system has no hard links."""
     try:
         os.link(published, old)
     except OSError as error:

@@ -1,7 +1,9 @@
-"""The command line: one module per command, thin over the functions that do the work."""
+"""The command line: one module per command, each a thin layer over the functions that do the work."""
 
 import gc
+import inspect
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -36,19 +38,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("build")(build.command)
-app.command("ingest")(ingest.command)
-app.command("status")(status.command)
-app.command("sql")(sql.command)
-app.command("check")(check.command)
-app.command("findings")(findings.command)
-app.command("views")(views.command)
-app.command("search")(search.command)
-app.command("show")(show.command)
-app.command("export")(export.command)
-app.command("restore")(restore.command)
-app.command("verify")(verify.command)
-app.command("replay")(replay.command)
+
+
+def _help(doc: str) -> str:
+    """Join the lines of each paragraph, which then wraps at the terminal's width; indented lines stay."""
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(doc))
+
+
+for _module in (build, ingest, status, sql, check, findings, views, search, show, export, restore, verify, replay):
+    app.command(_module.__name__.rpartition(".")[2], help=_help(_module.command.__doc__ or ""))(_module.command)
 
 
 def _version(asked: bool) -> None:
@@ -61,32 +59,32 @@ def _version(asked: bool) -> None:
 def root(
     _: Annotated[
         bool,
-        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and stop."),
+        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """A SQL warehouse of dialogue corpora: shared tables in one DuckDB file, and views that are the published splits.
+    """A SQL warehouse of dialogue corpora: shared tables in one DuckDB file, and a view for each published split.
 
-    Start with [bold]talkhouse build[/bold]: it needs nothing and makes a warehouse of invented samples.
+    Start with [bold]talkhouse build[/bold]: it needs no data and makes a warehouse of invented samples.
     """
 
 
 def main() -> NoReturn:
-    """Run a command; what the user can mend is told in one message, without a traceback."""
-    # A command is over soon and makes no circles of objects, which Python would look for while it imports.
+    """Run a command; an error that the user can fix is one message, without a traceback."""
+    # A command ends soon and makes no reference cycles, which Python would search for during its imports.
     gc.disable()
-    sys.unraisablehook = _tell
+    sys.unraisablehook = _report
     code = _run()
     with suppress(BrokenPipeError):
         sys.stdout.flush()
         sys.stderr.flush()
-    # Everything is closed; to take millions of objects apart one by one would take a third of a second more.
+    # Everything is closed; freeing millions of objects one by one would take another third of a second.
     os._exit(code)
 
 
-def _tell(lost: "sys.UnraisableHookArgs") -> None:
-    """Tell of an exception that nobody can catch.
+def _report(lost: "sys.UnraisableHookArgs") -> None:
+    """Report an exception that nobody can catch, unless it is Ctrl-C.
 
-    At Ctrl-C Polars raises KeyboardInterrupt, and a moment later Python does again, where generators are being closed.
+    Polars raises KeyboardInterrupt at Ctrl-C, and a moment later Python does so again, while generators are closed.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
@@ -103,5 +101,5 @@ def _run() -> int:
         errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         return error.exit_code
     except BrokenPipeError:
-        pass  # the reader of our output has left, as `| head` does: that is no error of ours
+        pass  # whoever read the output has left, as `| head` does: that is not an error
     return 0

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
 
@@ -39,6 +40,7 @@ def command(
         ),
     ] = False,
     max_quarantine: MaxQuarantine = "1%",
+    memory_limit: MaxMemory = "10%",
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -59,19 +61,21 @@ def command(
 
         talkhouse build --data ~/corpora --corpus dbdc3
     """
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import build
     from talkhouse.cli.terminal.summary import show
 
-    with Bar() as bar:
+    with BuildProgress() as progress:
         result = build(
             database(db),
-            bar,
+            progress,
             data=data,
             only=tuple(corpus or ()),
             rehash=rehash,
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
+            memory_limit=MemoryLimit(memory_limit),
             dry_run=dry_run,
         )
     show(result)

@@ -39,9 +39,9 @@ def command(db: Database = None, as_json: Json = False) -> None:
         print(json.dumps(found, indent=2, default=str, ensure_ascii=False))
     else:
         for outcome in outcomes:
-            mark = "[green]ok[/]" if not outcome.offending else f"[red]{outcome.check.severity}[/]"
+            verdict = "[green]ok[/]" if not outcome.offending else f"[red]{outcome.check.severity}[/]"
             cost = f"[dim]{outcome.milliseconds:,.0f} ms[/]"
-            output.print(f"{mark}  {escape(outcome.check.condition)}  {cost}", soft_wrap=True)
+            output.print(f"{verdict}  {escape(outcome.check.condition)}  {cost}", soft_wrap=True)
             for row in outcome.rows[:_SHOWN]:
                 text = row.get("detail") or ", ".join(f"{name}={value!r}" for name, value in row.items())
                 output.print(f"      {escape(str(text))}", soft_wrap=True)

@@ -1,17 +1,16 @@
 """``talkhouse export``: a view or table as a file."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.filesize import decimal
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, errors, output, quiet_end
-from talkhouse.query.formats import FileFormat
+from talkhouse.cli.terminal.console import Database, output, quiet_end
+from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.query.formats import ExportFormat
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def command(
         ),
     ],
     path: Annotated[
-        Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending tells the format.")
+        Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
     ],
     split: Annotated[
         str | None,
@@ -38,9 +37,9 @@ def command(
             show_default=False,
         ),
     ] = None,
-    form: Annotated[
-        FileFormat | None,
-        typer.Option("--format", help="The format, where the ending does not tell it.", show_default=False),
+    file_format: Annotated[
+        ExportFormat | None,
+        typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),
     ] = None,
     columns: Annotated[
         str | None,
@@ -49,20 +48,20 @@ def command(
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="The first N rows only.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
     db: Database = None,
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
 
-    The rows come in the published order, and two exports of one warehouse are equal to the byte. The format is told
-    by the ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or by --format. Parquet and Arrow keep types and
+    The rows come in the published order, and two exports of one warehouse are equal to the byte. The format follows
+    from the ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or by --format. Parquet and Arrow keep types and
     lists; JSON columns are text in them.
 
     In CSV and TSV lists are JSON. Text is in double quotes, a quote inside it doubled; tabs and line ends stay as they
     are. An empty cell without quotes is null, one with quotes is an empty text: Polars reads it so, DuckDB with
     allow_quoted_nulls = false. Read text columns as text, or "007" becomes 7.
 
-    A split that a publisher does not have by that name is looked for among the standard names.
+    Where the publisher has no split of that name, the standard names are tried.
 
     Examples:
         talkhouse export dbdc3.breakdown_detection --output breakdown.parquet
@@ -73,57 +72,28 @@ def command(
     """
     import talkhouse
     from talkhouse import interrupt
-    from talkhouse.query.export import export, settle
+    from talkhouse.query.export import configure, export
 
-    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar(name) as bar:
-        settle(con, path)
+    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+        bar.begin(f"exporting {name}", unit="rows")
+        configure(con, path)
         done = export(
             con,
             name,
             path,
-            form=form,
+            file_format=file_format,
             split=split,
             columns=None if columns is None else [column.strip() for column in columns.split(",")],
             limit=limit,
             force=force,
-            told=bar.advance,
-            whole=stop.check,
+            on_rows=bar.advance,
+            check_complete=stop.check,
         )
     _show(done)
 
 
-class Bar:
-    """Shows how many rows are written and how fast, on a terminal only (standard error)."""
-
-    def __init__(self, name: str) -> None:
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=errors,
-            transient=True,
-            disable=not errors.is_terminal,
-        )
-        self._task = self._bar.add_task(f"sorting {escape(name)}", total=None)
-        self._rows, self._begun = 0, time.monotonic()
-
-    def __enter__(self) -> "Bar":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def advance(self, rows: int) -> None:
-        """Count rows that were written."""
-        self._begun = self._begun if self._rows else time.monotonic()
-        self._rows += rows
-        rate = self._rows / max(time.monotonic() - self._begun, 0.01)
-        self._bar.update(self._task, description=f"{self._rows:,} rows, {rate:,.0f} a second")
-
-
 def _show(done: "Exported") -> None:
-    """Say what was written, and under which licences."""
+    """Print what was written, and under which licences."""
     size = decimal(done.bytes)
     output.print(f"Exported {done.rows:,} rows of {done.name} ({size}) to {escape(str(done.path))}", soft_wrap=True)
     output.print(f"  described in {escape(str(done.manifest))}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``talkhouse ingest``: replace one corpus by given files, folders or archives."""
+"""``talkhouse ingest``: replace one corpus by files, folders or archives."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
 
@@ -21,17 +22,27 @@ def command(
     ],
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
+    memory_limit: MaxMemory = "10%",
     no_wait: NoWait = False,
 ) -> None:
-    """Replace one corpus by the given files; the other corpora stay as they are.
+    """Replace one corpus by these files; the other corpora stay as they are.
 
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
 
-    with Bar() as bar:
-        result = ingest(database(db), bar, corpus, paths, wait=not no_wait, limit=QuarantineLimit(max_quarantine))
+    with BuildProgress() as progress:
+        result = ingest(
+            database(db),
+            progress,
+            corpus,
+            paths,
+            wait=not no_wait,
+            limit=QuarantineLimit(max_quarantine),
+            memory_limit=MemoryLimit(memory_limit),
+        )
     show(result)

@@ -6,7 +6,8 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Bar, Database, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def command(
     ] = None,
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
+    memory_limit: MaxMemory = "10%",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", metavar="", help="Do everything but publish, and say what would change.")
     ] = False,
@@ -37,36 +39,38 @@ def command(
 
     It needs nothing but the warehouse: the corpora that have records in quarantine are written back from it and read
     again, whole, for the records of a corpus depend on each other. The others stay as they are. A new warehouse is
-    published, in one step, only if something changed; what is refused now and was loaded is told too.
+    published, in one step, only if something changed; records that were loaded and are refused now are listed too.
 
     Examples:
         talkhouse replay --dry-run
 
         talkhouse replay --corpus dbdc3
     """
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.replay.run import replay
 
     path = database(db)
-    with Bar() as bar:
+    with BuildProgress() as progress:
         result = replay(
             path,
-            bar,
+            progress,
             only=tuple(corpus or ()),
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
+            memory_limit=MemoryLimit(memory_limit),
             dry_run=dry_run,
-            told=_writing,
+            on_write_back=_print_write_back,
         )
     _show(result, dry_run=dry_run)
 
 
-def _writing(corpus: str) -> None:
+def _print_write_back(corpus: str) -> None:
     errors.print(f"writing {corpus} back from the warehouse")
 
 
 def _show(result: "Result", *, dry_run: bool) -> None:
-    """Say what passed, what is still refused and what is refused newly, and whether it was published."""
+    """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
         output.print("Nothing is in quarantine; the warehouse is as it was.", soft_wrap=True)
         return
@@ -89,9 +93,9 @@ def _show_corpus(one: "Replayed") -> None:
     output.print(f"  still refused: {one.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
     if one.newly:
         output.print(f"  [red]newly refused: {len(one.newly):,}[/] (loaded before)", soft_wrap=True)
-    for refusal in one.newly[:_SHOWN]:
-        place = f"{refusal.file}{'#' + refusal.pointer if refusal.pointer else ''}"
-        output.print(f"    {refusal.rule} {escape(place)}: {escape(refusal.detail)}", soft_wrap=True)
+    for record in one.newly[:_SHOWN]:
+        location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
+        output.print(f"    {record.rule} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
     if len(one.newly) > _SHOWN:
         output.print(f"    ... and {len(one.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True)
     if one.tables:

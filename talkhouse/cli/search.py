@@ -1,4 +1,4 @@
-"""``talkhouse search``: turns that contain a text, with their place."""
+"""``talkhouse search``: the turns that contain a text."""
 
 import sys
 from itertools import groupby
@@ -10,28 +10,26 @@ from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
-from talkhouse.cli.terminal.show_text import around, as_json, marked, put, visible, who
+from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, visible, who
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from talkhouse.explore.search import Found, Hit, Said
+    from talkhouse.explore.search import Found, Hit, ShownTurn
 
 _MATCH = "bold red"
 _HIT_LINES = 4
-"""Lines of a terminal that a hit may take; a neighbour takes one."""
+"""Lines of a terminal that a hit may take; a turn beside it takes one."""
 
 
 def command(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, to the character.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to search for, exact to the character.")],
     db: Database = None,
     regex: Annotated[
-        bool, typer.Option("--regex", metavar="", help="TEXT is a regular expression, in RE2's syntax.")
+        bool, typer.Option("--regex", metavar="", help="TEXT is a regular expression in RE2 syntax.")
     ] = False,
-    ignore_case: Annotated[
-        bool, typer.Option("--ignore-case", "-i", metavar="", help="Find it in capital and small letters alike.")
-    ] = False,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", metavar="", help="Ignore case.")] = False,
     corpus: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +42,7 @@ def command(
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option("--role", metavar="ROLE", help="Only what this role said: user, system ...", show_default=False),
+        typer.Option("--role", metavar="ROLE", help="Only turns of this role: user, system ...", show_default=False),
     ] = None,
     split: Annotated[
         str | None,
@@ -56,21 +54,21 @@ def command(
         ),
     ] = None,
     context: Annotated[
-        int, typer.Option("--context", "-C", metavar="N", min=0, help="Turns to give before and after each.")
+        int, typer.Option("--context", "-C", metavar="N", min=0, help="Turns to show before and after each.")
     ] = 1,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Give at most N turns, and say how many more there are.")
+        int, typer.Option(metavar="N", min=0, help="Show at most N turns, and say how many more there are.")
     ] = 50,
     as_data: Json = False,
 ) -> None:
-    r"""Find the turns that contain a text, with their place: dialogue id, and turn index from 0.
+    r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
-    The text is found as it stands, to the character: % and * and quotes mean themselves, and nothing is normalised.
-    Turns come by dialogue id and turn index. Where nothing is found, that is said, and the exit code is 0.
+    The text is matched to the character: %, * and quotes have no special meaning, and nothing is normalised. Turns are
+    sorted by dialogue id and turn index. If nothing is found, the command says so, and the exit code is 0.
 
-    On a terminal long texts are cut around the match. Elsewhere each turn is one line, whole, in columns separated by
-    tabs: dialogue id, turn index, > for a hit and nothing for a neighbour, role, speaker, text; control characters are
-    written as \n, \t, \x1b. --json is exact: one array of objects, where matches are begin and end in characters.
+    On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
+    dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
+    are written as \n, \t, \x1b. --json is exact: one array of objects, with matches as begin and end in characters.
 
     Examples:
         talkhouse search "lighthouse"
@@ -84,7 +82,7 @@ def command(
     from talkhouse.explore.search import search
 
     with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        # DuckDB would draw its progress bar among the hits.
+        # DuckDB's progress bar would appear among the hits.
         con.execute("set enable_progress_bar = false")
         found = search(
             con,
@@ -108,35 +106,35 @@ def command(
 
 
 def _show(found: "Found") -> None:
-    """Print for eyes: a heading per dialogue, matches highlighted, long texts cut around them."""
+    """Print for a person: a heading per dialogue, matches highlighted, long texts cut around them."""
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
         lines = _lines(hits)
         splits = ", ".join(next(iter(lines.values()))[0].splits)
         put(Text(""), Text.assemble((visible(dialogue_id), "bold"), (f"  {visible(splits)}", "dim")))
         previous = None
-        for index, (hit, said) in sorted(lines.items()):
+        for index, (hit, turn) in sorted(lines.items()):
             if previous is not None and index > previous + 1:
                 put(Text("     ..."))
             previous = index
-            _put_turn(said, is_hit=hit is said)
+            _put_turn(turn, is_hit=hit is turn)
         output.print()
 
 
-def _lines(hits: "Iterable[Hit]") -> "dict[int, tuple[Hit, Said]]":
-    """Give the turns of one dialogue that are hits or neighbours, each once and with a hit that it belongs to."""
-    lines: dict[int, tuple[Hit, Said]] = {}
+def _lines(hits: "Iterable[Hit]") -> "dict[int, tuple[Hit, ShownTurn]]":
+    """Return the turns of one dialogue to print, by index: each hit, and each turn around one, with its hit."""
+    lines: dict[int, tuple[Hit, ShownTurn]] = {}
     for hit in hits:
-        for said in (*hit.before, *hit.after):
-            lines.setdefault(said.turn_index, (hit, said))
+        for turn in (*hit.before, *hit.after):
+            lines.setdefault(turn.turn_index, (hit, turn))
         lines[hit.turn_index] = (hit, hit)
     return lines
 
 
-def _put_turn(said: "Said", *, is_hit: bool) -> None:
-    head = Text(f"{'>' if is_hit else ' '}{said.turn_index:>5}  ")
-    name = f"{who(said.role, said.speaker, said.kind)}: "
-    text = marked(said.text, said.matches, _MATCH)
-    first = len(visible(said.text[: said.matches[0][0]])) if said.matches else 0
+def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
+    head = Text(f"{'>' if is_hit else ' '}{turn.turn_index:>5}  ")
+    name = f"{who(turn.role, turn.speaker, turn.kind)}: "
+    text = highlighted(turn.text, turn.matches, _MATCH)
+    first = len(visible(turn.text[: turn.matches[0][0]])) if turn.matches else 0
     room = max(output.width - head.cell_len, 20) * (_HIT_LINES if is_hit else 1) - cell_len(name)
     body = Text.assemble((name, "bold" if is_hit else ""), around(text, first, room))
     if not is_hit:
@@ -146,25 +144,25 @@ def _put_turn(said: "Said", *, is_hit: bool) -> None:
 
 
 def _list(found: "Found") -> None:
-    """Print for programs: a line per turn, whole, in columns that are separated by tabs."""
+    """Print for programs: one whole line per turn, in tab-separated columns."""
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
-        for index, (hit, said) in sorted(_lines(hits).items()):
-            sign = ">" if hit is said else ""
-            cells = (dialogue_id, str(index), sign, said.role, said.speaker or "", said.text)
+        for index, (hit, turn) in sorted(_lines(hits).items()):
+            sign = ">" if hit is turn else ""
+            cells = (dialogue_id, str(index), sign, turn.role, turn.speaker or "", turn.text)
             print("\t".join(map(visible, cells)))
 
 
 def _summarise(found: "Found", text: str, *, regex: bool) -> None:
-    """Say on standard error how many there are, and how to see the rest."""
+    """Print on standard error how many there are, and how to see the rest."""
     turns, dialogues = _count(found.turns, "turn"), _count(found.dialogues, "dialogue")
-    said = f"found in {turns} of {dialogues}"
+    message = f"found in {turns} of {dialogues}"
     if not found.turns:
-        said = f"no turn {'matches' if regex else 'contains'} '{visible(text)}'"
+        message = f"no turn {'matches' if regex else 'contains'} '{visible(text)}'"
     if found.turns > len(found.hits):
-        said += f"; {found.turns - len(found.hits):,} more with a higher --limit"
-    typer.echo(said, err=True)
+        message += f"; {found.turns - len(found.hits):,} more with a higher --limit"
+    typer.echo(message, err=True)
     if found.hits and output.is_terminal:
-        typer.echo("read one whole with: talkhouse show DIALOGUE_ID", err=True)
+        typer.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
 
 
 def _count(number: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""``talkhouse show``: one dialogue or record, readable, with all that hangs on it."""
+"""``talkhouse show``: one dialogue or record, readable, with all that belongs to it."""
 
 import sys
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
-from talkhouse.cli.terminal.show_items import Line, hanging
+from talkhouse.cli.terminal.show_items import Line, by_turn
 from talkhouse.cli.terminal.show_text import as_json, put, visible, who
 from talkhouse.settings import database
 
@@ -19,30 +19,31 @@ def command(
         str,
         typer.Argument(
             metavar="ID",
-            help="A dialogue_id, a record_id, or the publisher's own id of a dialogue where only one has it; "
-            "with --raw also a place, FILE#POINTER, as `talkhouse findings` gives it.",
+            help="A dialogue_id, a record_id, or the publisher's own id if only one dialogue has it; "
+            "with --raw also FILE#POINTER, as `talkhouse findings` prints it.",
         ),
     ],
     db: Database = None,
     show_all: Annotated[
-        bool, typer.Option("--all", metavar="", help="List all personas and candidates, not the first of each list.")
+        bool,
+        typer.Option("--all", metavar="", help="List every persona and candidate, not only the first of each list."),
     ] = False,
     as_data: Json = False,
     as_published: Annotated[
-        bool, typer.Option("--raw", metavar="", help="Print the source record alone, as published.")
+        bool, typer.Option("--raw", metavar="", help="Print only the source record, as published.")
     ] = False,
 ) -> None:
-    r"""Show a dialogue as it was said, with its labels, personas and candidates, and the files that it came from.
+    r"""Show a dialogue with its labels, personas and candidates, and the files that it came from.
 
-    With a dialogue's id, the labels of all records that published it, by record where there are several; with a
-    record's id, those of that record. Of more than five annotators the distribution is given. Texts are whole;
-    control characters in them are written as \t, \x1b.
+    For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
+    record's id, the labels of that record. For more than five annotators, the distribution of their labels. Texts are
+    never cut; control characters in them are written as \t, \x1b.
 
-    --json gives everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
+    --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
     source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids, times).
 
-    --raw gives the record as its file has it, written from the tables alone: JSON equal in every value, anything else
-    byte for byte, nothing added. A record in the quarantine comes out verbatim, found by its place.
+    --raw prints the record as it is in its file, written from the tables alone: JSON equal in every value, anything
+    else byte for byte, nothing added. A quarantined record, named by FILE#POINTER, is printed verbatim.
 
     Examples:
         talkhouse show dbdc3:CIC0100
@@ -56,7 +57,7 @@ def command(
     from talkhouse.restore.raw_record import raw
 
     if as_published and (as_data or show_all):
-        raise UsageError("--raw is the record as published: it goes with neither --json nor --all")
+        raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with quiet_end(), talkhouse.open(database(db)) as con:
         if as_published:
             _put_raw(raw(con, name))
@@ -70,7 +71,7 @@ def command(
 
 
 def _put_raw(record: bytes) -> None:
-    """Write bytes as they are; a terminal gets the line end that they may lack."""
+    """Write bytes as they are; on a terminal, end the last line if it has no end."""
     sys.stdout.buffer.write(record)
     if output.is_terminal and not record.endswith(b"\n"):
         sys.stdout.buffer.write(b"\n")
@@ -79,7 +80,7 @@ def _put_raw(record: bytes) -> None:
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:
     _put_header(found)
-    items = hanging(found["records"], show_all=show_all)
+    items = by_turn(found["records"], show_all=show_all)
     _put_items(items.pop(None, []), indent=2)
     output.print()
     for turn in found["turns"]:
@@ -94,7 +95,7 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
 
 
 def _put_header(found: dict[str, Any]) -> None:
-    """Print what it is: id, corpus, the dialogue's own columns, who takes part, and its records."""
+    """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = found["corpus"], found["dialogue"] or {}
     put(Text(), Text(visible(found["id"]), "bold"))
     sample = ", invented sample" if corpus["is_sample"] else ""
@@ -106,7 +107,7 @@ def _put_header(found: dict[str, Any]) -> None:
     people = [f"{one['name'] or one['role'] or one['speaker_id']} ({one['kind']})" for one in found["participants"]]
     _put_fact("speakers", ", ".join(people))
     for record in found["records"]:
-        _put_fact("record", _place(record))
+        _put_fact("record", _describe(record))
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
     for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
         text = bytes(value).decode()
@@ -118,15 +119,15 @@ def _put_fact(name: str, value: object) -> None:
         put(Text(f"  {visible(name)}: ", "dim"), Text(visible(str(value).rstrip("\n"), lines=True)))
 
 
-def _place(record: dict[str, Any]) -> str:
-    """Say where a record was published: its id, and the release, subset and split that it belongs to."""
+def _describe(record: dict[str, Any]) -> str:
+    """Describe a record: its id, and the release, subset and split that it was published in."""
     split = record["split"]
     if split and record["standard_split"] not in (None, split):
         split = f"{split} ({record['standard_split']})"
     facts = {"release": record["release"], "subset": record["subset"], "split": split}
     facts["about"] = record["main_speaker_id"]
-    told = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
-    return f"{record['record_id']}: {told}" if told else str(record["record_id"])
+    described = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
+    return f"{record['record_id']}: {described}" if described else str(record["record_id"])
 
 
 def _put_turn(turn: dict[str, Any]) -> None:
@@ -137,7 +138,7 @@ def _put_turn(turn: dict[str, Any]) -> None:
 
 
 def _put_items(lines: list[tuple[str, Line]], indent: int) -> None:
-    """Print what hangs on a turn or on the whole, under it and named by record where there are several."""
+    """Print what belongs to a turn, or to the whole, below it; with the record's name if there are several."""
     for record, (head, body) in lines:
         if record and not head:
             body = Text.assemble((f"{visible(record)} ", "dim"), body)
@@ -145,7 +146,7 @@ def _put_items(lines: list[tuple[str, Line]], indent: int) -> None:
 
 
 def _put_sources(records: list[dict[str, Any]]) -> None:
-    """Print where each record was read: file, hash, and the place in the file."""
+    """Print where each record was read: file, hash, and pointer."""
     for record in records:
         source = record["source"]
         put(Text("source of ", "dim"), Text(visible(record["record_id"])))

@@ -1,4 +1,4 @@
-"""``talkhouse sql``: one query, read-only and caged."""
+"""``talkhouse sql``: one query, read-only and sandboxed."""
 
 import sys
 from pathlib import Path
@@ -8,24 +8,24 @@ import typer
 
 from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, quiet_end
-from talkhouse.query.formats import Format
+from talkhouse.query.formats import QueryFormat
 from talkhouse.settings import database
 
 
 def command(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query; - reads it from standard input.")],
     db: Database = None,
-    form: Annotated[
-        Format,
-        typer.Option("--format", help="How to print the rows. In csv, lists are JSON; parquet needs --output."),
-    ] = Format.TABLE,
+    query_format: Annotated[
+        QueryFormat,
+        typer.Option("--format", help="How to write the rows; parquet needs --output."),
+    ] = QueryFormat.TABLE,
     output: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="Write to a file instead of the screen.", show_default=False),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Give at most N rows, and say if there were more.", show_default=False),
+        typer.Option(metavar="N", min=0, help="Return at most N rows, and say if there were more.", show_default=False),
     ] = None,
     timeout: Annotated[
         float | None,
@@ -42,12 +42,16 @@ def command(
 ) -> None:
     """Run one SQL query on the warehouse, which is opened read-only.
 
-    The query is caged: it sees the warehouse and nothing else. It can't read or write other files, reach the network,
-    attach databases, load extensions or change settings, and it is one statement. So a query that somebody sent you
-    can do no harm but take long (--timeout) and need memory.
+    The query is sandboxed: it sees the warehouse and nothing else. It can't read or write other files, reach the
+    network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
+    sent you can do no harm except take long (--timeout) and need memory.
 
     --unsafe lifts that for queries you trust, for instance to join a CSV file of your own. The warehouse is opened
     read-only there too.
+
+    The formats are those of export. In csv text is in double quotes, a quote inside it doubled; an empty cell without
+    quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl a JSON column keeps the
+    spelling of its numbers.
 
     Examples:
         talkhouse sql "from main.corpora"
@@ -63,15 +67,15 @@ def command(
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.query import sandbox
-    from talkhouse.query.run_query import write
+    from talkhouse.query.run_query import run_query
 
     text = sys.stdin.read() if query == "-" else query
     path = database(db)
     with quiet_end(), talkhouse.open(path) as con:
         _check_output(output, path)
-        sandbox.settle(con, caged=not unsafe)
+        sandbox.configure(con, sandboxed=not unsafe)
         with interrupt.stoppable(con, timeout) as stop:
-            write(con, text, form, output, limit=limit, caged=not unsafe, whole=stop.check)
+            run_query(con, text, query_format, output, limit=limit, sandboxed=not unsafe, check_complete=stop.check)
 
 
 def _check_output(output: Path | None, warehouse: Path) -> None:

@@ -9,7 +9,7 @@ from talkhouse.settings import database
 
 
 def command(db: Database = None, as_json: Json = False) -> None:
-    """Say what is in the warehouse: corpora, counts, files, findings, and when it was built from what."""
+    """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     import talkhouse
     from talkhouse.cli.terminal.summary import show_corpora, size
     from talkhouse.explore.status import status

@@ -1,4 +1,4 @@
-"""``talkhouse verify``: the publisher's files against what the warehouse gives back of them."""
+"""``talkhouse verify``: the publisher's files compared with those that the warehouse writes back."""
 
 import json
 import sys
@@ -11,9 +11,9 @@ import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from talkhouse.cli.restore import Bar
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json, quiet_end
+from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put, visible
 from talkhouse.settings import database
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _COLOURS = {"equal": "green", "not data": "dim"}
 _REASONS = {
-    "changed": "not the file that the warehouse was built from: it changed since",
+    "changed": "not the file that the warehouse was built from: it has changed since",
     "new": "the warehouse does not know it",
-    "gone": "the warehouse has it, and the folder has not",
+    "gone": "the warehouse has it, the folder does not",
 }
 _WIDTH = 11
 
@@ -38,7 +38,8 @@ def command(
         typer.Option(
             "--data",
             metavar="DIR",
-            help="Folder with one folder per corpus, as for build. Without it, the files that were built from.",
+            help="Folder with one folder per corpus, as for build. Without it, the files that the warehouse was "
+            "built from.",
             show_default=False,
         ),
     ] = None,
@@ -57,11 +58,11 @@ def command(
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
 
-    For each file it says: equal, or the first difference with its place. JSON must be equal in every value (1 is not
+    Each file is equal, or its first difference is shown with its location. JSON must be equal in every value (1 is not
     1.0) and in the order of its keys, anything else to the byte; members of archives are compared as files.
 
-    A file that is not the one that was built from is told as changed, and not compared. Files that are no data
-    (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
+    A file that is not the one that the warehouse was built from is listed as changed, and not compared. Files that are
+    not data (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
 
     The files are written to the folder for temporary files (TMPDIR), a corpus at a time. Exit code 0: all equal;
     1: a file is different, changed, new or gone.
@@ -76,7 +77,7 @@ def command(
     from talkhouse.restore.verify import FINE
 
     with quiet_end():
-        with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, Bar() as bar:
+        with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
             verdicts = _verdicts(con, data, corpus or [], bar)
             stop.check()
         if as_json:
@@ -84,19 +85,21 @@ def command(
         else:
             for verdict in verdicts:
                 _put(verdict)
-            _put_sum(verdicts)
+            _put_summary(verdicts)
         sys.stdout.flush()
     if any(verdict.status not in FINE for verdict in verdicts):
         raise typer.Exit(1)
 
 
-def _verdicts(con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], bar: Bar) -> "list[Verdict]":
+def _verdicts(
+    con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], bar: ProgressBar
+) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
     from ingest.registry import corpora, pick
     from talkhouse.relations import check_corpus
-    from talkhouse.restore.built_from import origin, under
+    from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
-    from talkhouse.restore.write_back import records_of
+    from talkhouse.restore.write_back import count_records
 
     known = corpora()
     for name in only:
@@ -105,16 +108,20 @@ def _verdicts(con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[st
         name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()
     ]
     wanted = {name: pick(known, name) for name in present}
-    files = under(known, data, present) if data else {name: origin(con, known, name) for name in present}
+    files = (
+        files_in_folder(known, data, present)
+        if data
+        else {name: files_built_from(con, known, name) for name in present}
+    )
     found: list[Verdict] = []
     for name in files if not only else present:
-        bar.start(f"writing {name} back", records_of(con, name))
+        bar.begin(f"writing {name} back", records=count_records(con, name))
         found += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
     return found
 
 
 def _put(verdict: "Verdict") -> None:
-    """Say what was found of one file."""
+    """Print what was found about one file."""
     head = Text(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
     put(head, Text(visible(verdict.file)))
     reason = _REASONS.get(verdict.status, verdict.reason)
@@ -126,17 +133,17 @@ def _put(verdict: "Verdict") -> None:
 
 def _put_difference(difference: "Difference") -> None:
     if difference.pointer is None:
-        place = f"line {difference.line:,}, byte {difference.byte:,}"
+        location = f"line {difference.line:,}, byte {difference.byte:,}"
     else:
-        place = difference.pointer or "(the whole file)"
+        location = difference.pointer or "(the whole file)"
     indent = " " * _WIDTH
-    put(Text(indent), Text(visible(f"{place}: {difference.what}")))
+    put(Text(indent), Text(visible(f"{location}: {difference.what}")))
     put(Text(f"{indent}published: ", "dim"), Text(visible(difference.expected or "")))
     put(Text(f"{indent}restored:  ", "dim"), Text(visible(difference.found or "")))
 
 
-def _put_sum(verdicts: "list[Verdict]") -> None:
-    """Count files and bytes, in one line."""
+def _put_summary(verdicts: "list[Verdict]") -> None:
+    """Print the counts of files and bytes in one line."""
     counts: Counter[Any] = Counter(verdict.status for verdict in verdicts)
     by = Counter(verdict.by for verdict in verdicts if verdict.by)
     size = sum(verdict.bytes for verdict in verdicts if verdict.by or verdict.difference)

@@ -1,4 +1,4 @@
-"""``talkhouse views``: what there is to query, and what it means."""
+"""``talkhouse views``: what can be queried, and what it means."""
 
 import json
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ def command(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A view or table, for instance dbdc3.breakdown_detection.",
+            help="A view or table, such as dbdc3.breakdown_detection.",
             autocompletion=relations,
         ),
     ] = None,
     db: Database = None,
     as_json: Json = False,
 ) -> None:
-    """List the views with what a row of each is and how many there are; with NAME, its columns and their meaning."""
+    """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
     import talkhouse
     from talkhouse.explore.views import view, views
 
@@ -40,7 +40,7 @@ def command(
     else:
         rows = [(f"{one['schema']}.{one['name']}", f"{one['rows']:,}", one["comment"] or "") for one in found]
         _table(("view", "rows", "one row is"), rows)
-        output.print("Columns and their meaning: talkhouse views NAME")
+        output.print("Columns and their meanings: talkhouse views NAME")
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a table that fits the terminal; elsewhere nothing is cut off."""
+    """Print a table that fits the terminal; elsewhere cut nothing off."""
     table = Table(box=box.SIMPLE, header_style="bold")
     for head in heads:
         table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")

@@ -1,4 +1,4 @@
-"""The dialogue or record that a name stands for: its id, or the publisher's own where only one has it."""
+"""Find the dialogue or record that an id names: Talkhouse's own, or the publisher's where only one has it."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ union all
 select 'dialogue', dialogue_id from main.dialogues where dialogue_id = $name
 """
 
-# A dialogue stands for its records, which often have the same native id.
+# A dialogue represents its records, which often have the same native id.
 _NATIVE = """
 select 'dialogue' as kind, dialogue_id as id from main.dialogues where native_id = $name
 union all
@@ -49,25 +49,25 @@ limit $nearest
 
 @dataclass(frozen=True)
 class Target:
-    """What a name that a user typed stands for: a ``dialogue`` or a ``record``, and its id."""
+    """The ``dialogue`` or ``record`` that a name on the command line stands for, and its id."""
 
     kind: str
     id: str
 
 
 def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
-    """Find the dialogue or record of that id, or the only one with that native id; UsageError names what is near."""
+    """Find the dialogue or record with that id, or the only one with that native id; UsageError lists similar ids."""
     found = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
     if len(found) == 1:
         return Target(*found[0])
-    look = 'look for it with: talkhouse search TEXT   or talkhouse sql "from main.records"'
+    search = 'find it with: talkhouse search TEXT   or talkhouse sql "from main.records"'
     if not found:
         near = con.execute(_NEAR, {"name": name, "nearest": _NEAREST}).fetchall()
         names = ", ".join(id_ for (id_,) in near)
-        raise UsageError(f"no dialogue or record '{name}'", expected=f"an id such as: {names}", next_step=look)
+        raise UsageError(f"no dialogue or record '{name}'", expected=f"an id such as: {names}", next_step=search)
     some = ", ".join(id_ for _, id_ in found[:_NEAREST]) + (" ..." if len(found) > _NEAREST else "")
     raise UsageError(
         f"{len(found):,} dialogues or records have the publisher's id '{name}'",
         expected=f"one of: {some}",
-        next_step="give one of these ids",
+        next_step="name one of these ids",
     )

@@ -1,4 +1,4 @@
-"""Finds the turns that contain a text: where they are, and what was said before and after."""
+"""Find the turns that contain a text, with the turns before and after them."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from uuid import uuid4
 import duckdb
 
 from schema.sql import dicts
-from talkhouse.explore.search_filters import check_text, scope
+from talkhouse.explore.search_filters import check_text, conditions
 
 _HITS = """
 with hits as materialized (
@@ -31,14 +31,14 @@ from counted
 left join shown on true
 """
 
-# Row numbers are found by the short columns first: of the texts, which are most of the file, only those are read
-# that are shown (7 ms instead of 240 ms among 440,160 turns).
+# The short columns give the row numbers first, so that of the texts, which are most of the file, only those shown are
+# read (7 ms instead of 240 ms among 440,160 turns).
 _TURNS = """
 with hits as (
     select unnest($dialogues::varchar[]) as dialogue_id, unnest($turns::integer[]) as turn_index
 ),
-places as (
-    select turns.rowid as place
+wanted as (
+    select turns.rowid as row_number
     from main.turns
     inner join hits using (dialogue_id)
     where turns.turn_index between hits.turn_index - $context and hits.turn_index + $context
@@ -52,10 +52,10 @@ select
     speakers.name as speaker,
     turns.said_at,
     turns.text,
-    regexp_replace(turns.text, $pattern, $mark, 'g{options}') as marked,
+    regexp_replace(turns.text, $pattern, $tag, 'g{options}') as tagged,
 from main.turns
 left join main.speakers using (speaker_id)
-where turns.rowid in (select place from places)
+where turns.rowid in (select row_number from wanted)
 """
 
 _DIALOGUES = """
@@ -71,8 +71,8 @@ group by all
 
 
 @dataclass(frozen=True)
-class Said:
-    """A turn; ``matches`` are the places in its text, in characters from 0, each from its begin to before its end."""
+class ShownTurn:
+    """A turn that a search shows; ``matches`` are (begin, end) in characters of its text, from 0, the end exclusive."""
 
     dialogue_id: str
     turn_index: int
@@ -86,19 +86,19 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Hit(Said):
-    """A turn that contains what was looked for; ``before`` and ``after`` are its neighbours, in order."""
+class Hit(ShownTurn):
+    """A turn that contains the text; ``before`` and ``after`` are the turns around it, in order."""
 
     corpus_id: str
     splits: list[str]
-    """The splits in which its dialogue was published, by the publisher's names."""
-    before: list[Said] = field(default_factory=list)
-    after: list[Said] = field(default_factory=list)
+    """The splits that its dialogue was published in, by the publisher's names."""
+    before: list[ShownTurn] = field(default_factory=list)
+    after: list[ShownTurn] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Found:
-    """How many turns of how many dialogues contain the text, and the first of them, in order."""
+    """How many turns of how many dialogues contain the text, and the first of these turns, in order."""
 
     turns: int
     dialogues: int
@@ -119,16 +119,16 @@ def search(
 ) -> Found:
     """Find the turns that contain a text to the character, or match a regular expression (RE2's syntax).
 
-    The hits come by dialogue_id and turn_index, at most ``limit`` of them, each with ``context`` turns before and
-    after. ``split`` is a publisher's name or train, validation, test; a dialogue published in several counts in each.
-    Raises UsageError for an empty text, a malformed expression, or a corpus, role or split that is not there.
+    The hits are sorted by dialogue_id and turn_index, at most ``limit`` of them, each with ``context`` turns before and
+    after. ``split`` is a publisher's name or train, validation, test; a dialogue published in several is in each.
+    Raises UsageError for an empty text, a malformed expression, or a corpus, role or split that does not exist.
     """
     options = ("" if regex else "l") + ("i" if ignore_case else "")
     check_text(con, text, options)
-    condition, values = scope(con, corpus, role, split)
-    # DuckDB makes the same of "contains" and of a literal expression; this one is never read as a pattern.
+    where, values = conditions(con, corpus, role, split)
+    # As fast as a literal expression, and never read as a pattern.
     matches = f"regexp_matches(text, $pattern, '{options}')" if options != "l" else "contains(text, $pattern)"
-    query = _HITS.format(condition=" and ".join([*condition, matches]))
+    query = _HITS.format(condition=" and ".join([*where, matches]))
     ((turns, dialogues, ids, indexes),) = con.execute(query, {**values, "pattern": text, "limit": limit}).fetchall()
     shown = list(zip(ids or (), indexes or (), strict=True))
     return Found(turns, dialogues, list(_hits(con, shown, context, text, options)))
@@ -137,41 +137,40 @@ def search(
 def _hits(
     con: duckdb.DuckDBPyConnection, shown: list[tuple[str, int]], context: int, pattern: str, options: str
 ) -> Iterator[Hit]:
-    """Read the turns that are shown, with their neighbours."""
+    """Read the turns to be shown, each with the turns around it."""
     dialogues = list(dict.fromkeys(dialogue_id for dialogue_id, _ in shown))
     facts = {row.pop("dialogue_id"): row for row in dicts(con.execute(_DIALOGUES, {"dialogues": dialogues}))}
-    marks = _Marks()
+    tags = _Tags()
     values = {
         "dialogues": [dialogue_id for dialogue_id, _ in shown],
         "turns": [turn_index for _, turn_index in shown],
         "context": context,
         "pattern": pattern,
-        "mark": marks.rewrite,
+        "tag": tags.rewrite,
     }
-    talks: defaultdict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+    turns: defaultdict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
     for row in dicts(con.execute(_TURNS.format(options=options), values)):
-        talk = talks[row["dialogue_id"]]
-        row["matches"] = marks.places(row.pop("marked"))
-        talk[row["turn_index"]] = row
+        row["matches"] = tags.matches(row.pop("tagged"))
+        turns[row["dialogue_id"]][row["turn_index"]] = row
     for dialogue_id, turn_index in shown:
-        talk = talks[dialogue_id]
-        first, last = max(turn_index - context, 0), min(turn_index + context, max(talk))
-        before = [Said(**talk[index]) for index in range(first, turn_index) if index in talk]
-        after = [Said(**talk[index]) for index in range(turn_index + 1, last + 1) if index in talk]
-        yield Hit(**talk[turn_index], **facts[dialogue_id], before=before, after=after)
+        dialogue = turns[dialogue_id]
+        first, last = max(turn_index - context, 0), min(turn_index + context, max(dialogue))
+        before = [ShownTurn(**dialogue[index]) for index in range(first, turn_index) if index in dialogue]
+        after = [ShownTurn(**dialogue[index]) for index in range(turn_index + 1, last + 1) if index in dialogue]
+        yield Hit(**dialogue[turn_index], **facts[dialogue_id], before=before, after=after)
 
 
-class _Marks:
-    """Marks that no text contains, which DuckDB sets around matches: RE2 alone knows what its patterns match."""
+class _Tags:
+    """Tags that no text contains, which DuckDB puts around each match, since only RE2 knows what a pattern matches."""
 
     def __init__(self) -> None:
         token = uuid4().hex
         self._opening, self._closing = f"<{token}>", f"</{token}>"
         self.rewrite = rf"{self._opening}\0{self._closing}"
 
-    def places(self, marked: str) -> list[tuple[int, int]]:
-        """Give begin and end of each match in the text without marks."""
-        before, *rest = marked.split(self._opening)
+    def matches(self, tagged: str) -> list[tuple[int, int]]:
+        """Return begin and end of each match in the text without its tags."""
+        before, *rest = tagged.split(self._opening)
         at, found = len(before), []
         for piece in rest:
             match, _, after = piece.partition(self._closing)

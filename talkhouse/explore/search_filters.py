@@ -1,4 +1,4 @@
-"""What a search may look at: a text that can be looked for, in turns of a corpus, a role or a split."""
+"""Check the text of a search, and turn its corpus, role and split into conditions on turns."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _OF_CORPUS = "starts_with(dialogue_id, $corpus || ':')"
 
 
 def check_text(con: duckdb.DuckDBPyConnection, text: str, options: str) -> None:
-    """Refuse an empty text and an expression that RE2 can't read; ``options`` are those of DuckDB's regexp_matches."""
+    """Refuse an empty text, or an expression that RE2 can't read; ``options`` are those of DuckDB's regexp_matches."""
     if not text:
         raise UsageError("there is nothing to search for", expected="a text of one character or more")
     try:
@@ -19,36 +19,35 @@ def check_text(con: duckdb.DuckDBPyConnection, text: str, options: str) -> None:
     except duckdb.InvalidInputException as error:
         found = str(error).removeprefix("Invalid Input Error: ")
         if "l" in options:
-            raise UsageError("the text is no valid Unicode", found=found, next_step="type it in UTF-8") from error
+            raise UsageError("the text is not valid Unicode", found=found, next_step="type it in UTF-8") from error
         raise UsageError(
             "the regular expression can't be read",
             expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
             found=found,
-            next_step="without --regex the text is looked for as it stands",
+            next_step="leave out --regex to search for the text literally",
         ) from error
 
 
-def scope(
+def conditions(
     con: duckdb.DuckDBPyConnection, corpus: str | None, role: str | None, split: str | None
 ) -> tuple[list[str], dict[str, Any]]:
-    """Give the conditions that choose turns, and their values; refuse names that are not there."""
-    within, values = [], {}
+    """Return the conditions that select turns, and their values; refuse names that do not exist."""
+    found: list[str] = []
+    values: dict[str, Any] = {}
     if corpus is not None:
         check_corpus(con, corpus)
-        within, values = [_OF_CORPUS], {"corpus": corpus}
-    where = within[0] if within else "true"
-    condition = list(within)
+        found.append(_OF_CORPUS)
+        values["corpus"] = corpus
+    where = found[0] if found else "true"
     if role is not None:
         _check_known(con, "role", role, f"select role from main.turns where {where}", values)
-        condition.append("role = $role")
+        found.append("role = $role")
     if split is not None:
         known = f"select unnest([split, standard_split]) from main.records where dialogue_id is not null and {where}"
         _check_known(con, "split", split, known, values)
-        condition.append(
-            "dialogue_id in (select dialogue_id from main.records where $split in (split, standard_split))"
-        )
+        found.append("dialogue_id in (select dialogue_id from main.records where $split in (split, standard_split))")
     named = {"role": role, "split": split}
-    return condition, values | {name: value for name, value in named.items() if value is not None}
+    return found, values | {name: value for name, value in named.items() if value is not None}
 
 
 def _check_known(con: duckdb.DuckDBPyConnection, what: str, name: str, query: str, values: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Gathers all that the warehouse holds of one dialogue or record: what was said, what files say of it, and where."""
+"""Collect all that the warehouse has about one dialogue or record: its turns, what files say about it, and where."""
 
 from typing import Any
 
@@ -91,16 +91,16 @@ where record_id in (select unnest($records::varchar[]))
 order by turn_index nulls first, persona_set, position
 """
 
-# The short columns first, as in a search: of all candidate texts only those of this record are read.
+# The row numbers first, as in a search, so that of all candidate texts only those of this record are read.
 _CANDIDATES = """
 with listed as materialized (
     select * exclude (dialogue_id) from main.candidates where record_id in (select unnest($records::varchar[]))
 ),
-places as (
-    select rowid as place from main.texts where text_id in (select text_id from listed)
+wanted as (
+    select rowid as row_number from main.texts where text_id in (select text_id from listed)
 ),
 said as (
-    select text_id, text from main.texts where rowid in (select place from places)
+    select text_id, text from main.texts where rowid in (select row_number from wanted)
 )
 select
     listed.* exclude (extra),
@@ -115,13 +115,13 @@ order by turn_index nulls first, candidate_set, position, item_index
 
 
 def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
-    """Give everything about a dialogue or record, found by its id, or by the publisher's own id where that is unique.
+    """Return everything about a dialogue or record, found by its id, or by the publisher's id where that is unique.
 
-    ``kind`` and ``id`` say what it is. ``corpus`` is a row of main.corpora; ``dialogue`` one of main.dialogues, or
-    None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names. ``records`` are rows of
-    main.records: of a dialogue all, of a record itself. Each has its ``source`` (file, sha256, pointer),
-    ``annotations``, ``personas`` (uses with their texts) and ``candidates`` (with their texts), every row with its
-    columns in full; ``extra`` is JSON text. Raises UsageError for a name that is none or several.
+    ``kind`` and ``id`` name what was found. ``corpus`` is a row of main.corpora; ``dialogue`` one of main.dialogues,
+    or None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names. ``records`` are rows of
+    main.records: all records of a dialogue, or the one record. Each has its ``source`` (file, sha256, pointer),
+    ``annotations``, ``personas`` (uses with their texts) and ``candidates`` (with their texts), every row with all
+    its columns; ``extra`` is JSON text. Raises UsageError for a name that fits nothing, or several.
     """
     target = resolve(con, name)
     condition = f"{target.kind}_id = $id"
@@ -143,7 +143,7 @@ def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
 
 
 def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:
-    """Give each record the rows that hang on it."""
+    """Add to each record the rows that belong to it."""
     values = {"records": [record["record_id"] for record in records]}
     for name, query in (("annotations", _ANNOTATIONS), ("personas", _PERSONAS), ("candidates", _CANDIDATES)):
         rows: dict[str, list[dict[str, Any]]] = {record["record_id"]: [] for record in records}

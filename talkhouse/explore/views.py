@@ -1,4 +1,4 @@
-"""The catalogue of a warehouse: its views with their rows, their columns with their meanings."""
+"""The views of a warehouse with their row counts, and the columns of one with their meanings."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ order by all
 
 
 def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """Give every view: schema, name, what a row is, and how many rows it has."""
+    """List every view: schema, name, what a row is, and the number of rows."""
     found = dicts(con.execute(_VIEWS))
     for view in found:
         name = f"{identifier(view['schema'])}.{identifier(view['name'])}"
@@ -25,7 +25,7 @@ def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
-    """Give one view or table with its columns; UsageError names what there is instead."""
+    """Return one view or table with its columns; UsageError lists similar names."""
     found = relation(con, name)
     full_name = f"{identifier(found['schema'])}.{identifier(found['name'])}"
     rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]

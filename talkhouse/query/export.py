@@ -1,4 +1,4 @@
-"""Writes a view or table to a file, with a manifest beside it: the same rows in the same order, to the byte."""
+"""Writes a view or table to a file, with a manifest beside it: always the same bytes for the same rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,26 +9,18 @@ import duckdb
 
 from schema.errors import UsageError
 from schema.sql import literal
-from talkhouse import atomic_output
-from talkhouse.atomic_output import private_folder, private_folder_of, swap
-from talkhouse.build.memory import in_little_memory
-from talkhouse.query import manifest, sandbox, writers
-from talkhouse.query.formats import FileFormat
-from talkhouse.query.row_stream import Rows
+from talkhouse.atomic_output import move_into_place, output_errors, private_folder, private_folder_path
+from talkhouse.query import manifest, sandbox
+from talkhouse.query.formats import ExportFormat
+from talkhouse.query.memory import in_little_memory
+from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import Selection, select
+from talkhouse.query.writers import write
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
-_WRITERS = {
-    FileFormat.PARQUET: writers.to_parquet,
-    FileFormat.CSV: writers.to_csv,
-    FileFormat.TSV: writers.to_tsv,
-    FileFormat.JSONL: writers.to_jsonl,
-    FileFormat.ARROW: writers.to_arrow,
-}
-
-_SUFFIXES = {f".{form}": form for form in FileFormat} | {".feather": FileFormat.ARROW}
+_SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
 
 
 @dataclass(frozen=True)
@@ -49,71 +41,71 @@ def export(
     name: str,
     output: Path,
     *,
-    form: FileFormat | None = None,
+    file_format: ExportFormat | None = None,
     split: str | None = None,
     columns: Sequence[str] | None = None,
     limit: int | None = None,
     force: bool = False,
-    told: writers.Told = lambda _: None,
-    whole: Callable[[], None] = lambda: None,
+    on_rows: OnRows = lambda _: None,
+    check_complete: Callable[[], None] = lambda: None,
 ) -> Exported:
     """Write a view or table to a file and describe it in ``<output>.manifest.json``.
 
-    ``form`` is told by the output's ending where it is not given; ``split`` is a publisher's own name, or a standard
-    one (train, validation, test) that no publisher's split has; ``force`` replaces files that are there. ``told`` hears
-    how many more rows are written; ``whole`` is called before the files appear and raises where the rows are not all.
+    ``file_format`` follows from the output's ending where it is not given; ``split`` is a publisher's own name, or a
+    standard one (train, validation, test) that no publisher's split has; ``force`` replaces existing files.
+    ``check_complete`` is called before the files appear and raises where rows are missing.
 
     Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
     """
-    form = form or _by_suffix(output)
-    described = manifest.beside(output)
-    _check_free(con, (output, described), force=force)
+    file_format = file_format or _by_suffix(output)
+    manifest_path = manifest.path_for(output)
+    _check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(con, name, split=split, columns=columns, limit=limit)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(con, selection)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, form, part, told))
-            text.write_text(manifest.manifest(con, selection, sources, form, part, rows), encoding="utf-8")
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
+            text.write_text(manifest.describe(con, selection, sources, file_format, part, rows), encoding="utf-8")
             size = part.stat().st_size
-            whole()
+            check_complete()
             # In this order no manifest ever stands beside rows that it is not about, whenever the process is killed.
-            described.unlink(missing_ok=True)
-            swap(part, output.resolve())
-            swap(text, described)
+            manifest_path.unlink(missing_ok=True)
+            move_into_place(part, output.resolve())
+            move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, described, rows, size, sources)
+    return Exported(selection.full_name, output, manifest_path, rows, size, sources)
 
 
-def settle(con: duckdb.DuckDBPyConnection, output: Path) -> None:
-    """Let a connection sort in the private folder that the export has beside its output, and that goes with it.
+def configure(con: duckdb.DuckDBPyConnection, output: Path) -> None:
+    """Let a connection sort in the private folder beside the output, which is removed with it.
 
     Not part of ``export``: DuckDB can't change the folder of a connection that has used it once. Without this it is
     DuckDB's own, beside the warehouse.
     """
     # DuckDB shows a bar of its own on standard output where it takes Python for interactive.
     con.execute("set enable_progress_bar = false")
-    con.execute(f"set temp_directory = {literal(str(private_folder_of(output) / 'sorting'))}")
+    con.execute(f"set temp_directory = {literal(str(private_folder_path(output) / 'sorting'))}")
 
 
-def _by_suffix(output: Path) -> FileFormat:
-    form = _SUFFIXES.get(output.suffix.lower())
-    if form is None:
+def _by_suffix(output: Path) -> ExportFormat:
+    file_format = _SUFFIXES.get(output.suffix.lower())
+    if file_format is None:
         raise UsageError(
             f"the name '{output.name}' does not tell the format",
             expected=f"a name that ends in {', '.join(_SUFFIXES)}",
-            next_step=f"give --format {'|'.join(FileFormat)}",
+            next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
-    return form
+    return file_format
 
 
 def _check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
-    """Refuse to write over the warehouse, and without ``force`` over anything."""
+    """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
     rows = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
     warehouses = [Path(path) for (path,) in rows if path]
     for path in paths:
-        with atomic_output.told(path):
+        with output_errors(path):
             if path.is_dir() or not path.exists():
                 continue
             if any(path.samefile(warehouse) for warehouse in warehouses):
@@ -125,14 +117,9 @@ def _check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force:
 
 
 def _write(
-    con: duckdb.DuckDBPyConnection, selection: Selection, form: FileFormat, path: Path, told: writers.Told
+    con: duckdb.DuckDBPyConnection, selection: Selection, file_format: ExportFormat, path: Path, on_rows: OnRows
 ) -> int:
-    written = 0
-
-    def count(rows: int) -> None:
-        nonlocal written
-        written += rows
-        told(rows)
-
-    _WRITERS[form](Rows(con, con.sql(selection.sql())), path, count)
-    return written
+    rows = Rows(con.sql(selection.sql()), on_rows=on_rows)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        write(rows, file_format, stream)
+    return rows.count

@@ -1,10 +1,10 @@
-"""The formats that commands offer, apart from what writes them: nobody waits for DuckDB to read a help page."""
+"""The formats that commands offer, apart from what writes them: a help page need not load DuckDB."""
 
 from enum import StrEnum
 
 
-class Format(StrEnum):
-    """The formats that a query's rows can be given in."""
+class QueryFormat(StrEnum):
+    """The formats of a query's rows."""
 
     TABLE = "table"
     CSV = "csv"
@@ -14,7 +14,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-class FileFormat(StrEnum):
+class ExportFormat(StrEnum):
     """The formats of an exported file."""
 
     PARQUET = "parquet"

@@ -19,16 +19,16 @@ from meta.loads order by load_id desc limit 1
 """
 
 _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
-"""Columns that tell the corpus of a row, the surest first; all but the first are keys that begin with its id."""
+"""Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
 
 
-def beside(output: Path) -> Path:
-    """Name the manifest of a file."""
+def path_for(output: Path) -> Path:
+    """Return the path of a file's manifest."""
     return output.with_name(f"{output.name}.manifest.json")
 
 
 def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
-    """Give the corpora whose rows are selected; all of the warehouse where the rows do not tell."""
+    """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
     known = dicts(con.execute(f"{_CORPORA} order by corpus_id"))
     own = [corpus for corpus in known if corpus["corpus_id"] == selection.schema]
     key = next((column for column in _KEYS if column in selection.known), None)
@@ -39,26 +39,26 @@ def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[s
     return [corpus for corpus in known if (corpus["corpus_id"],) in found]
 
 
-def manifest(
+def describe(
     con: duckdb.DuckDBPyConnection,
     selection: Selection,
     sources: list[dict[str, Any]],
-    form: str,
+    file_format: str,
     path: Path,
     rows: int,
 ) -> str:
-    """Describe a file that was written, as JSON; the same file of the same build has the same manifest."""
+    """Return the description of a file as JSON; the same file of the same build has the same manifest."""
     (build,) = dicts(con.execute(_BUILD))
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    described = {
+    content = {
         "name": selection.full_name,
         "split": selection.split,
         "split_column": selection.split_column,
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,
-        "format": form,
+        "format": file_format,
         "rows": rows,
         "bytes": path.stat().st_size,
         "sha256": sha256,
@@ -67,4 +67,4 @@ def manifest(
         "build": build,
         "corpora": sources,
     }
-    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,6 +1,6 @@
-"""The cage of the console: a query sees the warehouse and nothing else, and it can be stopped.
+"""The sandbox of the console: a query sees the warehouse and nothing else.
 
-What each switch was seen to stop, and what none of them stops, is in docs/decisions/0007-console.md.
+What each setting was seen to stop, and what none of them stops, is in docs/decisions/0007-sandbox.md.
 """
 
 import re
@@ -8,19 +8,17 @@ import re
 import duckdb
 
 from schema.errors import QueryFailed, UsageError
-from talkhouse.query.suggestions import hint
+from talkhouse.query.suggestions import suggest
 
-ALWAYS = {
-    # The variables of our own code are no tables.
+_COMMON_SETTINGS = {
+    # A query can't read the variables of this program as tables.
     "python_enable_replacements": "false",
-    # JSON and UUID stay what they are in Parquet; here because nothing can be set in the cage.
-    "arrow_lossless_conversion": "true",
     # DuckDB draws its bar on standard output, among the rows.
     "enable_progress_bar": "false",
 }
-"""What is set in the cage and out of it."""
+"""Settings inside the sandbox and outside it."""
 
-SWITCHES = {
+_SANDBOX_SETTINGS = {
     # Without external access DuckDB still lets a query overwrite the database's own file, its log and its temporary
     # folder, which it puts on the list of allowed paths: copy (select 1) to 'w.duckdb' (use_tmp_file false).
     # Only a disabled file system closes that; it also stops spilling, so there is no temporary folder to name.
@@ -35,12 +33,12 @@ SWITCHES = {
     # The last one: nothing can be set after it.
     "lock_configuration": "true",
 }
-"""DuckDB's own switches, in the order in which they are turned."""
+"""Settings of the sandbox, in the order in which they are made."""
 
 READING = ("SELECT", "EXPLAIN", "MULTI")
-"""Statements that a caged query may be; a pivot is a MULTI, as it first looks for its columns."""
+"""Statements that are allowed in the sandbox; a pivot is a MULTI, as it first looks for its columns."""
 
-LIFT = "if you trust the query, give --unsafe (the warehouse stays open read-only)"
+_UNSAFE = "if you trust the query, add --unsafe (the warehouse stays open read-only)"
 
 _REFUSAL = re.compile(
     r"disabled (by|through) configuration|configuration has been locked|it exists in the \w+ extension"
@@ -49,9 +47,9 @@ _REFUSAL = re.compile(
 _NO_DISK = "no temporary directory is specified"
 
 
-def settle(con: duckdb.DuckDBPyConnection, *, caged: bool = True) -> None:
-    """Set a connection up for the console: caged, it loses files, network, extensions and settings for good."""
-    for name, value in (ALWAYS | SWITCHES if caged else ALWAYS).items():
+def configure(con: duckdb.DuckDBPyConnection, *, sandboxed: bool = True) -> None:
+    """Configure a connection for the console: sandboxed, it loses files, network, extensions and settings for good."""
+    for name, value in (_COMMON_SETTINGS | (_SANDBOX_SETTINGS if sandboxed else {})).items():
         con.execute(f"set {name} = {value}")
 
 
@@ -68,42 +66,42 @@ def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
     return statements
 
 
-def check(statements: list[duckdb.Statement]) -> None:
+def check_statements(statements: list[duckdb.Statement]) -> None:
     """Refuse everything but one statement that reads."""
-    kinds = [kind(statement) for statement in statements]
+    kinds = [statement_type(statement) for statement in statements]
     if len(kinds) == 1 and kinds[0] in READING:
         return
     one = "one statement that reads: select, from, with, values, pivot, describe, show, summarize, explain"
     raise QueryFailed(
-        "the console is caged: a query may only read, and the warehouse is open read-only",
+        "the console is sandboxed: a query may only read, and the warehouse is open read-only",
         expected=one,
-        found=f"{kinds[0]}" if len(kinds) == 1 else f"{len(kinds)} statements: {', '.join(kinds)}",
-        next_step=LIFT,
+        found=kinds[0] if len(kinds) == 1 else f"{len(kinds)} statements: {', '.join(kinds)}",
+        next_step=_UNSAFE,
     )
 
 
-def kind(statement: duckdb.Statement) -> str:
-    """Name the kind of a statement; DuckDB has kinds that its Python package can't name."""
+def statement_type(statement: duckdb.Statement) -> str:
+    """Return the type of a statement; DuckDB has types that its Python package can't name."""
     try:
         return statement.type.name
     except ValueError:
-        return "a statement of another kind"
+        return "a statement of another type"
 
 
 def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> QueryFailed:
-    """Say why a query failed, with DuckDB's own message, and whether it was the cage; with ``con``, what there is."""
+    """Return why a query failed, in DuckDB's words, and whether the sandbox stopped it; with ``con``, what exists."""
     text = str(error)
     if _NO_DISK in text:
         return QueryFailed(
-            "the query needs more memory than there is; a caged query can't use the disk for it",
+            "the query needs more memory than there is; a sandboxed query can't use the disk for it",
             found=text.splitlines()[0],
-            next_step=f"read fewer rows or columns, or {LIFT}",
+            next_step=f"read fewer rows or columns, or {_UNSAFE}",
         )
     if _REFUSAL.search(text):
         return QueryFailed(
-            "the console is caged: a query can't reach files, the network, extensions or settings",
+            "the console is sandboxed: a query can't reach files, the network, extensions or settings",
             found=text,
-            next_step=LIFT,
+            next_step=_UNSAFE,
         )
-    expected, next_step = hint(con, text) if con else (None, "list the views with: talkhouse views")
+    expected, next_step = suggest(con, text) if con else (None, "list the views with: talkhouse views")
     return QueryFailed("the query failed", expected=expected, found=text, next_step=next_step)

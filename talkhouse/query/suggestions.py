@@ -1,4 +1,4 @@
-"""What there is instead of a name that a query got wrong; DuckDB's own message knows no schemas and no other tables."""
+"""What exists instead of a name that a query got wrong: DuckDB's own message knows no schemas and no other tables."""
 
 import re
 from typing import NamedTuple
@@ -20,39 +20,40 @@ _COLUMNS = "select distinct column_name from duckdb_columns() where not internal
 _HOLDERS = f"{_RELATIONS} and column_name = ? order by all"
 
 
-class Hint(NamedTuple):
+class Suggestion(NamedTuple):
     """What was expected instead, and what to type next."""
 
     expected: str | None
     next_step: str
 
 
-def hint(con: duckdb.DuckDBPyConnection, message: str) -> Hint:
-    """Read DuckDB's message about a query and say what exists instead."""
+def suggest(con: duckdb.DuckDBPyConnection, message: str) -> Suggestion:
+    """Read DuckDB's message about a query and return what exists instead."""
     if table := _TABLE.search(message):
-        return Hint(f"one of: {', '.join(_some(_relations(con, table[1])))}", "list the views with: talkhouse views")
+        names = _first(_closest_relations(con, table[1]))
+        return Suggestion(f"one of: {', '.join(names)}", "list the views with: talkhouse views")
     if column := _COLUMN.search(message):
-        return _of_column(con, column[1] or column[2])
+        return _for_column(con, column[1] or column[2])
     if "syntax error" in message:
-        return Hint(None, "mend the query at the mark; text stands in single quotes, odd names in double quotes")
-    return Hint(None, "list the views with: talkhouse views   and their columns with: talkhouse views NAME")
+        return Suggestion(None, "fix the query at the mark; text stands in single quotes, odd names in double quotes")
+    return Suggestion(None, "list the views with: talkhouse views   and their columns with: talkhouse views NAME")
 
 
-def _of_column(con: duckdb.DuckDBPyConnection, name: str) -> Hint:
-    """Say where the column is, for many are in another table than one expects; or which come close."""
+def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
+    """Return where the column is, since many are in another table than one expects, or which names come close."""
     step = "see the columns of a table or view with: talkhouse views NAME"
     holders = [holder for (holder,) in con.execute(_HOLDERS, [name]).fetchall()]
     holders.sort(key=lambda one: not one.startswith("main."))
     if holders:
-        return Hint(f"a column of the tables in the query; '{name}' is in: {', '.join(_some(holders))}", step)
+        return Suggestion(f"a column of the tables in the query; '{name}' is in: {', '.join(_first(holders))}", step)
     known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
     near = closest(name, known)
-    return Hint(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
+    return Suggestion(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
 
 
-def _relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
+def _closest_relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
     return closest(name, (found for (found,) in con.execute(_RELATIONS).fetchall()))
 
 
-def _some(names: list[str]) -> list[str]:
+def _first(names: list[str]) -> list[str]:
     return names[:_SHOWN] + (["..."] if len(names) > _SHOWN else [])

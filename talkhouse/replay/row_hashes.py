@@ -1,15 +1,15 @@
-"""What the tables hold of one corpus, as a number for each table: equal where the rows are."""
+"""Counts and hashes the rows of one corpus in each table: equal where the rows are equal."""
 
 import duckdb
 from sqlalchemy import JSON, Column
 
 from schema.tables import metadata, owned_by, qualified
 
-Contents = dict[str, tuple[int, int | None]]
+RowHashes = dict[str, tuple[int, int | None]]
 
 
-def contents(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Contents:
-    """Count and hash the rows of a corpus in every table that has rows of corpora, in whatever order they are.
+def row_hashes(con: duckdb.DuckDBPyConnection, corpus_id: str) -> RowHashes:
+    """Count and hash the rows of a corpus in every table that has rows of corpora; their order does not matter.
 
     JSON is compared without the blanks between its parts, which say nothing.
     """

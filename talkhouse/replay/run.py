@@ -1,4 +1,4 @@
-"""Reads the quarantine again after a reader or a rule has changed, from the warehouse alone, and loads what passes."""
+"""Reads the quarantine again from the warehouse alone, after a reader or a rule has changed, and loads what passes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -9,26 +9,28 @@ from typing import NamedTuple
 import duckdb
 
 from ingest.corpus import Corpus
+from ingest.disk_files import disk_files
 from ingest.file_buffer import FileBuffer
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from ingest.registry import DEFAULT_ROOT as CORPORA
 from ingest.registry import corpora, pick
-from ingest.sources import SourceFile, disk_files
+from ingest.sources import SourceFile
 from queries.catalogue import DEFAULT_ROOT as QUERIES
 from queries.catalogue import catalogue
 from schema import warehouse
 from schema.errors import BuildFailed
-from talkhouse.build.plan import Old, Plan, look
+from talkhouse.build.memory_limit import MemoryLimit
+from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
-from talkhouse.build.quality_gate import limit_quarantine
+from talkhouse.build.quality_gate import check_quarantine
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Input, Request
-from talkhouse.build.run import DEFAULT_LIMIT, clear_failures
+from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.relations import check_corpus
-from talkhouse.replay.row_hashes import contents
+from talkhouse.replay.row_hashes import row_hashes
 from talkhouse.restore.output_paths import Source, sources
 from talkhouse.restore.write_back import fill
 
@@ -36,8 +38,8 @@ _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
 
 
-class Refusal(NamedTuple):
-    """A quarantined record: where it is, and why it is there."""
+class Quarantined(NamedTuple):
+    """A record in quarantine: where it was published, and why it was refused."""
 
     file: str
     pointer: str
@@ -53,15 +55,15 @@ class Replayed:
     quarantined: int
     """Records that were in quarantine."""
     passed: int
-    """Of these, records that are read now."""
+    """Of these, records that are loaded now."""
     refused: Counter[str]
-    """Records that still are in quarantine, by the rule that they break now."""
-    newly: list[Refusal]
-    """Records that were loaded, and are refused now."""
+    """Counts of the records that are still in quarantine, by the rule that they break now."""
+    newly: list[Quarantined]
+    """Records that were loaded before and are refused now."""
     loaded: tuple[int, int]
-    """Records of the corpus that were and are loaded."""
+    """Records of the corpus that were loaded before, and that are loaded now."""
     tables: list[str]
-    """Tables with other rows than before."""
+    """Tables whose rows have changed."""
 
 
 @dataclass(frozen=True)
@@ -80,79 +82,86 @@ def replay(
     only: tuple[str, ...] = (),
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
-    told: Callable[[str], None] = lambda _: None,
+    on_write_back: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """Read the corpora that have quarantined records again, and publish a warehouse if that changes anything.
 
     The corpora are written back into a private folder and loaded from there, so that neither the data folder nor the
-    network is needed; what the warehouse says of the publisher's files stays. ``only``: these corpora and no others.
-    ``limit``: how much of a corpus may be in quarantine in a warehouse that is published.
-    ``told`` hears the id of each corpus that is about to be written back; ``progress`` is about reading it again.
+    network is needed; what the warehouse says about the publisher's files stays. ``only``: these corpora and no others.
+    ``limit``: how much of a corpus may be in quarantine in a warehouse that is published. ``memory_limit``: how much
+    memory DuckDB may take. ``on_write_back`` is called with the id of each corpus before it is written back;
+    ``progress`` is about reading it again.
     """
     known = corpora((CORPORA, *corpus_roots))
-    with acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace, clear_failures(path):
+    with (
+        acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
+        explain_failures(path, memory_limit),
+    ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)
-        old = look(workspace.old, shown=path)
-        if old is None or not names:
+        published = read_published(workspace.old, shown=path)
+        if published is None or not names:
             return Result(path, [], is_published=False)
         migrate_old(workspace)
-        request = _written_back(workspace, {name: pick(known, name) for name in names}, old, told)
-        keep = tuple(sorted(old.readers.keys() - set(names)))
-        todo = Plan(request.inputs, keep, (), (), is_current=False)
-        stage = Stage(path, workspace, progress, known, catalogue((QUERIES, *query_roots)), request, todo)
+        request = _write_back(workspace, {name: pick(known, name) for name in names}, published, on_write_back)
+        keep = tuple(sorted(published.readers.keys() - set(names)))
+        plan = Plan(request.inputs, keep, (), (), is_current=False)
+        stage = Stage(workspace, progress, known, catalogue((QUERIES, *query_roots)), request, plan, memory_limit)
         stage.build(_ALL)
-        found = [_compared(workspace, name) for name in names]
+        found = [_compare(workspace, name) for name in names]
         is_changed = any(one.tables for one in found)
         if is_changed:
             with warehouse.connect(workspace.stage) as con:
-                limit_quarantine(con, [known[name] for name in names], limit)
+                check_quarantine(con, [known[name] for name in names], limit)
         if is_changed and not dry_run:
             publish(workspace)
         return Result(path, found, is_published=is_changed and not dry_run)
 
 
 def _quarantined(con: duckdb.DuckDBPyConnection, only: tuple[str, ...]) -> list[str]:
-    """Name the corpora that have something in quarantine; UsageError for one that is not in the warehouse."""
+    """List the corpora that have something in quarantine; UsageError for one that is not in the warehouse."""
     for name in only:
         check_corpus(con, name)
     found = con.execute("select distinct corpus_id from meta.quarantine order by all").fetchall()
     return [name for (name,) in found if not only or name in only]
 
 
-def _written_back(workspace: Workspace, wanted: Mapping[str, Corpus], old: Old, told: Callable[[str], None]) -> Request:
-    """Write corpora back into the workspace, archives as archives, and ask for them to be read again from there."""
+def _write_back(
+    workspace: Workspace, wanted: Mapping[str, Corpus], published: PublishedState, on_write_back: Callable[[str], None]
+) -> Request:
+    """Write corpora back into the workspace, archives as archives, and return a request to read them from there."""
     inputs = []
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
         for name, corpus in wanted.items():
-            told(name)
+            on_write_back(name)
             folder = workspace.folder / "published" / name
             folder.mkdir(parents=True)
             fill(con, corpus, folder, archives=True, placeholders=True)
-            reader = _AsPublished(corpus, {source.id: source for source in sources(con, name)})
-            _, is_sample = old.readers[name]
+            reader = _ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
+            _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name), is_sample))
-    # A replay says nothing of folders that are not read: what was found of them stays.
-    return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(old.ignored)), is_replay=True)
+    # A replay says nothing about folders that are not read: what was found of them stays.
+    return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
 
 
 @dataclass(frozen=True)
-class _AsPublished:
-    """Shows a corpus's reader copies of its files as if they were the publisher's."""
+class _ReaderOfCopies:
+    """Gives a corpus's reader copies of its files as if they were the publisher's."""
 
     corpus: Corpus
     known: Mapping[str, Source]
 
     def read(self, files: list[SourceFile]) -> Iterator[Outcome]:
-        """Let the reader read; BuildFailed where it takes a file now whose content nobody kept."""
+        """Read the copies; BuildFailed where the reader now takes a file whose content the warehouse does not have."""
         for outcome in self.corpus.read([_Copy(file, self.known[file.id].sha256) for file in files]):
             file = _file_of(outcome)
             if file is not None and not self.known[file.id].is_data:
                 raise BuildFailed(
-                    "the reader takes a file now that was no data before: its content is not in the warehouse",
+                    "the reader now takes a file that was not data before: its content is not in the warehouse",
                     where=file.id,
                     next_step="read it from the publisher's files, with: talkhouse build --data DIR",
                 )
@@ -161,8 +170,8 @@ class _AsPublished:
 
 def _file_of(outcome: Outcome) -> SourceFile | None:
     match outcome:
-        case Loaded(place) | Rejected(place):
-            return place.file
+        case Loaded(location) | Rejected(location):
+            return location.file
         case FileEnvelope(file):
             return file
         case _:
@@ -199,19 +208,19 @@ class _Copy(SourceFile):
         self.has_bom, self.sha256 = self._file.has_bom, self._published_sha256
 
 
-def _compared(workspace: Workspace, corpus_id: str) -> Replayed:
-    """Say what changed between the warehouse before and the staged one."""
+def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
+    """Compare the previous warehouse and the staged one."""
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
-        old, loaded, before = _refusals(con, corpus_id), _loaded(con, corpus_id), contents(con, corpus_id)
+        old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_hashes(con, corpus_id)
     with warehouse.connect(workspace.stage) as con:
-        new, loads, after = _refusals(con, corpus_id), _loaded(con, corpus_id), contents(con, corpus_id)
-    was, is_now = {one[:2] for one in old}, {one[:2] for one in new}
-    refused_whole = {file for file, pointer in is_now if not pointer}
-    newly = [one for one in new if one[:2] not in was and (one.file, "") not in was]
+        new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_hashes(con, corpus_id)
+    locations, now = {one[:2] for one in old}, {one[:2] for one in new}
+    refused_whole = {file for file, pointer in now if not pointer}
+    newly = [one for one in new if one[:2] not in locations and (one.file, "") not in locations]
     return Replayed(
         corpus_id,
         quarantined=len(old),
-        passed=sum(place not in is_now and place[0] not in refused_whole for place in was),
+        passed=sum(one not in now and one[0] not in refused_whole for one in locations),
         refused=Counter(one.rule for one in new if one not in newly),
         newly=newly,
         loaded=(loaded, loads),
@@ -219,9 +228,9 @@ def _compared(workspace: Workspace, corpus_id: str) -> Replayed:
     )
 
 
-def _refusals(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Refusal]:
+def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Quarantined]:
     query = "select source_file_id, pointer, rule, detail from meta.quarantine where corpus_id = ? order by all"
-    return [Refusal(*row) for row in con.execute(query, [corpus_id]).fetchall()]
+    return [Quarantined(*row) for row in con.execute(query, [corpus_id]).fetchall()]
 
 
 def _loaded(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:

@@ -1,4 +1,4 @@
-"""Archives of given files: the same bytes whenever they are made, for times and owners are not written down."""
+"""Archives of files: the same bytes whenever they are made, since times and owners are left out."""
 
 import gzip
 import shutil
@@ -12,7 +12,7 @@ _RIGHTS = 0o644
 
 
 def pack(archive: Path, members: Mapping[str, Path]) -> None:
-    """Make a .zip or .tar.gz, told by its name, of files under their names inside it; one file at a time is read."""
+    """Make a .zip or .tar.gz (its name decides) of files by their names inside it; one file at a time is read."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     (_zip if archive.name.lower().endswith(".zip") else _tar)(archive, members)
 

@@ -1,4 +1,4 @@
-"""Where the files of a corpus are that a warehouse was built from, as far as it says so and they are still there."""
+"""Finds the files that a corpus in a warehouse was built from, or its files in a data folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files
 from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
 
@@ -20,8 +20,8 @@ limit 1
 _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 
-def origin(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> list[DiskFile]:
-    """Give the files that a corpus was read from last; UsageError where they are no longer where they were."""
+def files_built_from(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> list[DiskFile]:
+    """List the files that a corpus was last read from; UsageError where they are no longer where they were."""
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
     found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
@@ -38,10 +38,10 @@ def origin(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_i
     )
 
 
-def under(known: Mapping[str, Corpus], data: Path, present: list[str]) -> dict[str, list[DiskFile]]:
-    """Give the files of each corpus in a data folder; a corpus of the warehouse that has no folder there has none.
+def files_in_folder(known: Mapping[str, Corpus], data: Path, present: list[str]) -> dict[str, list[DiskFile]]:
+    """List the files of each corpus in a data folder; a corpus of the warehouse without a folder there has none.
 
-    Raises UsageError where there is no such folder, or nothing of these corpora in it.
+    Raises UsageError where there is no such folder, or none of these corpora in it.
     """
     if not data.is_dir():
         raise UsageError("there is no such data folder", where=data, next_step="check the path, as seen from here")

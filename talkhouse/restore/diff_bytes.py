@@ -12,7 +12,7 @@ _END = "the end of the file"
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place at which two files differ; of JSON its pointer, of anything else its line and byte, from 1."""
+    """Where two files first differ: in JSON a pointer, in anything else line and byte, from 1."""
 
     what: str
     pointer: str | None = None
@@ -22,42 +22,42 @@ class Difference:
     expected: str | None = None
     """What the publisher's file has there, shortened."""
     found: str | None = None
-    """What the warehouse gave back."""
+    """What the file that was written back has there."""
 
 
-def first_difference(came: Iterable[bytes], went: IO[bytes]) -> Difference | None:
-    """Compare a file that came in pieces with a stream; memory: one piece of each."""
-    place = _Place()
-    for piece in came:
-        other = went.read(len(piece))
-        if other != piece:
-            return place.difference(piece, other + went.read(_SHOWN))
-        place.advance(piece)
-    rest = went.read(_SHOWN)
-    return place.difference(b"", rest) if rest else None
+def first_difference(published: Iterable[bytes], restored: IO[bytes]) -> Difference | None:
+    """Compare a file that is read in chunks with a stream; memory: one chunk of each."""
+    position = _Position()
+    for chunk in published:
+        other = restored.read(len(chunk))
+        if other != chunk:
+            return position.difference(chunk, other + restored.read(_SHOWN))
+        position.advance(chunk)
+    rest = restored.read(_SHOWN)
+    return position.difference(b"", rest) if rest else None
 
 
-class _Place:
-    """Where in a file we are: the line, how many bytes of it are behind us, and the last of them."""
+class _Position:
+    """A position in a file: the line, how many of its bytes have been read, and the last of them."""
 
     def __init__(self) -> None:
         self.line, self.byte = 1, 0
         self._before = b""
 
-    def advance(self, piece: bytes) -> None:
-        """Go on by some bytes."""
-        ends = piece.count(b"\n")
-        last = piece[piece.rfind(b"\n") + 1 :] if ends else piece
+    def advance(self, chunk: bytes) -> None:
+        """Move on by some bytes."""
+        ends = chunk.count(b"\n")
+        last = chunk[chunk.rfind(b"\n") + 1 :] if ends else chunk
         self.line += ends
-        self.byte = len(last) if ends else self.byte + len(piece)
+        self.byte = len(last) if ends else self.byte + len(chunk)
         self._before = last[-_SHOWN:] if ends else (self._before + last)[-_SHOWN:]
 
-    def difference(self, piece: bytes, other: bytes) -> Difference:
+    def difference(self, chunk: bytes, other: bytes) -> Difference:
         """Find the first byte that differs, and show both lines around it."""
-        same = _common(piece, other)
-        self.advance(piece[:same])
-        one, two = piece[same:], other[same:]
-        ended = "the file that was given back ends here" if not two else "the file that was given back goes on here"
+        same = _common(chunk, other)
+        self.advance(chunk[:same])
+        one, two = chunk[same:], other[same:]
+        ended = "the restored file ends here" if not two else "the restored file goes on here"
         return Difference(
             ended if not one or not two else "other bytes",
             line=self.line,
@@ -67,7 +67,7 @@ class _Place:
         )
 
     def _line(self, rest: bytes) -> str:
-        """Show the line around a place, its end included."""
+        """Show the line around the position, its end included."""
         after = rest[: rest.find(b"\n", 0, _SHOWN) + 1 or _SHOWN]
         try:
             return repr((self._before + after).decode())

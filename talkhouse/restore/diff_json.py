@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ingest.decode import BadRecord, pointer
+from ingest.decode import BadRecord
+from ingest.decode import pointer as escaped
 from ingest.json_members import views
 from talkhouse.restore.diff_bytes import Difference
 
@@ -38,103 +39,105 @@ class _Object(NamedTuple):
     pairs: list[tuple[str, Any]]
 
 
-def json_difference(came: bytes | memoryview, went: bytes | memoryview, place: str = "") -> Difference | None:
+def json_difference(before: bytes | memoryview, after: bytes | memoryview, pointer: str = "") -> Difference | None:
     """Compare two JSON texts by value and order of keys; memory: the texts, and the values of one member."""
-    if came == went:
+    if before == after:
         return None
-    opening = bytes(came[:64]).lstrip()[:1]
-    can_split = opening in (b"{", b"[") and opening == bytes(went[:64]).lstrip()[:1]
-    if not can_split or max(len(came), len(went)) <= _WHOLE:
+    opening = bytes(before[:64]).lstrip()[:1]
+    can_split = opening in (b"{", b"[") and opening == bytes(after[:64]).lstrip()[:1]
+    if not can_split or max(len(before), len(after)) <= _WHOLE:
         try:
-            if msgspec.json.format(bytes(came), indent=-1) == msgspec.json.format(bytes(went), indent=-1):
-                return None  # but for blanks the same to the byte, which is told ten times faster than by decoding
+            if msgspec.json.format(bytes(before), indent=-1) == msgspec.json.format(bytes(after), indent=-1):
+                return None  # but for blanks the same to the byte, which takes a tenth of the time of decoding
         except msgspec.DecodeError:
             pass  # NaN, or malformed
         try:
-            return _of_values(_decoded(came), _decoded(went), place)
+            return _of_values(_decoded(before), _decoded(after), pointer)
         except (ValueError, RecursionError):
             pass  # a member is malformed: each is compared by itself
     if can_split:
         try:
-            return _of_members(list(views(came)), list(views(went)), place, is_object=opening == b"{")
+            return _of_members(list(views(before)), list(views(after)), pointer, is_object=opening == b"{")
         except BadRecord:
-            pass  # brackets that don't match: nothing but bytes can be compared
-    one, other = (bytes(text).strip().decode(errors="backslashreplace") for text in (came, went))
-    return None if one == other else _of_spellings(one, other, place)
+            pass  # brackets that don't match: only bytes can be compared
+    one, other = (bytes(text).strip().decode(errors="backslashreplace") for text in (before, after))
+    return None if one == other else _of_spellings(one, other, pointer)
 
 
 def _of_members(
-    came: list[tuple[str, Any]], went: list[tuple[str, Any]], place: str, *, is_object: bool
+    before: list[tuple[str, Any]], after: list[tuple[str, Any]], pointer: str, *, is_object: bool
 ) -> Difference | None:
     """Compare the members of two large or malformed objects or lists, one by one."""
-    if is_object and (found := _of_keys([key for key, _ in came], [key for key, _ in went], place)):
+    if is_object and (found := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
         return found
-    for (token, one), (_, other) in zip(came, went, strict=False):
-        if found := json_difference(memoryview(one), memoryview(other), place + pointer(token)):
+    for (token, one), (_, other) in zip(before, after, strict=False):
+        if found := json_difference(memoryview(one), memoryview(other), pointer + escaped(token)):
             return found
-    return _of_lengths(came, went, place)
+    return _of_lengths(before, after, pointer)
 
 
-def _of_values(came: Any, went: Any, place: str) -> Difference | None:
+def _of_values(before: Any, after: Any, pointer: str) -> Difference | None:
     """Compare two decoded values."""
-    if type(came) is not type(went):
-        return Difference("another type", place, expected=_shown(came), found=_shown(went))
-    if isinstance(came, _Object):
-        keys = _of_keys([key for key, _ in came.pairs], [key for key, _ in went.pairs], place)
-        members = ((key, one, other) for (key, one), (_, other) in zip(came.pairs, went.pairs, strict=False))
-        return keys or _first(members, place)
-    if isinstance(came, list):
-        items = ((str(index), one, other) for index, (one, other) in enumerate(zip(came, went, strict=False)))
-        return _first(items, place) or _of_lengths(came, went, place)
-    if isinstance(came, _Number):
-        return None if _is_same_number(came, went) else _of_spellings(came.literal, went.literal, place)
-    if isinstance(came, str) and came != went:
-        return _of_texts(came, went, place)
-    return None if came == went else Difference("another value", place, expected=_shown(came), found=_shown(went))
+    if type(before) is not type(after):
+        return Difference("another type", pointer, expected=_shown(before), found=_shown(after))
+    if isinstance(before, _Object):
+        keys = _of_keys([key for key, _ in before.pairs], [key for key, _ in after.pairs], pointer)
+        members = ((key, one, other) for (key, one), (_, other) in zip(before.pairs, after.pairs, strict=False))
+        return keys or _first(members, pointer)
+    if isinstance(before, list):
+        items = ((str(index), one, other) for index, (one, other) in enumerate(zip(before, after, strict=False)))
+        return _first(items, pointer) or _of_lengths(before, after, pointer)
+    if isinstance(before, _Number):
+        return None if _is_same_number(before, after) else _of_spellings(before.literal, after.literal, pointer)
+    if isinstance(before, str) and before != after:
+        return _of_texts(before, after, pointer)
+    return (
+        None if before == after else Difference("another value", pointer, expected=_shown(before), found=_shown(after))
+    )
 
 
-def _first(members: Iterable[tuple[str, Any, Any]], place: str) -> Difference | None:
-    differences = (_of_values(one, other, place + pointer(token)) for token, one, other in members)
+def _first(members: Iterable[tuple[str, Any, Any]], pointer: str) -> Difference | None:
+    differences = (_of_values(one, other, pointer + escaped(token)) for token, one, other in members)
     return next((found for found in differences if found), None)
 
 
-def _of_keys(came: list[str], went: list[str], place: str) -> Difference | None:
+def _of_keys(before: list[str], after: list[str], pointer: str) -> Difference | None:
     """Compare the keys of two objects, in order."""
-    if came == went:
+    if before == after:
         return None
-    if sorted(came) == sorted(went):
-        one, other = next(pair for pair in zip(came, went, strict=True) if pair[0] != pair[1])
-        return Difference("keys in another order", place, expected=_shown(one), found=_shown(other))
-    one, other = next(pair for pair in zip_longest(came, went) if pair[0] != pair[1])
-    lacking = [key for key in came if key not in went]
+    if sorted(before) == sorted(after):
+        one, other = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
+        return Difference("keys in another order", pointer, expected=_shown(one), found=_shown(other))
+    one, other = next(pair for pair in zip_longest(before, after) if pair[0] != pair[1])
+    lacking = [key for key in before if key not in after]
     what = f"no key {_shown(lacking[0])}" if lacking else "a key too many"
-    return Difference(what, place, expected=_shown(one, "no key"), found=_shown(other, "no key"))
+    return Difference(what, pointer, expected=_shown(one, "no key"), found=_shown(other, "no key"))
 
 
-def _of_lengths(came: list[Any], went: list[Any], place: str) -> Difference | None:
-    if len(came) == len(went):
+def _of_lengths(before: list[Any], after: list[Any], pointer: str) -> Difference | None:
+    if len(before) == len(after):
         return None
-    return Difference("another number of items", place, expected=f"{len(came):,}", found=f"{len(went):,}")
+    return Difference("another number of items", pointer, expected=f"{len(before):,}", found=f"{len(after):,}")
 
 
-def _of_texts(came: str, went: str, place: str) -> Difference:
-    at = _first_unlike(came, went)
+def _of_texts(before: str, after: str, pointer: str) -> Difference:
+    at = _first_unlike(before, after)
     what = f"another text, from character {at + 1:,} on"
-    return Difference(what, place, expected=_shown(_cut(came, at)), found=_shown(_cut(went, at)))
+    return Difference(what, pointer, expected=_shown(_cut(before, at)), found=_shown(_cut(after, at)))
 
 
-def _of_spellings(came: str, went: str, place: str) -> Difference:
-    """Tell of two numbers, or of what is no JSON, as they are spelled."""
-    at = _first_unlike(came, went)
-    return Difference("another value", place, expected=_cut(came, at), found=_cut(went, at))
+def _of_spellings(before: str, after: str, pointer: str) -> Difference:
+    """Compare the spelling of two numbers, or of what is not JSON."""
+    at = _first_unlike(before, after)
+    return Difference("another value", pointer, expected=_cut(before, at), found=_cut(after, at))
 
 
-def _first_unlike(came: str, went: str) -> int:
-    return next((index for index, pair in enumerate(zip_longest(came, went)) if pair[0] != pair[1]), 0)
+def _first_unlike(before: str, after: str) -> int:
+    return next((index for index, pair in enumerate(zip_longest(before, after)) if pair[0] != pair[1]), 0)
 
 
 def _cut(text: str, at: int) -> str:
-    """Cut a text around a place."""
+    """Cut a text around a position."""
     begin = max(at - _SHOWN // 2, 0)
     return text[begin : begin + _SHOWN]
 

@@ -27,11 +27,11 @@ class OpenFiles:
         stream.write(piece)
 
     def __enter__(self) -> Self:
-        """Give itself; nothing is open yet."""
+        """Return itself; nothing is open yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what is open, also where one of them can't be closed for want of room."""
+        """Close what is open, even where one file can't be closed because the disk is full."""
         try:
             for stream in self._streams.values():
                 stream.close()

@@ -1,4 +1,4 @@
-"""The files of a corpus as the warehouse knows them, and the places that they are written to."""
+"""The files of a corpus as the warehouse knows them, and the paths that they are written to."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.sources import BOM, BOM_NOTE, unpacked
+from ingest.archives import unpacked
+from ingest.sources import BOM, BOM_NOTE
 from schema.errors import BuildFailed
 from talkhouse.restore.archives import pack
 
@@ -40,7 +41,7 @@ class Source(NamedTuple):
 
     @property
     def bom(self) -> bytes:
-        """The byte order mark that the file began with, if it did; what was refused whole has its own."""
+        """The byte order mark that the file began with, if it did; a file quarantined whole has it in its bytes."""
         return BOM if self.note == BOM_NOTE else b""
 
     @property
@@ -55,28 +56,28 @@ class Source(NamedTuple):
 
 
 def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Source]:
-    """Give the files of a corpus, by id."""
+    """List the files of a corpus, by id."""
     return [Source(*row) for row in con.execute(_SOURCES, [corpus_id]).fetchall()]
 
 
 class OutputPaths:
-    """Where the files of one corpus go: members of archives into a place of their own until they are packed."""
+    """The path of each file of one corpus; members of archives are kept in a folder of their own until packed."""
 
     def __init__(self, folder: Path, *, archives: bool) -> None:
         self.files: list[Path] = []
         self._folder, self.archives = folder, archives
-        self._places: dict[str, Path] = {}
+        self._paths: dict[str, Path] = {}
         self._members: defaultdict[str, dict[str, Path]] = defaultdict(dict)
 
-    def place(self, source: Source) -> Path:
-        """Give the path to write a file to; BuildFailed where its name points outside of the folder."""
-        if source.id not in self._places:
-            self._places[source.id] = self._new(source)
-        return self._places[source.id]
+    def path(self, source: Source) -> Path:
+        """Return the path to write a file to; BuildFailed where its name points outside of the folder."""
+        if source.id not in self._paths:
+            self._paths[source.id] = self._new(source)
+        return self._paths[source.id]
 
     def _new(self, source: Source) -> Path:
         if self.archives and source.member is not None:
-            path = self._folder / _MEMBERS / str(len(self._places))
+            path = self._folder / _MEMBERS / str(len(self._paths))
             self._members[source.on_disk][source.member] = path
             return path
         path = self._inside(source.name)

@@ -11,14 +11,14 @@ from schema.errors import RegistryError, UsageError
 from talkhouse.explore.resolve_id import resolve
 
 # A finding may point at something inside of a record: the longest pointer that leads there is the record's.
-_BY_PLACE = """
-with places as (
+_BY_LOCATION = """
+with locations as (
     select source_file_id, source_pointer as pointer, record_id, null as raw from main.records
     union all
     select source_file_id, pointer, null, raw from meta.quarantine
 )
 select record_id, raw
-from places
+from locations
 where starts_with($name, source_file_id)
     and ($name = source_file_id or starts_with($name, source_file_id || '#'))
     and starts_with($name[length(source_file_id) + 2:] || '/', pointer || '/')
@@ -30,38 +30,38 @@ _RECORDS = "select record_id from main.records where dialogue_id = ? order by al
 
 
 def raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] | None = None) -> bytes:
-    """Give the bytes of a source record, found by a name as ``show`` takes it or by its place, ``FILE#POINTER``.
+    """Return the bytes of a source record, found by an id as ``show`` takes it or by its location, ``FILE#POINTER``.
 
     JSON is equal in every value to what was published, everything else byte for byte. ``known`` are the corpora that
     can write their records, those of Talkhouse where it is left out; the quarantine needs none. Raises UsageError for
-    a name that is none or several, RegistryError for a record of an unknown corpus.
+    a name that fits no record or several, RegistryError for a record of an unknown corpus.
     """
     try:
         target = resolve(con, name)
     except UsageError:
-        place = con.execute(_BY_PLACE, {"name": name}).fetchone()
-        if place is None:
+        location = con.execute(_BY_LOCATION, {"name": name}).fetchone()
+        if location is None:
             raise
-        record_id, verbatim = place
+        record_id, verbatim = location
         return bytes(verbatim) if record_id is None else _written(con, record_id, known)
     record_id = target.id if target.kind == "record" else _only_record(con, target.id)
     return _written(con, record_id, known)
 
 
 def _only_record(con: duckdb.DuckDBPyConnection, dialogue_id: str) -> str:
-    """Give the record of a dialogue that has but one."""
+    """Return the only record of a dialogue; UsageError where it has several."""
     found = [str(record_id) for (record_id,) in con.execute(_RECORDS, [dialogue_id]).fetchall()]
     if len(found) > 1:
         raise UsageError(
             f"the dialogue {dialogue_id} has {len(found):,} records",
             expected=f"one of: {', '.join(found)}",
-            next_step="give one of these ids",
+            next_step="name one of these records",
         )
     return found[0]
 
 
 def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str, Corpus] | None) -> bytes:
-    """Let a record's corpus write it; a record that is a whole file has its byte order mark."""
+    """Write a record by its corpus's writer; a record that is a whole file has its byte order mark."""
     known = corpora() if known is None else known
     corpus_id = record_id.partition("/")[0]
     if corpus_id not in known:
@@ -69,11 +69,11 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
             f"nothing here knows how to write a record of the corpus '{corpus_id}'",
             where=record_id,
             expected=f"a record of: {', '.join(known)}",
-            next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not among ours; in Python, "
-            "talkhouse.restore.raw_record.raw takes the corpora of any folder",
+            next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not one of Talkhouse's own; in "
+            "Python, talkhouse.restore.raw_record.raw takes the corpora of any folder",
         )
-    published = stored_record(con, record_id, known[corpus_id].text_ids_of)
+    stored = stored_record(con, record_id, known[corpus_id].text_ids_of)
     write_record = known[corpus_id].write_record
     if write_record is None:
         raise RegistryError(f"the corpus '{corpus_id}' does not say how a single record is written", where=record_id)
-    return (b"" if published.pointer else published.bom) + write_record(published)
+    return (b"" if stored.pointer else stored.bom) + write_record(stored)

@@ -1,4 +1,4 @@
-"""Holds the publisher's files against what the warehouse gives back of them: equal, or the first difference."""
+"""Compares the publisher's files with those written back from the warehouse: equal, or the first difference."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.sources import BOM, DiskFile, SourceFile, opened
+from ingest.disk_files import DiskFile
+from ingest.sources import BOM, SourceFile, opened
 from schema.errors import OutputFailed
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
-from talkhouse.restore.write_back import Restored, Told, write_files
+from talkhouse.restore.write_back import OnProgress, Restored, write_files
 
 
 class Status(StrEnum):
@@ -24,7 +25,7 @@ class Status(StrEnum):
     EQUAL = "equal"
     DIFFERENT = "different"
     CHANGED = "changed"
-    """Not the file that the warehouse was built from: its SHA-256 is another."""
+    """Not the file that the warehouse was built from: its SHA-256 differs."""
     NEW = "new"
     """In the folder and unknown to the warehouse."""
     GONE = "gone"
@@ -38,7 +39,7 @@ FINE = (Status.EQUAL, Status.NOT_DATA)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one file."""
+    """What was found about one file."""
 
     corpus_id: str
     file: str
@@ -52,20 +53,20 @@ class Verdict:
 
 
 def verify(
-    con: duckdb.DuckDBPyConnection, corpus: Corpus, files: list[DiskFile], told: Told = lambda *_: None
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, files: list[DiskFile], on_progress: OnProgress = lambda *_: None
 ) -> Iterator[Verdict]:
-    """Write a corpus back into a temporary folder and compare it with these files; gives a verdict for each, by id.
+    """Write a corpus back into a temporary folder and compare it with these files; yield a verdict for each, by id.
 
     JSON files must be equal in every value and in the order of keys, all others byte for byte, members of archives
     as files. Raises OutputFailed where the temporary folder has no room, SourceError for a damaged archive.
     """
     known = {source.id: source for source in sources(con, corpus.id) if source.kind != "archive"}
     with TemporaryDirectory(prefix="talkhouse-") as name, opened(files) as (seen, skipped):
-        shelf = _written(con, corpus, Path(name), told)
+        output_paths = _written(con, corpus, Path(name), on_progress)
         reasons = {item.file.id: item.reason for item in skipped}
-        there = {file.id: file for file in (*seen, *(item.file for item in skipped))}
-        for key in sorted({*known, *there}):
-            source, file = known.get(key), there.get(key)
+        in_folder = {file.id: file for file in (*seen, *(item.file for item in skipped))}
+        for key in sorted({*known, *in_folder}):
+            source, file = known.get(key), in_folder.get(key)
             if source is None:
                 status = Status.NOT_DATA if key in reasons else Status.NEW
                 yield Verdict(corpus.id, key, status, file.size if file else 0, reason=reasons.get(key))
@@ -75,54 +76,56 @@ def verify(
             elif file is None:
                 yield Verdict(corpus.id, key, Status.GONE, source.size)
             else:
-                yield _compared(corpus.id, source, file, shelf.place(source))
+                yield _compared(corpus.id, source, file, output_paths.path(source))
 
 
-def _written(con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, told: Told) -> OutputPaths:
-    """Write the files of a corpus to disk, each by itself, whatever their names have in common."""
-    shelf = OutputPaths(folder, archives=True)
+def _written(con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, on_progress: OnProgress) -> OutputPaths:
+    """Write the files of a corpus to disk; members of archives by number, so that no names collide."""
+    output_paths = OutputPaths(folder, archives=True)
     try:
-        write_files(con, corpus, shelf, Restored(), told)
+        write_files(con, corpus, output_paths, Restored(), on_progress)
     except OSError as error:
         raise OutputFailed(
             "the files could not be written to a temporary folder",
             where=folder,
             found=error.strerror or str(error),
-            next_step="make room there, or name another place for temporary files with TMPDIR=FOLDER",
+            next_step="make room there, or name another folder for temporary files with TMPDIR=FOLDER",
         ) from error
-    return shelf
+    return output_paths
 
 
 def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) -> Verdict:
-    """Compare one file; one that is not the one that was built from is not held against the warehouse."""
-    with restored.open("rb") as went:
-        has_bom = went.read(len(BOM)) == BOM
+    """Compare one file; one that the warehouse was not built from is not compared."""
+    with restored.open("rb") as stream:
+        has_bom = stream.read(len(BOM)) == BOM
         if not has_bom:
-            went.seek(0)
-        came = file.chunks()
-        found = first_difference(came, went)
-        for _ in came:
+            stream.seek(0)
+        chunks = file.chunks()
+        found = first_difference(chunks, stream)
+        for _ in chunks:
             pass  # to its end, for the hash
     if file.sha256 != source.sha256:
-        return Verdict(corpus_id, source.id, Status.CHANGED, file.size, reason="not the file that was built from")
+        return Verdict(
+            corpus_id, source.id, Status.CHANGED, file.size, reason="not the file that the warehouse was built from"
+        )
     by = "bytes"
     if found and source.kind == "read" and file.path.suffix.lower() == ".json":
         found, by = _of_values(file, restored), "values"
     if file.has_bom != has_bom:
-        mark = {True: "a byte order mark", False: "none"}
-        found = Difference("the byte order mark", line=1, byte=1, expected=mark[file.has_bom], found=mark[has_bom])
+        bom = {True: "a byte order mark", False: "none"}
+        found = Difference("the byte order mark", line=1, byte=1, expected=bom[file.has_bom], found=bom[has_bom])
     if found:
         return Verdict(corpus_id, source.id, Status.DIFFERENT, file.size, difference=found)
     return Verdict(corpus_id, source.id, Status.EQUAL, file.size, by=by)
 
 
 def _of_values(file: SourceFile, restored: Path) -> Difference | None:
-    """Compare two JSON files by value, their marks left out; memory: the publisher's file, once."""
+    """Compare two JSON files by value, byte order marks left out; memory: the publisher's file, once."""
     with restored.open("rb") as stream:
-        # Mapped and not read; nothing of no bytes can be mapped.
-        went = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(_without_mark(file.hold().view), _without_mark(memoryview(went)))
+        # Mapped and not read; an empty file can't be mapped.
+        mapped = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
+    return json_difference(file.hold().view, _without_bom(memoryview(mapped)))
 
 
-def _without_mark(view: memoryview) -> memoryview:
+def _without_bom(view: memoryview) -> memoryview:
     return view[len(BOM) :] if view[: len(BOM)] == BOM else view

@@ -1,4 +1,4 @@
-"""Gives back what a publisher's files said: every record, from the tables alone, to the corpus's writer and to disk."""
+"""Writes a publisher's files back to disk: every record, from the tables alone, by way of the corpus's writer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from ingest.corpus import Corpus
 from ingest.stored_record import StoredRecord
 from ingest.unload import stored_records
 from schema.errors import OutputFailed, UsageError
-from talkhouse.atomic_output import filled
+from talkhouse.atomic_output import atomic_folder
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 
-Told = Callable[[int, int], None]
-"""Is told how many more records and bytes are written."""
+OnProgress = Callable[[int, int], None]
+"""Called with how many more records and bytes are written."""
 
 
 @dataclass
@@ -23,19 +23,19 @@ class Restored:
     """What was written back."""
 
     files: list[Path] = field(default_factory=list)
-    given: int = 0
-    """Files of the publisher that were given back, members of archives included."""
+    published_files: int = 0
+    """The publisher's files among them, members of archives counted one by one."""
     bytes: int = 0
-    """Of their content: of archives that of the members."""
+    """Of their content; of archives, that of the members."""
     records: int = 0
     quarantined: int = 0
     """How many of the records came from the quarantine."""
     left_out: list[Source] = field(default_factory=list)
-    """Files that are no data (skipped by name, or unrecognised); their content is not in the warehouse."""
+    """Files that are not data (skipped by name, or unrecognised); their content is not in the warehouse."""
 
 
 def restore(con: duckdb.DuckDBPyConnection, corpus: Corpus, output: Path, *, archives: bool = False) -> list[Path]:
-    """Write every file of a corpus below ``output``, archives as folders of their members; gives the paths.
+    """Write every file of a corpus below ``output``, archives as folders of their members; return the paths.
 
     With ``archives`` they are archives again. Raises as ``write_back`` does.
     """
@@ -48,20 +48,20 @@ def write_back(
     output: Path,
     *,
     archives: bool = False,
-    told: Told = lambda *_: None,
-    whole: Callable[[], None] = lambda: None,
+    on_progress: OnProgress = lambda *_: None,
+    check_complete: Callable[[], None] = lambda: None,
 ) -> Restored:
-    """Write every file of a corpus below ``output``, a folder that is new or empty, and say what there is to say.
+    """Write every file of a corpus below ``output``, a folder that is new or empty, and return what was written.
 
-    Nothing is in ``output`` before all of it is; ``whole`` is called right before and raises where it is not all.
+    Nothing is in ``output`` before all of it is; ``check_complete`` is called right before and raises where it is not.
     Memory: some thousand records at a time, whatever the size of a file.
 
     Raises UsageError where the folder can't be, OutputFailed where there is no room or where the writer leaves out a
     file that was read, BuildFailed where a name in the warehouse points outside of the folder.
     """
-    with filled(output) as folder:
-        done = fill(con, corpus, folder, archives=archives, told=told)
-        whole()
+    with atomic_folder(output) as folder:
+        done = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
+        check_complete()
     done.files = [output.resolve() / path.relative_to(folder) for path in done.files]
     return done
 
@@ -73,45 +73,47 @@ def fill(
     *,
     archives: bool,
     placeholders: bool = False,
-    told: Told = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> Restored:
     """Write every file of a corpus into a private folder.
 
-    ``placeholders``: an empty file for each that is no data, and archives without data too, so that a build finds
-    every file of the publisher's.
+    ``placeholders``: an empty file for each that is not data, and archives without data too, so that a build finds
+    all of the publisher's files.
     """
     done = Restored()
-    shelf = OutputPaths(folder, archives=archives)
-    write_files(con, corpus, shelf, done, told)
-    with OpenFiles() as pieces:
+    output_paths = OutputPaths(folder, archives=archives)
+    write_files(con, corpus, output_paths, done, on_progress)
+    with OpenFiles() as open_files:
         for source in done.left_out if placeholders else ():
-            pieces.append(shelf.place(source), b"")
+            open_files.append(output_paths.path(source), b"")
     if archives:
         others = (source.on_disk for source in sources(con, corpus.id) if source.kind == "archive")
-        shelf.pack(others if placeholders else ())
-    done.files = sorted(shelf.files)
+        output_paths.pack(others if placeholders else ())
+    done.files = sorted(output_paths.files)
     return done
 
 
-def write_files(con: duckdb.DuckDBPyConnection, corpus: Corpus, shelf: OutputPaths, done: Restored, told: Told) -> None:
-    """Write every file of a corpus to its place on a shelf, and add to what is done."""
+def write_files(
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, output_paths: OutputPaths, done: Restored, on_progress: OnProgress
+) -> None:
+    """Write every file of a corpus to its output path, and add to what is done."""
     try:
-        _write_layers(con, corpus, shelf, done, told)
+        _write_layers(con, corpus, output_paths, done, on_progress)
     except duckdb.Error as error:
         raise OutputFailed("the warehouse can't be read to its end", where=corpus.id, found=str(error)) from error
 
 
 def _write_layers(
-    con: duckdb.DuckDBPyConnection, corpus: Corpus, shelf: OutputPaths, done: Restored, told: Told
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, output_paths: OutputPaths, done: Restored, on_progress: OnProgress
 ) -> None:
     known = sources(con, corpus.id)
     done.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
-    with OpenFiles() as pieces:
-        for layer in _layers([source for source in known if source.is_data], archives=shelf.archives):
-            _write(con, corpus, layer, shelf, pieces, _Count(done, told))
+    with OpenFiles() as open_files:
+        for layer in _layers([source for source in known if source.is_data], archives=output_paths.archives):
+            _write(con, corpus, layer, output_paths, open_files, _Count(done, on_progress))
 
 
-def records_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
+def count_records(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
     """Count the records of a corpus, quarantined ones included, for progress."""
     query = "select coalesce(sum(records_in), 0) from meta.source_files where corpus_id = ?"
     return int(con.execute(query, [corpus_id]).fetchall()[0][0])
@@ -119,32 +121,32 @@ def records_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
 
 @dataclass(frozen=True)
 class _Count:
-    """Counts what goes through, and tells of it."""
+    """Counts what is written, and reports it."""
 
     done: Restored
-    told: Told
+    on_progress: OnProgress
 
     def records(self, some: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
-        """Count records on their way to the writer."""
+        """Yield records, and count them."""
         for one in some:
             is_record = one.record is not None or one.raw is not None
             self.done.records += is_record
             self.done.quarantined += one.raw is not None
-            self.told(int(is_record), 0)
+            self.on_progress(int(is_record), 0)
             yield one
 
     def bytes(self, number: int) -> None:
-        """Count bytes on their way to disk."""
+        """Count bytes."""
         self.done.bytes += number
-        self.told(0, number)
+        self.on_progress(0, number)
 
 
-def _layers(given: list[Source], *, archives: bool) -> Iterator[dict[str, Source]]:
-    """Sort files by the names that the writer gives them; names that collide go to further layers.
+def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source]]:
+    """Sort files into layers in which the writer's names for them are unique.
 
-    Where archives become folders, nothing may collide: UsageError.
+    Where archives become folders, one layer must do: UsageError.
     """
-    rest = given
+    rest = files
     while rest:
         layer: dict[str, Source] = {}
         twice = [source for source in rest if layer.setdefault(source.name, source) is not source]
@@ -155,7 +157,7 @@ def _layers(given: list[Source], *, archives: bool) -> Iterator[dict[str, Source
                 raise UsageError(
                     "two files have one name when archives are folders of their members",
                     found=f"{one.id} and {other.id}",
-                    next_step="give the archives back as archives, with --archive",
+                    next_step="write the archives as archives, with --archive",
                 )
         yield layer
         rest = twice
@@ -165,32 +167,31 @@ def _write(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
     layer: Mapping[str, Source],
-    shelf: OutputPaths,
-    pieces: OpenFiles,
+    output_paths: OutputPaths,
+    open_files: OpenFiles,
     count: _Count,
 ) -> None:
-    """Let the corpus's writer give some files; OutputFailed where it leaves one out or gives one that is none."""
-    records = count.records(
-        stored_records(con, corpus.id, {source.id for source in layer.values()}, corpus.text_ids_of)
-    )
+    """Write the files that the corpus's writer yields; OutputFailed where it leaves one out or adds one."""
+    files = {source.id for source in layer.values()}
+    records = count.records(stored_records(con, corpus.id, files, corpus.text_ids_of))
     missing = dict(layer)
     for name, piece in corpus.write(records):
         if name not in layer:
-            raise _mistake(corpus, f"gives a file that was never read: {name}")
+            raise _mistake(corpus, f"writes a file that was never read: {name}")
         if missing.pop(name, None):
             piece = layer[name].bom + piece
-        pieces.append(shelf.place(layer[name]), piece)
+        open_files.append(output_paths.path(layer[name]), piece)
         count.bytes(len(piece))
     for source in missing.values():
         if source.size > len(source.bom):
             raise _mistake(corpus, f"leaves out a file that was read: {source.id}")
-        pieces.append(shelf.place(source), source.bom)  # no bytes are no pieces
-    count.done.given += len(layer)
+        open_files.append(output_paths.path(source), source.bom)  # a writer has no pieces for an empty file
+    count.done.published_files += len(layer)
 
 
 def _mistake(corpus: Corpus, what: str) -> OutputFailed:
     return OutputFailed(
         f"the writer of '{corpus.id}' {what}",
         expected="every file that was read, and no other",
-        next_step="this is a mistake in Talkhouse and not in your data; report it with this message",
+        next_step="this is a mistake in Talkhouse, not in your data; report it with this message",
     )

@@ -12,7 +12,7 @@ import talkhouse
 from ingest.common_rules import COMMON_RULES
 from ingest.corpus import Corpus
 from ingest.registry import corpora, sample_of
-from ingest.sources import skip_reason
+from ingest.skipped import skip_reason
 from queries.catalogue import Catalogue, Query, catalogue
 from schema.tables import metadata, owned_by, qualified
 from talkhouse.restore.write_back import restore

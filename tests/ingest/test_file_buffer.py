@@ -1,4 +1,4 @@
-"""Great files: bytes that are held and given back, views without copies, and rows that are kept as columns."""
+"""Large files: bytes that are held and given back, and rows that are kept as columns."""
 
 import io
 import sys
@@ -11,14 +11,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest import json_members, rows, sources
+from ingest import rows, sources
 from ingest.batches import Batch, Batches, column_batch_frame
-from ingest.decode import BadRecord
-from ingest.sources import disk_files, opened
+from ingest.disk_files import disk_files
+from ingest.sources import opened
 
 
 class Kept:
-    """A lane that keeps what comes."""
+    """An insert transaction that keeps what comes."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
@@ -36,10 +36,10 @@ class Kept:
         """Forget nothing."""
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 @pytest.mark.parametrize("is_packed", [False, True], ids=["file", "archive"])
-def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path: Path) -> None:
-    content = mark + b'{"a": [1, 2]}' * 9_000
+def test_held_bytes_are_those_of_the_file(bom: bytes, is_packed: bool, tmp_path: Path) -> None:
+    content = bom + b'{"a": [1, 2]}' * 9_000
     path = tmp_path / ("x.zip" if is_packed else "x.json")
     if is_packed:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -51,16 +51,15 @@ def test_held_bytes_are_those_of_the_file(mark: bytes, is_packed: bool, tmp_path
         seen = (file.sha256, file.has_bom)
         held = file.hold()
         assert (file.sha256, file.has_bom) == seen
-    assert bytes(held.view) == content
-    assert content.endswith(read)
+    assert bytes(held.view) == read == content.removeprefix(bom)
     held.release(50_000)
-    assert bytes(held.view[50_000:]) == content[50_000:]
+    assert bytes(held.view[50_000:]) == read[50_000:]
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, 9_000_000])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
-def test_pieces_are_the_bytes_of_the_file(size: int, mark: bytes, tmp_path: Path) -> None:
-    content = mark + bytes(number % 251 for number in range(size))
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
+def test_pieces_are_the_bytes_of_the_file(size: int, bom: bytes, tmp_path: Path) -> None:
+    content = bom + bytes(number % 251 for number in range(size))
     (tmp_path / "x.tsv").write_bytes(content)
     with opened(disk_files(tmp_path / "x.tsv", "x.tsv")) as ([file], _):
         read = file.read()
@@ -89,26 +88,7 @@ def test_two_files_of_one_archive_are_read_at_once(tmp_path: Path, monkeypatch: 
     assert [b"".join(column) for column in zip(*pieces, strict=True)] == list(texts.values())
 
 
-def test_views_are_the_members_also_where_one_is_malformed_or_stands_twice() -> None:
-    for raw in (b'{"a": [1], "b": {"c": 2}}', b'{"a": [1], "a": 2}', b'{"a": [1 2], "b": 3}', b"[1, {}, []]", b"{ }"):
-        views = [(token, bytes(piece)) for token, piece in json_members.views(memoryview(raw))]
-        assert views == [(one.token, one.raw) for one in json_members.members(raw)]
-
-
-def test_fields_are_in_published_order_and_stand_once() -> None:
-    raw = b'{"b" :1,"a": "x\\"y" , "\\u00e9":{"b":1} }'
-    assert {key: bytes(piece) for key, piece in json_members.fields(raw).items()} == {
-        "b": b"1",
-        "a": b'"x\\"y"',
-        "é": b'{"b":1}',
-    }
-    for broken, rule in ((b'{"a":1,"b":2,"\\u0061":3}', "TH-03"), (b"[1]", "TH-01"), (b'{"a":1', "TH-01")):
-        with pytest.raises(BadRecord) as caught:
-            json_members.fields(broken)
-        assert caught.value.rule == rule
-
-
-def test_a_block_is_the_rows_that_it_stands_for() -> None:
+def test_a_column_batch_is_the_rows_that_it_stands_for() -> None:
     blocks = [
         rows.ColumnBatch(
             rows.PersonaUse, {"record_id": "r", "turn_index": 2}, {"position": [0, 1], "persona_id": ["p", "q"]}
@@ -121,7 +101,7 @@ def test_a_block_is_the_rows_that_it_stands_for() -> None:
     assert found == [("r", 2, 0, "p"), ("r", 2, 1, "q"), ("s", None, 0, "p")]
 
 
-def test_columns_may_be_series_and_lists_in_blocks_of_one_table() -> None:
+def test_columns_of_one_table_may_be_series_and_lists() -> None:
     lists = rows.ColumnBatch(rows.Participant, {"role": "user"}, {"dialogue_id": ["a", "b"], "speaker_id": ["c", "d"]})
     series = rows.ColumnBatch(
         rows.Participant,
@@ -138,17 +118,19 @@ def test_columns_may_be_series_and_lists_in_blocks_of_one_table() -> None:
     assert sorted(found, key=repr) == sorted(expected * 2, key=repr)
 
 
-def test_batches_go_to_one_lane_after_the_other_and_none_is_lost() -> None:
-    lanes = [Kept(), Kept()]
-    with Batches(lanes) as batches:
+def test_batches_go_to_one_transaction_after_the_other_and_none_is_lost() -> None:
+    transactions = [Kept(), Kept()]
+    with Batches(transactions) as batches:
         for index in range(51):
             batches.add([rows.Participant(f"{index:02}", "s", None)], 1)
             batches.flush()
         batches.finish()
-    found = [[key for batch in lane.batches for key in batch.frame["dialogue_id"]] for lane in lanes]
+    found = [
+        [key for batch in transaction.batches for key in batch.frame["dialogue_id"]] for transaction in transactions
+    ]
     assert found == [[f"{index:02}" for index in range(first, 51, 2)] for first in range(2)]
     # The second one had its turn next: it may be done while the first one writes what came last.
-    assert lanes[1].finished < lanes[0].finished
+    assert transactions[1].finished < transactions[0].finished
 
 
 def test_what_goes_wrong_while_inserting_is_raised() -> None:

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources import BOM, DiskFile, SourceFile, disk_files, opened, skip_reason
+from ingest.disk_files import DiskFile, disk_files
+from ingest.skipped import skip_reason
+from ingest.sources import BOM, SourceFile, opened
 from schema.errors import SourceError
 
 MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "__MACOSX/logs/._a.json": b"\0"}
 
 
 def seen(root: Path) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Give what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
+    """Return what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
     with opened(disk_files(root, "toy")) as (files, skipped):
         return {file.id: file.read() for file in files}, {item.file.id: item.reason for item in skipped}
 
@@ -73,7 +75,7 @@ def test_files_come_in_the_order_of_their_ids_across_archives_and_folders(tmp_pa
     assert len(ids) == 7
 
 
-def test_a_byte_order_mark_is_taken_off_and_told(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_removed_and_noted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(BOM + b"{}")
     with opened(disk_files(tmp_path, "toy")) as ([file], _):
         assert file.read() == b"{}"

@@ -9,7 +9,7 @@ import duckdb
 import krippendorff
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.registry import corpora
@@ -17,12 +17,13 @@ from migrations import upgrade
 from queries.catalogue import BI, DEFAULT_ROOT, catalogue
 from queries.views import create_views
 from schema.sql import dicts
+from tests.conftest import invented_examples
 
 Row = dict[str, Any]
 VIEWS = [view for view in catalogue().views if view.schema == BI]
 PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
 UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
-PLACE = ("corpus_id", "release", "split", "subset")
+PART = ("corpus_id", "release", "split", "subset")
 
 
 def read(con: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
@@ -123,13 +124,13 @@ def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> N
     examples = grouped(read(con, "from main.examples"), *key)
     found = by(read(con, "from bi.splits"), *key)
     assert found.keys() == examples.keys()
-    for place, row in found.items():
-        mine = examples[place]
-        talks = {example["dialogue_id"] for example in mine} - {None}
-        of_task = sum(len(rows) for other, rows in examples.items() if other[:3] == place[:3])
+    for key, row in found.items():
+        mine = examples[key]
+        ids = {example["dialogue_id"] for example in mine} - {None}
+        of_task = sum(len(rows) for other, rows in examples.items() if other[:3] == key[:3])
         assert row["example_count"] == len(mine)
-        assert row["dialogue_count"] == len(talks)
-        assert row["turn_count"] == sum(turns[talk] for talk in talks)
+        assert row["dialogue_count"] == len(ids)
+        assert row["turn_count"] == sum(turns[one] for one in ids)
         assert row["example_share"] == pytest.approx(len(mine) / of_task)
         assert {row["standard_split"]} == {records[example["record_id"]]["standard_split"] for example in mine}
 
@@ -139,17 +140,17 @@ def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -
     labels = Counter(row["record_id"] for row in read(con, "from main.annotations"))
     examples = Counter(row["record_id"] for row in read(con, "from main.examples"))
     languages = {row["dialogue_id"]: row["language"] for row in read(con, "from main.dialogues")}
-    records = grouped(read(con, "from main.records"), *PLACE)
-    found = by(read(con, "from bi.subsets"), *PLACE)
+    records = grouped(read(con, "from main.records"), *PART)
+    found = by(read(con, "from bi.subsets"), *PART)
     assert found.keys() == records.keys()
-    for place, row in found.items():
-        talks = {record["dialogue_id"] for record in records[place]} - {None}
-        assert row["record_count"] == len(records[place])
-        assert row["dialogue_count"] == len(talks)
-        assert row["turn_count"] == sum(turns[talk] for talk in talks)
-        assert row["annotation_count"] == sum(labels[record["record_id"]] for record in records[place])
-        assert row["example_count"] == sum(examples[record["record_id"]] for record in records[place])
-        assert row["languages"] == (", ".join(sorted({languages[talk] for talk in talks} - {None})) or None)
+    for key, row in found.items():
+        ids = {record["dialogue_id"] for record in records[key]} - {None}
+        assert row["record_count"] == len(records[key])
+        assert row["dialogue_count"] == len(ids)
+        assert row["turn_count"] == sum(turns[one] for one in ids)
+        assert row["annotation_count"] == sum(labels[record["record_id"]] for record in records[key])
+        assert row["example_count"] == sum(examples[record["record_id"]] for record in records[key])
+        assert row["languages"] == (", ".join(sorted({languages[one] for one in ids} - {None})) or None)
 
 
 def test_examples_and_their_context_are_rows(con: duckdb.DuckDBPyConnection) -> None:
@@ -161,8 +162,8 @@ def test_examples_and_their_context_are_rows(con: duckdb.DuckDBPyConnection) -> 
     found = by(read(con, "from bi.examples"), *key)
     context = grouped(read(con, "from bi.context_turns"), *key)
     assert found.keys() == examples.keys()
-    for place, row in found.items():
-        example, record = examples[place], records[examples[place]["record_id"]]
+    for key, row in found.items():
+        example, record = examples[key], records[examples[key]["record_id"]]
         turn = turns.get((example["dialogue_id"], example["turn_index"]), {})
         assert row["text"] == turn.get("text")
         assert row["speaker_name"] == names.get(turn.get("speaker_id"))
@@ -175,27 +176,25 @@ def test_examples_and_their_context_are_rows(con: duckdb.DuckDBPyConnection) -> 
             for (dialogue_id, index), turn in turns.items()
             if dialogue_id == example["dialogue_id"] and (end is None or index < end)
         ]
-        said = [
-            (one["context_turn_index"], one["distance"], one["text"], one["speaker_name"]) for one in context[place]
-        ]
+        said = [(one["context_turn_index"], one["distance"], one["text"], one["speaker_name"]) for one in context[key]]
         assert sorted(said) == sorted(before)
 
 
-def test_turns_and_dialogues_have_their_lengths_and_places(con: duckdb.DuckDBPyConnection) -> None:
+def test_turns_and_dialogues_have_their_lengths_and_positions(con: duckdb.DuckDBPyConnection) -> None:
     turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
-    talks = grouped(list(turns.values()), "dialogue_id")
+    said = grouped(list(turns.values()), "dialogue_id")
     records = grouped(read(con, "from main.records"), "dialogue_id")
     found = by(read(con, "from bi.turns"), "dialogue_id", "turn_index")
     assert found.keys() == turns.keys()
     for (dialogue_id, index), row in found.items():
         before = turns.get((dialogue_id, index - 1), {})
         assert (row["previous_role"], row["previous_text"]) == (before.get("role"), before.get("text"))
-        assert row["turns_after"] == len(talks[(dialogue_id,)]) - 1 - index
+        assert row["turns_after"] == len(said[(dialogue_id,)]) - 1 - index
         assert row["character_count"] == len(row["text"])
     dialogues = by(read(con, "from bi.dialogues"), "dialogue_id")
-    assert dialogues.keys() == {dialogue_id for (dialogue_id,) in talks}
+    assert dialogues.keys() == {dialogue_id for (dialogue_id,) in said}
     for dialogue_id, row in dialogues.items():
-        mine = talks[(dialogue_id,)]
+        mine = said[(dialogue_id,)]
         assert row["turn_count"] == len(mine)
         assert row["speaker_count"] == len({turn["speaker_id"] for turn in mine})
         assert row["word_count"] == sum(found[dialogue_id, turn["turn_index"]]["word_count"] for turn in mine)
@@ -207,7 +206,7 @@ def test_turns_and_dialogues_have_their_lengths_and_places(con: duckdb.DuckDBPyC
 
 @given(st.text(alphabet="ab\u00a0\u3000ü \t\n\r\f", max_size=30))
 def test_words_are_runs_without_white_space(toy: duckdb.DuckDBPyConnection, text: str) -> None:
-    words = [word for word in text.translate({ord(blank): " " for blank in "\t\n\r\f"}).split(" ") if word]
+    words = [word for word in text.translate({ord(space): " " for space in "\t\n\r\f"}).split(" ") if word]
     assert toy.execute("select bi.word_count(?)", [text]).fetchall() == [(len(words),)]
 
 
@@ -219,12 +218,12 @@ def test_annotations_carry_what_they_are_about(con: duckdb.DuckDBPyConnection) -
     labels = by(read(con, "from main.annotations"), *key)
     found = by(read(con, "from bi.annotations"), *key)
     assert found.keys() == labels.keys()
-    for place, row in found.items():
-        label = labels[place]
+    for key, row in found.items():
+        label = labels[key]
         assert (row["label"], row["value"]) == (label["label"], label["value"])
         assert row["label_meaning"] == meanings.get((label["scheme"], label["label"]))
         assert row["text"] == texts.get((label["dialogue_id"], label["turn_index"]))
-        assert [row[name] for name in PLACE] == [records[label["record_id"]][name] for name in PLACE]
+        assert [row[name] for name in PART] == [records[label["record_id"]][name] for name in PART]
 
 
 def votes_of(con: duckdb.DuckDBPyConnection) -> dict[tuple[Any, ...], Counter[str]]:
@@ -319,15 +318,15 @@ def assert_agreement(row: Row | None, units: list[list[str | None]]) -> None:
     assert row["fleiss_kappa"] == close(kappa_of(units))
 
 
-@settings(max_examples=60, deadline=None)
+@invented_examples(60)
 @given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES, unnamed=TABLES | FULL_TABLES)
 def test_agreement_is_that_of_the_library(
     toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any], unnamed: list[Any]
 ) -> None:
     rate(toy, {"toy/a/0": one, "toy/a/1": other, "toy/-/0": unnamed})
     subsets = by(read(toy, "from bi.subset_agreement"), "release", "subset")
-    for place, units in ((("a", "0"), one), (("a", "1"), other), ((None, "0"), unnamed)):
-        assert_agreement(subsets.get(place), units)
+    for part, units in ((("a", "0"), one), (("a", "1"), other), ((None, "0"), unnamed)):
+        assert_agreement(subsets.get(part), units)
     releases = by(read(toy, "from bi.scheme_agreement"), "release")
     for release, units in (("a", one + other), (None, unnamed)):
         assert_agreement(releases.get(release), units)
@@ -358,11 +357,11 @@ def test_annotators_are_counted_where_they_are_identified(con: duckdb.DuckDBPyCo
     records = by(read(con, "from main.records"), "record_id")
     people = defaultdict(set)
     for row in read(con, "from main.annotations"):
-        place = (row["scheme"], *(records[row["record_id"]][name] for name in ("release", "split", "subset")))
-        people[place] |= {row["annotator_id"]} - {None, ""}
+        part = (row["scheme"], *(records[row["record_id"]][name] for name in ("release", "split", "subset")))
+        people[part] |= {row["annotator_id"]} - {None, ""}
     found = by(read(con, "from bi.subset_agreement"), "scheme", "release", "split", "subset")
-    assert {place: row["identified_annotator_count"] for place, row in found.items()} == {
-        place: len(people[place]) or None for place in found
+    assert {key: row["identified_annotator_count"] for key, row in found.items()} == {
+        key: len(people[key]) or None for key in found
     }
     assert None in {row["identified_annotator_count"] for row in found.values()}
 
@@ -389,13 +388,13 @@ def test_a_scheme_with_several_labels_at_once_is_left_out(toy: duckdb.DuckDBPyCo
 def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
     key = ("release", "split", "language", "subset")
     groups = defaultdict(list)
-    for _, talk in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
-        for position, row in enumerate(sorted(talk, key=lambda row: row["turn_index"])):
+    for _, rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+        for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
             groups[*(row[name] for name in key), position].append(row)
     found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")
     assert found.keys() == groups.keys()
-    for place, row in found.items():
-        mine = groups[place]
+    for key, row in found.items():
+        mine = groups[key]
         assert row["turn_count"] == len(mine)
         assert row["share_t"] == pytest.approx(sum(one["prob_t"] for one in mine) / len(mine))
         assert row["breakdown_rate"] == pytest.approx(sum(one["label"] == "X" for one in mine) / len(mine))
@@ -414,30 +413,30 @@ def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnect
 
 
 def test_a_share_of_zero_adds_no_entropy(toy: duckdb.DuckDBPyConnection) -> None:
-    """Two talks at one position: all annotators say O, and half say O and half X."""
+    """Two dialogues at one position: all annotators say O, and half say O and half X."""
     for number, labels in enumerate((["O", "O"], ["O", "X"])):
-        talk, record = f"dbdc3:{number}", f"dbdc3/r/{number}"
+        dialogue, record = f"dbdc3:{number}", f"dbdc3/r/{number}"
         for table, columns, *rows in (
-            ("dialogues", "dialogue_id, corpus_id", (talk, "dbdc3")),
-            ("turns", "dialogue_id, turn_index, role, kind, text", (talk, 0, "system", "message", "Well.")),
+            ("dialogues", "dialogue_id, corpus_id", (dialogue, "dbdc3")),
+            ("turns", "dialogue_id, turn_index, role, kind, text", (dialogue, 0, "system", "message", "Well.")),
             (
                 "records",
                 "record_id, corpus_id, dialogue_id, split, record_index, source_file_id, source_pointer",
-                (record, "dbdc3", talk, "dev", number, "f", ""),
+                (record, "dbdc3", dialogue, "dev", number, "f", ""),
             ),
             (
                 "examples",
                 "corpus_id, task, split, example_index, record_id, dialogue_id, turn_index",
-                ("dbdc3", "breakdown_detection", "dev", number, record, talk, 0),
+                ("dbdc3", "breakdown_detection", "dev", number, record, dialogue, 0),
             ),
             (
                 "annotations",
                 "record_id, dialogue_id, turn_index, scheme, annotator_index, item_index, label",
-                *((record, talk, 0, "dbdc3.breakdown", index, 0, label) for index, label in enumerate(labels)),
+                *((record, dialogue, 0, "dbdc3.breakdown", index, 0, label) for index, label in enumerate(labels)),
             ),
         ):
-            places = ", ".join("?" for _ in columns.split(","))
-            toy.executemany(f"insert into main.{table} ({columns}) values ({places})", rows)
+            marks = ", ".join("?" for _ in columns.split(","))
+            toy.executemany(f"insert into main.{table} ({columns}) values ({marks})", rows)
     (row,) = read(toy, "from bi.dbdc3_breakdown_by_position")
     assert (row["turn_count"], row["share_o"], row["share_t"], row["mean_entropy"]) == (2, 0.75, 0, 0.5)
 

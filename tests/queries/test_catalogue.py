@@ -64,7 +64,7 @@ def test_views_for_bi_tools_live_in_one_schema(tmp_path: Path) -> None:
 )
 def test_two_views_of_one_name_are_refused(tmp_path: Path, one: str, other: str) -> None:
     write(tmp_path, {one: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
-    with pytest.raises(CatalogueError, match=r"is also made by .*\.sql"):
+    with pytest.raises(CatalogueError, match=r"is also created by .*\.sql"):
         assert catalogue(sorted(tmp_path.iterdir())).views
 
 
@@ -80,9 +80,9 @@ def test_macros_come_after_those_that_they_call(tmp_path: Path) -> None:
         assert con.execute("select toy.a(3)").fetchall() == [(7,)]
 
 
-def test_a_circle_is_named(tmp_path: Path) -> None:
+def test_a_cycle_is_named(tmp_path: Path) -> None:
     files = {"toy/a.sql": HEAD + "select * from toy.b", "toy/b.sql": HEAD + "select * from toy.a"}
-    with pytest.raises(CatalogueError, match=r"circle: toy\.\w -> toy\.\w -> toy\.\w"):
+    with pytest.raises(CatalogueError, match=r"cycle: toy\.\w -> toy\.\w -> toy\.\w"):
         assert catalogue([write(tmp_path, files)]).views
 
 

@@ -14,12 +14,11 @@ from ingest.registry import corpora, sample_of
 from queries.catalogue import catalogue
 from queries.checks import checks, run
 from schema.errors import CheckFailed, TooMuchQuarantined, UsageError
-from talkhouse.build import quality_gate
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
+from tests.commands import run as command
 from tests.talkhouse.build.test_run import contents
-from tests.talkhouse.cli.test_cli import run as command
 
 CORPUS = corpora()["dbdc3"]
 ALL = {check.name: check for check in checks(catalogue(), corpora())}
@@ -42,14 +41,6 @@ def offending(con: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, objec
 
 def test_the_sample_passes_every_check(con: duckdb.DuckDBPyConnection) -> None:
     assert [outcome.check.name for outcome in run(con, ALL.values()) if outcome.is_failure] == []
-
-
-@pytest.mark.parametrize("memory", [1, 10_000_000])
-def test_checks_that_need_more_memory_get_it(memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality_gate, "_MEMORY", memory)
-    build(tmp_path / "talks.duckdb", Silent(), only=("dbdc3",))
-    with duckdb.connect(tmp_path / "talks.duckdb", read_only=True) as con:
-        assert con.execute("select count(*) > 20, sum(offending) from meta.checks").fetchall() == [(True, 0)]
 
 
 SPOILERS = [

@@ -27,7 +27,7 @@ def engine(sample: Path) -> Iterator[sa.Engine]:
 
 
 def counted(url: str, options: str = "") -> str:
-    """Count the corpora in a process of its own, in which nothing of ours is imported."""
+    """Count the corpora in a process of its own, in which nothing of Talkhouse is imported."""
     script = f"""
 import sqlalchemy as sa
 with sa.create_engine("{url}"{options}).connect() as con:
@@ -61,7 +61,7 @@ def test_tables_are_reflected_with_types_keys_and_comments(engine: sa.Engine) ->
 
 
 def relations(table: sa.Table) -> set[tuple[str, ...]]:
-    """Give the foreign keys of a table, each as its own columns and those that it points at."""
+    """Return the foreign keys of a table, each as its own columns and those that it points at."""
     return {
         (*one.column_keys, *(f"{element.column.table.fullname}.{element.column.name}" for element in one.elements))
         for one in table.foreign_key_constraints

@@ -1,4 +1,4 @@
-"""Names that are not there: what exists instead, what to type next, and what the shell offers after TAB."""
+"""Names that do not exist: what exists instead, what to type next, and what the shell offers after TAB."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from ingest.registry import corpora
 from schema.errors import UsageError
-from talkhouse.query.suggestions import hint
+from talkhouse.query.suggestions import suggest
 from talkhouse.relations import check_corpus, closest, relation
 
 COMMAND = Path(sys.executable).with_name("talkhouse")
@@ -31,7 +31,7 @@ def test_the_nearest_name_comes_first(con: duckdb.DuckDBPyConnection, name: str,
     assert closest(name, {name for (name,) in names})[0] == first
 
 
-def test_where_none_is_near_all_are_given() -> None:
+def test_where_none_is_near_all_are_listed() -> None:
     assert closest("xyzzy", ["main.turns", "bi.turns"]) == ["main.turns", "bi.turns"]
 
 
@@ -42,7 +42,7 @@ def test_a_relation_is_found_with_and_without_main(con: duckdb.DuckDBPyConnectio
         relation(con, "breakdown_detection")
 
 
-def test_a_corpus_that_is_not_there_is_told_with_those_that_are(con: duckdb.DuckDBPyConnection) -> None:
+def test_an_unknown_corpus_is_rejected_with_those_that_exist(con: duckdb.DuckDBPyConnection) -> None:
     check_corpus(con, "dbdc3")
     with pytest.raises(UsageError, match=r"no corpus 'dbdc4'[\s\S]*one of: .*dbdc3"):
         check_corpus(con, "dbdc4")
@@ -61,19 +61,19 @@ def test_a_corpus_that_is_not_there_is_told_with_those_that_are(con: duckdb.Duck
         ("select foo(1)", "", "talkhouse views NAME"),
     ],
 )
-def test_a_query_that_fails_is_told_what_there_is(
+def test_a_query_that_fails_gets_suggestions(
     con: duckdb.DuckDBPyConnection, query: str, expected: str, step: str
 ) -> None:
     with pytest.raises(duckdb.Error) as caught:
         con.execute(query)
-    found = hint(con, str(caught.value))
+    found = suggest(con, str(caught.value))
     assert expected in (found.expected or "")
     assert bool(expected) == (found.expected is not None)
     assert step in found.next_step
 
 
 def completed(words: str, database: Path) -> list[str]:
-    """Give what bash would offer after TAB at the end of these words."""
+    """Return what bash would offer after TAB at the end of these words."""
     environment = {
         **os.environ,
         "TALKHOUSE_DB": str(database),
@@ -81,7 +81,7 @@ def completed(words: str, database: Path) -> list[str]:
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
-    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=60).stdout.split()
+    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=300).stdout.split()
 
 
 def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Blended Skill Talk: people talk in pairs, one of them guided by the suggestions of three models."""
 
-from ingest.corpora.blended_skill_talk.names import CHOSEN, MODELS, MODES, SPLITS, scheme
+from ingest.corpora.blended_skill_talk.format import CHOSEN, MODELS, SPLITS
+from ingest.corpora.blended_skill_talk.human_annotations import MODES, scheme_of
 from ingest.corpora.blended_skill_talk.read import read
 from ingest.corpora.blended_skill_talk.rules import RULES
-from ingest.corpora.blended_skill_talk.write import write
-from ingest.corpora.blended_skill_talk.write_record import write_record
+from ingest.corpora.blended_skill_talk.write import write, write_record
 from ingest.corpus import Corpus, Exempt, Scheme, Source
 
 _FROM = "http://parl.ai/downloads/blended_skill_talk"
@@ -93,7 +93,7 @@ CORPUS = Corpus(
         ),
         *(
             Scheme(
-                scheme(mode),
+                scheme_of(mode),
                 f"Whether a turn of the validation set shows the mode {mode}; the label is as human_annotations.json "
                 "has it.",
                 "record",
@@ -104,7 +104,7 @@ CORPUS = Corpus(
     ),
     rules=RULES,
     exceptions=tuple(
-        Exempt("labels_are_declared", scheme(mode), "the layout of human_annotations.json is not documented")
+        Exempt("labels_are_declared", scheme_of(mode), "the layout of human_annotations.json is not documented")
         for mode in MODES
     ),
     read=read,

@@ -3,8 +3,9 @@
 from ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from ingest.corpora.dbdc3.read import read
 from ingest.corpora.dbdc3.rules import RULES
-from ingest.corpora.dbdc3.write import write, write_record
+from ingest.corpora.dbdc3.write import write_record
 from ingest.corpus import Corpus, Scheme, Source
+from ingest.stored_record import whole_files
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
@@ -75,6 +76,6 @@ CORPUS = Corpus(
     rules=RULES,
     has_record_per_file=True,
     read=read,
-    write=write,
+    write=whole_files(write_record),
     write_record=write_record,
 )

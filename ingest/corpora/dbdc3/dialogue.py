@@ -1,16 +1,16 @@
-"""One log to the rows of its conversation and of its labels."""
+"""One log to the rows of its dialogue and of its labels."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from msgspec import UNSET, Raw
 
 from ingest import decode
+from ingest.corpora.dbdc3.bots import Family
 from ingest.corpora.dbdc3.format import Label, Log, LogTurn
-from ingest.corpora.dbdc3.place import Family
-from ingest.rows import Annotation, Record, Speaker, Turn
+from ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
 
 CORPUS = "dbdc3"
 BREAKDOWN = "dbdc3.breakdown"
@@ -21,7 +21,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
 def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, Speaker]:
-    """Give the person and the bot; both are known only within the dialogue where no id tells who they are."""
+    """Make the person and the bot; both are known only within the dialogue where no id tells who they are."""
     native = log.speaker_id if isinstance(log.speaker_id, str) else None
     user_id = f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}" if native else f"{dialogue_id}/user"
     bot_id = f"{CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
@@ -29,8 +29,32 @@ def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, S
     return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
 
 
-def turn_row(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Speaker) -> Turn:
-    """Give one turn; the challenge's script takes every speaker but U for the system."""
+def dialogue_rows(
+    dialogue_id: str, log: Log, both: Sequence[tuple[Speaker, bool]], language: str | None, background: str | None
+) -> Iterator[Row]:
+    """List the rows of a dialogue that is published for the first time; of its two speakers those that are new."""
+    (user, _), (system, _) = both
+    turns = [_turn(dialogue_id, index, turn, user, system) for index, turn in enumerate(log.turns)]
+    extra: dict[str, Any] = {} if background is None else {"background": background}
+    if log.group_id not in ("", UNSET):
+        extra["group-id"] = log.group_id
+    yield Dialogue(
+        dialogue_id=dialogue_id,
+        corpus_id=CORPUS,
+        native_id=log.dialogue_id,
+        language=language,
+        started_at=turns[0].said_at if turns else None,
+        extra=decode.dump(extra),
+    )
+    for (speaker, is_new), role in zip(both, ("user", "system"), strict=True):
+        if is_new:
+            yield speaker
+        yield Participant(dialogue_id, speaker.speaker_id, role)
+    yield from turns
+
+
+def _turn(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Speaker) -> Turn:
+    """Make one turn; the challenge's script takes every speaker but U for the system."""
     said_at = _time(turn.time)
     extra: dict[str, Any] = {}
     if turn.speaker not in ROLES:
@@ -63,31 +87,22 @@ def _time(text: object) -> datetime | None:
 
 
 def annotation_rows(record: Record, log: Log) -> Iterator[Annotation]:
-    """Give every label, one row per annotator and scheme."""
+    """List every label, one row per annotator and scheme."""
     for index, turn in enumerate(log.turns):
         for annotator, label in enumerate(turn.annotations or ()):
-            yield _annotation(record, index, annotator, label, BREAKDOWN, label.breakdown, _label_extra(label))
-            if label.ungrammatical_sentence:
-                yield _annotation(record, index, annotator, label, UNGRAMMATICAL, label.ungrammatical_sentence, None)
-
-
-def _annotation(
-    record: Record, turn: int, annotator: int, label: Label, scheme: str, value: str, extra: str | None
-) -> Annotation:
-    return Annotation(
-        record_id=record.record_id,
-        turn_index=turn,
-        persona_set=None,
-        persona_position=None,
-        scheme=scheme,
-        annotator_index=annotator,
-        item_index=0,
-        dialogue_id=record.dialogue_id,
-        persona_id=None,
-        annotator_id=label.annotator_id or (None if label.annotator_id is None else ""),
-        label=value,
-        extra=extra,
-    )
+            annotator_id = None if label.annotator_id is None else label.annotator_id or ""
+            yield record.annotation(
+                index,
+                BREAKDOWN,
+                label.breakdown,
+                annotator_index=annotator,
+                annotator_id=annotator_id,
+                extra=_label_extra(label),
+            )
+            if grammar := label.ungrammatical_sentence:
+                yield record.annotation(
+                    index, UNGRAMMATICAL, grammar, annotator_index=annotator, annotator_id=annotator_id
+                )
 
 
 def _label_extra(label: Label) -> str | None:

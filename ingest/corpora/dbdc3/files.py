@@ -1,81 +1,81 @@
-"""What the rows do not say of a log and writing it back needs: the keys of its objects, null lists."""
+"""Which files there are: dialogue logs and background paragraphs, and what their paths say."""
 
-from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+import re
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
-import msgspec
-from msgspec import UNSET, Raw, Struct
+from ingest.outcomes import SourceLocation, Unrecognised
+from ingest.sources import SourceFile
 
-from ingest import decode
-from ingest.corpora.dbdc3.format import Log
+LOG = ".log.json"
+CONTEXT = ".log.context"
 
+LANGUAGES = {"en": "en", "ja": "ja", "jp": "ja", "english": "en", "japanese": "ja"}
+"""Folder names, lower case; the README and the submissions of the challenge say jp."""
 
-class Layout(Struct):
-    """What ``records.extra`` has for writing a log back; values are kept as the literals that were published."""
+PHASES = {"train": "train", "dev": "dev", "development": "dev", "eval": "eval", "test": "test", "ref": "ref"}
 
-    fields: list[str] = []
-    """Keys of the log, in published order."""
-    turn_fields: list[str] = []
-    label_fields: list[str] = []
-    fields_at: dict[str, list[str]] = {}
-    """Keys of single turns and labels that have others, or in another order, by pointer."""
-    lists: dict[str, Raw] = {}
-    differs: dict[str, Raw] = {}
-    unknown: dict[str, Raw] = {}
+DEV_ZIPS = {"cic_json_data", "yi_json_data", "iris_json_data", "json_data_100"}
+"""Folders inside the four zips of the challenge's data/dev: English development data."""
 
 
-class _Objects(Struct):
-    """A log as objects of any keys."""
+class PathFacts(NamedTuple):
+    """What a path says; None where it says nothing."""
 
-    turns: list[dict[str, Raw]]
-
-
-def stated(log: Log) -> dict[str, Any]:
-    """Give everything but words that a log states of its dialogue, by pointer, absent fields left out."""
-    stated: dict[str, Any] = {"/group-id": log.group_id, "/speaker-id": log.speaker_id}
-    for index, turn in enumerate(log.turns):
-        stated[f"/turns/{index}/turn-index"] = turn.turn_index
-        stated[f"/turns/{index}/time"] = turn.time
-        stated[f"/turns/{index}/annotation-id"] = turn.annotation_id
-    return {place: value for place, value in stated.items() if value is not UNSET}
+    release: str | None
+    language: str | None
+    phase: str | None
+    subset: str | None
 
 
-def layout(raw: bytes, log: Log) -> dict[str, Any]:
-    """Give what is needed to write a log as it was: the keys of each object, and null lists."""
-    objects = decode.decoder(_Objects).decode(raw).turns
-    turns = {f"/turns/{index}": list(turn) for index, turn in enumerate(objects)}
-    labels = {
-        f"/turns/{index}/annotations/{position}": keys
-        for index, turn in enumerate(objects)
-        for position, keys in enumerate(_label_keys(turn))
-    }
-    turn_fields, label_fields = _commonest(turns.values()), _commonest(labels.values())
-    others = {place: keys for place, keys in turns.items() if keys != turn_fields}
-    others |= {place: keys for place, keys in labels.items() if keys != label_fields}
-    nulls = {f"/turns/{index}/annotations": None for index, turn in enumerate(log.turns) if turn.annotations is None}
-    return {
-        "fields": decode.keys(raw),
-        "turn_fields": turn_fields,
-        "label_fields": label_fields,
-        "fields_at": others,
-        "lists": nulls,
-    }
+def locate(file: SourceFile) -> SourceLocation | Unrecognised:
+    """Locate the record of a log by its path; its name is the native id, as far as the path knows."""
+    if not file.name.endswith(LOG):
+        return Unrecognised(file, f"neither *{LOG} nor *{CONTEXT}")
+    facts = path_facts(inner_path(file))
+    return SourceLocation(file, "", facts.subset, facts.release, facts.phase, native_id=stem(file))
 
 
-def _label_keys(turn: dict[str, Raw]) -> list[list[str]]:
-    """List the keys of every label of a turn."""
-    raw = turn.get("annotations")
-    labels = None if raw is None else decode.decoder(list[dict[str, Raw]] | None).decode(raw)
-    return [list(label) for label in labels or ()]
+def locate_context(file: SourceFile) -> SourceLocation:
+    """Locate the record of a background paragraph."""
+    return SourceLocation(file, subset="context", native_id=stem(file), size=file.size)
 
 
-def _commonest(found: Iterable[list[str]]) -> list[str]:
-    """Give the keys that most objects have; of equals those that come first."""
-    counts = Counter(map(tuple, found))
-    return list(counts.most_common(1)[0][0]) if counts else []
+def stem(file: SourceFile) -> str:
+    """Return a file's name without its ending."""
+    return file.name.removesuffix(LOG).removesuffix(CONTEXT)
 
 
-def laid_out(record_extra: str | None) -> Layout:
-    """Decode what a record keeps of a log's layout."""
-    return msgspec.json.decode(record_extra or "{}", type=Layout)
+def inner_path(file: SourceFile) -> PurePosixPath:
+    """Return a file's path inside the corpus's folder, archives as folders."""
+    return PurePosixPath(*file.path.parts[1:])
+
+
+def path_facts(path: PurePosixPath) -> PathFacts:
+    """Read a path inside the corpus's folder.
+
+    The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In any other, the subset is the
+    folder that holds the file, and the release the last folder above language and phase.
+    """
+    folders = list(path.parent.parts)
+    if folders and folders[-1].lower() in DEV_ZIPS:
+        return PathFacts("dev_zips", "en", "dev", folders[-1])
+    words = [_words(folder) for folder in folders]
+    language = _first(LANGUAGES, words)
+    phase = _first(PHASES, words)
+    plain = [index for index, name in enumerate(folders) if name.lower() not in {*LANGUAGES, *PHASES}]
+    named = [index for index in range(len(folders)) if index not in plain]
+    subset = folders[-1] if folders and (len(folders) - 1) in plain else None
+    above = [index for index in plain if index < (named[0] if named else len(folders) - 1)]
+    return PathFacts(folders[above[-1]] if above else None, language, phase, subset)
+
+
+def _words(folder: str) -> list[str]:
+    """Split a folder's name, lower case: DBDC2_dev -> dbdc2_dev, dbdc2, dev."""
+    name = folder.lower()
+    return [name, *re.split(r"[_\-. ]", name)]
+
+
+def _first(table: dict[str, str], words: list[list[str]]) -> str | None:
+    """Look up the innermost folder that is in the table."""
+    return next((table[word] for folder in reversed(words) for word in folder if word in table), None)

@@ -2,9 +2,6 @@
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-LOG = ".log.json"
-CONTEXT = ".log.context"
-
 
 class Label(Struct, rename="kebab", forbid_unknown_fields=True):
     """One annotator's label of one turn."""

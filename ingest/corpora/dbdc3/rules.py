@@ -7,7 +7,7 @@ RULES = (
         "DB-01",
         "reject_file",
         "Not a dialogue log: dialogue-id or turns missing, a turn without speaker or utterance, a system turn "
-        "without its list of annotations, a label that is no text.",
+        "without its list of annotations, a label that is not a text.",
         "Take the publisher's own file. Where somebody replaced the lists of annotations by one majority label, "
         "the votes are gone.",
     ),
@@ -22,7 +22,7 @@ RULES = (
         "DB-03",
         "warn",
         "The file's name is not the dialogue-id, an id occurs twice within a release, or turn-index is not 0, 1, 2 ...",
-        "Nothing, where it is meant; where a folder was given both packed and unpacked, take one of them away.",
+        "Nothing, if it is meant; if a folder is there both packed and unpacked, remove one of the two.",
     ),
     Rule(
         "DB-04",
@@ -47,7 +47,7 @@ RULES = (
     Rule(
         "DB-08",
         "warn",
-        "Another wording under a dialogue-id that is already taken: both are kept, the later under a key with "
+        "Other words under a dialogue-id that is already taken: both are kept, the later under a key with "
         "'~' and a hash.",
         "Compare them: select * from main.turns where starts_with(dialogue_id, 'dbdc3:<id>')",
     ),

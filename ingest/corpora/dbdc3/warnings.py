@@ -1,12 +1,12 @@
-"""What is unusual about a log that is loaded all the same: rules DB-02 to DB-06, one note per rule and kind."""
+"""What is unusual about a log that is loaded all the same: rules DB-02 to DB-06, one finding per rule and kind."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from msgspec import UNSET, Raw
 
+from ingest.corpora.dbdc3.bots import Family
 from ingest.corpora.dbdc3.format import Label, Log, LogTurn
-from ingest.corpora.dbdc3.place import Family
 from ingest.outcomes import ReaderFinding
 
 ANNOTATORS = 30
@@ -16,19 +16,19 @@ LABELS = {"O", "T", "X"}
 TASK = "breakdown_detection"
 
 
-def oddities(log: Log, stem: str, bot: Family | None, *, has_background: bool) -> Iterator[ReaderFinding]:
-    """Give the notes of one log; ``stem`` is its file's name without the ending."""
+def warnings(log: Log, stem: str, bot: Family | None, *, has_background: bool) -> Iterator[ReaderFinding]:
+    """List the findings of one log; ``stem`` is its file's name without the ending."""
     yield from _labels(log)
     if stem != log.dialogue_id:
         yield ReaderFinding(
             "DB-03", f"the file is named {stem}, its dialogue-id is {log.dialogue_id}", pointer="/dialogue-id"
         )
-    for rule, what, is_odd in _ODDITIES:
-        places = [index for index, turn in enumerate(log.turns) if is_odd(index, turn)]
-        if places:
-            shown = ", ".join(map(str, places[:10])) + (" ..." if len(places) > 10 else "")
-            detail = f"{what}: {len(places)} of {len(log.turns)} turns ({shown})"
-            yield ReaderFinding(rule, detail, pointer=f"/turns/{places[0]}", turn_index=places[0])
+    for rule, what, is_unusual in _UNUSUAL_TURNS:
+        found = [index for index, turn in enumerate(log.turns) if is_unusual(index, turn)]
+        if found:
+            shown = ", ".join(map(str, found[:10])) + (" ..." if len(found) > 10 else "")
+            detail = f"{what}: {len(found)} of {len(log.turns)} turns ({shown})"
+            yield ReaderFinding(rule, detail, pointer=f"/turns/{found[0]}", turn_index=found[0])
     if bot and bot.name == "CIC" and not has_background:
         yield ReaderFinding("DB-06", f"no background paragraph ({log.dialogue_id}.log.context) for this CIC dialogue")
 
@@ -49,14 +49,14 @@ def _labels(log: Log) -> Iterator[ReaderFinding]:
 
 
 def _votes(turn: LogTurn) -> list[Label]:
-    """Give the labels of a system turn; those of a user turn are DB-04's."""
+    """List the labels of a system turn; those of a user turn are DB-04's."""
     return [] if turn.speaker == "U" else turn.annotations or []
 
 
-class _Oddity(NamedTuple):
+class _UnusualTurn(NamedTuple):
     rule: str
     what: str
-    is_odd: Callable[[int, LogTurn], bool]
+    is_unusual: Callable[[int, LogTurn], bool]
 
 
 def _is_misnumbered(index: int, turn: LogTurn) -> bool:
@@ -72,19 +72,19 @@ def _lacks_annotator(_: int, turn: LogTurn) -> bool:
     return any(label.annotator_id in ("", None, UNSET) for label in _votes(turn))
 
 
-_ODDITIES = (
-    _Oddity("DB-03", "turn-index is not the position", _is_misnumbered),
-    _Oddity("DB-04", "speaker neither U nor S", lambda _, turn: turn.speaker not in ("U", "S")),
-    _Oddity("DB-04", "annotations on a user turn", lambda _, turn: turn.speaker == "U" and bool(turn.annotations)),
-    _Oddity(
+_UNUSUAL_TURNS = (
+    _UnusualTurn("DB-03", "turn-index is not the position", _is_misnumbered),
+    _UnusualTurn("DB-04", "speaker neither U nor S", lambda _, turn: turn.speaker not in ("U", "S")),
+    _UnusualTurn("DB-04", "annotations on a user turn", lambda _, turn: turn.speaker == "U" and bool(turn.annotations)),
+    _UnusualTurn(
         "DB-05",
         f"other than {ANNOTATORS} annotations",
         lambda _, turn: len(_votes(turn)) not in (0, ANNOTATORS),
     ),
-    _Oddity("DB-05", "an annotator twice", _repeats_annotator),
-    _Oddity("DB-05", "annotations without annotator-id", _lacks_annotator),
-    _Oddity("DB-06", "empty utterance", lambda _, turn: turn.utterance == ""),
-    _Oddity(
+    _UnusualTurn("DB-05", "an annotator twice", _repeats_annotator),
+    _UnusualTurn("DB-05", "annotations without annotator-id", _lacks_annotator),
+    _UnusualTurn("DB-06", "empty utterance", lambda _, turn: turn.utterance == ""),
+    _UnusualTurn(
         "DB-06",
         "a system turn without annotations",
         lambda index, turn: index > 0 and turn.speaker != "U" and not turn.annotations,

@@ -11,8 +11,9 @@ from ingest.corpora.delidata.labels import (
 )
 from ingest.corpora.delidata.read import read
 from ingest.corpora.delidata.rules import RULES
-from ingest.corpora.delidata.write import write, write_record
+from ingest.corpora.delidata.write import write_record
 from ingest.corpus import Corpus, Exempt, Scheme
+from ingest.stored_record import whole_files
 
 _CARDS = "labels are the cards of a group, any letter or digit"
 
@@ -89,6 +90,6 @@ CORPUS = Corpus(
     exceptions=(Exempt("labels_are_declared", SOLUTION, _CARDS), Exempt("labels_are_declared", TRACKER, _CARDS)),
     has_record_per_file=True,
     read=read,
-    write=write,
+    write=whole_files(write_record),
     write_record=write_record,
 )

@@ -1,4 +1,4 @@
-"""A group's rows to its conversation: cards, participants, and a turn for every row."""
+"""A group's rows to its dialogue: cards, participants, and a turn for every row."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -42,31 +42,29 @@ def opening(rows: Sequence[Cells]) -> Opening:
     return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
 
 
-def conversation(dialogue_id: str, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
-    """Give the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
-    begun = opening(rows)
+def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
+    """List the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
     yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
     for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
-        kind = "system" if name == SYSTEM else "human"
-        yield Speaker(speaker_id(dialogue_id, name), CORPUS, None, name, kind, is_anonymous=True)
+        yield Speaker.within(dialogue_id, name, kind="system" if name == SYSTEM else "human")
     for name in begun.names:
-        yield Participant(dialogue_id, speaker_id(dialogue_id, name), role(name))
+        yield Participant(dialogue_id, f"{dialogue_id}/{name}", _role(name))
     for index, row in enumerate(rows):
         yield turn_row(dialogue_id, index, row, raw[index])
 
 
-def speaker_id(dialogue_id: str, alias: str) -> str:
-    """Give the key of a person: an alias means nothing outside of its group."""
-    return f"{dialogue_id}/{alias}"
+def stated(raw: Sequence[Cells]) -> dict[str, str]:
+    """Collect the cells that the tables of the dialogue hold, besides those that make it another dialogue."""
+    columns = ("message_id", *TEXTS)
+    return {pointer(index, name): getattr(row, name) for index, row in enumerate(raw) for name in columns}
 
 
-def role(alias: str) -> str:
-    """Give the role that goes with an alias."""
+def _role(alias: str) -> str:
     return "system" if alias == SYSTEM else "participant"
 
 
 def turn_row(dialogue_id: str, index: int, row: Cells, raw: Cells) -> Turn:
-    """Give one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
+    """Make one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
     extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
     if row.message_type not in KINDS:
         extra["message_type"] = row.message_type
@@ -76,8 +74,8 @@ def turn_row(dialogue_id: str, index: int, row: Cells, raw: Cells) -> Turn:
     return Turn(
         dialogue_id=dialogue_id,
         turn_index=index,
-        speaker_id=speaker_id(dialogue_id, row.origin),
-        role=role(row.origin),
+        speaker_id=f"{dialogue_id}/{row.origin}",
+        role=_role(row.origin),
         kind=KINDS.get(row.message_type, "other"),
         text=row.original_text,
         native_id=row.message_id,

@@ -70,12 +70,12 @@ def parse(text: str, group_id: str) -> Table:
 
 
 def _line_end(text: str) -> str:
-    """Give what ends the first line: a checkout by git on Windows has another end than the publisher's."""
+    """Find what ends the first line: a checkout by git on Windows has another end than the publisher's."""
     return WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
 
 
 def _rows(lines: list[str], group_id: str) -> Iterator[Cells]:
-    """Give the cells of every line; raises BadRecord (DE-01)."""
+    """Split every line into its cells; raises BadRecord (DE-01)."""
     for index, line in enumerate(lines):
         if LINE_END in line:
             raise BadRecord("DE-01", "the lines do not all end as the first does", pointer(index))

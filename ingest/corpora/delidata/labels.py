@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORE
 
 
 def annotation_rows(record: Record, index: int, row: Cells) -> Iterator[Annotation]:
-    """Give every annotation of one row; an empty cell is none, ``None`` and ``0`` are labels as published."""
+    """List every annotation of one row; an empty cell is none, ``None`` and ``0`` are labels as published."""
     additional = "" if row.annotation_additional == NO_ITEMS else row.annotation_additional
     for scheme, labels in (
         (TYPE, [row.annotation_type] if row.annotation_type else []),
@@ -38,13 +38,13 @@ def annotation_rows(record: Record, index: int, row: Cells) -> Iterator[Annotati
         (SOLUTION, _items(row.sol_tracker_message)),
     ):
         for item, label in enumerate(labels):
-            yield _annotation(record, index, scheme, label, item)
+            yield record.annotation(index, scheme, label, item_index=item)
     for scheme, cell in ((TEAM_PERFORMANCE, row.team_performance), (PERFORMANCE_CHANGE, row.performance_change)):
         if (value := number(cell)) is not None:
-            yield _annotation(record, index, scheme, None, value=value)
+            yield record.annotation(index, scheme, None, value)
     for position, (user, cards) in enumerate((tracker(row.sol_tracker_all) or {}).items()):
         for item, card in enumerate(_tracked(cards)):
-            yield _annotation(record, index, TRACKER, card, item, annotator_index=position, annotator_id=user)
+            yield record.annotation(index, TRACKER, card, annotator_index=position, annotator_id=user, item_index=item)
 
 
 def number(cell: str) -> float | None:
@@ -70,23 +70,7 @@ def _items(cell: str) -> list[str]:
 
 
 def _tracked(cards: list[str]) -> list[str | None]:
-    """Give one user's labels: the cards, ``N/A`` for its letters in any order, and null for an empty list."""
+    """List one user's labels: the cards, ``N/A`` for its letters in any order, and null for an empty list."""
     if sorted(cards) == sorted(NO_SOLUTION):
         return [NO_SOLUTION]
     return [*cards] or [None]
-
-
-def _annotation(record: Record, turn: int, scheme: str, label: str | None, item: int = 0, **more: Any) -> Annotation:
-    values = {"annotator_index": 0, "annotator_id": None, "value": None} | more
-    return Annotation(
-        record_id=record.record_id,
-        turn_index=turn,
-        persona_set=None,
-        persona_position=None,
-        scheme=scheme,
-        item_index=item,
-        dialogue_id=record.dialogue_id,
-        persona_id=None,
-        label=label,
-        **values,
-    )

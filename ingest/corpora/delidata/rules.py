@@ -22,14 +22,14 @@ RULES = (
         "reject_example",
         "A message_id that came before in the corpus (other than -1), or an unknown message_type: the turn is "
         "loaded and makes no example.",
-        "Where a folder was given both packed and unpacked, take one of them away.",
+        "If a folder is there both packed and unpacked, remove one of the two.",
     ),
     Rule(
         "DE-04",
         "reject_example",
-        "A tracker that is no JSON object of lists of texts, or a performance that is no number or out of range: "
+        "A tracker that is not a JSON object of lists of texts, or a performance that is not a number or out of range: "
         "the turn is loaded and makes no example; a group whose first or last performance is unknown has no outcome.",
-        "Compare the row with the publisher's; the cell as it was is in main.records: extra -> 'differs'.",
+        "Compare the row with the publisher's; the published cell is in main.records: extra -> 'differs'.",
     ),
     Rule(
         "DE-05",
@@ -43,7 +43,7 @@ RULES = (
         "warn",
         "An origin that the INITIAL row does not name, a tracker that lacks somebody whom it names, or a card that "
         "is none of the group's four (the '/' of the letters N, /, A too).",
-        "Nothing; leave these cards out where solutions are compared.",
+        "Nothing; leave these cards out when you compare solutions.",
     ),
     Rule(
         "DE-07",
@@ -63,7 +63,7 @@ RULES = (
         "warn",
         "A cell with a quote ' at one end only or an undoubled one inside its quotes, a cell that begins with the "
         'quote " of the reference readers, or a MESSAGE without text.',
-        "Nothing; the cell as it was is in main.turns: extra -> 'cells'. Reference readers may read more than this "
-        'cell where it begins with ".',
+        "Nothing; the published cell is in main.turns: extra -> 'cells'. Reference readers may read beyond the end "
+        'of a cell that begins with ".',
     ),
 )

@@ -1,8 +1,8 @@
-"""What is unusual about a row that is loaded all the same: rules DE-03, DE-04, DE-08 and DE-09."""
+"""What is unusual about a group that is loaded all the same: rules DE-03, DE-04, DE-08 and DE-09."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ingest.corpora.delidata.dialogue import KINDS
+from ingest.corpora.delidata.dialogue import CORPUS, KINDS, OPENING_ID
 from ingest.corpora.delidata.format import Cells, is_quoted
 from ingest.corpora.delidata.labels import NO_ITEMS, number, tracker
 from ingest.decode import pointer
@@ -19,16 +19,42 @@ TARGETS = {
 ADDITIONAL = {"complete_solution", "partial_solution", "specific_addressee", "solution_summary", "consider_opposite"}
 
 
-def oddities(index: int, row: Cells, raw: Cells) -> Iterator[ReaderFinding]:
-    """Give the notes of one row."""
+class Repetitions:
+    """Groups and messages of a build that came before (DE-03); the first in path order makes the examples."""
 
-    def note(rule: str, column: str, detail: str) -> ReaderFinding:
+    def __init__(self) -> None:
+        self._groups: dict[str, str] = {}
+        self._messages: dict[str, str] = {}
+
+    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
+        """Report a group that came before, or single messages that did."""
+        group_id = rows[0].group_id
+        before = self._groups.setdefault(group_id, file_id)
+        if before == file_id:
+            yield from self._messages_before(file_id, rows)
+            return
+        words = "the same words," if dialogue_id == f"{CORPUS}:{group_id}" else "other words, kept as"
+        yield ReaderFinding("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
+
+    def _messages_before(self, file_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
+        for index, row in enumerate(rows):
+            where = f"{file_id}{pointer(index)}"
+            first = self._messages.setdefault(row.message_id, where)
+            if first != where and row.message_id != OPENING_ID:
+                detail = f"the message_id {row.message_id} came before, at {first}"
+                yield ReaderFinding("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)
+
+
+def warnings(index: int, row: Cells, raw: Cells) -> Iterator[ReaderFinding]:
+    """List the findings of one row."""
+
+    def finding(rule: str, column: str, detail: str) -> ReaderFinding:
         return ReaderFinding(rule, detail, pointer=pointer(index, column), turn_index=index)
 
     if row.message_type not in KINDS:
-        yield note("DE-03", "message_type", f"unknown message_type {row.message_type!r}")
+        yield finding("DE-03", "message_type", f"unknown message_type {row.message_type!r}")
     for rule, column, detail in (*_numbers(row), *_values(row), *_spellings(row, raw)):
-        yield note(rule, column, detail)
+        yield finding(rule, column, detail)
 
 
 def _numbers(row: Cells) -> Iterator[tuple[str, str, str]]:

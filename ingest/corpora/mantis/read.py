@@ -8,7 +8,7 @@ from ingest.corpora.mantis.intent_table.read import read_table
 from ingest.corpora.mantis.missing_files import CONVERSATIONS, missing_files
 from ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
 from ingest.outcomes import Outcome, Unrecognised
-from ingest.sources import SourceFile, given_twice
+from ingest.sources import SourceFile, duplicate_part
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
@@ -26,7 +26,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
         elif one.subset == INTENTS_CSV:
             tables.append(file)
         elif one in found:
-            raise given_twice(found[one], file)
+            raise duplicate_part(found[one], file)
         else:
             found[one] = file
     yield from missing_files(found)
@@ -59,7 +59,7 @@ def _labels(tables: list[SourceFile], index: ContextIndex) -> Iterator[Outcome]:
         for outcome in read_table(file, index):
             if not isinstance(outcome, Unrecognised):
                 if found and found is not file:
-                    raise given_twice(found, file)
+                    raise duplicate_part(found, file)
                 found = file
             yield outcome
 

@@ -1,7 +1,7 @@
 """MPChat: Reddit threads about pictures, with the persona of one participant: what else that person posted."""
 
 from ingest.corpora.mpchat.format import SPLITS
-from ingest.corpora.mpchat.lists import ENTAILMENT, OVERALL
+from ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
 from ingest.corpora.mpchat.read import read
 from ingest.corpora.mpchat.rules import RULES
 from ingest.corpora.mpchat.write import write, write_record

@@ -1,18 +1,10 @@
-"""The lists of a dialogue: which field is which list in the tables, how it nests, and what rows do not say of it."""
+"""The files by name: three task files, with their lists of persona elements, and two files of image addresses."""
 
-import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from msgspec import UNSET, Raw
-
-from ingest.corpora.mpchat.format import GroundingTalk, ResponseTalk, SpeakerTalk, Talk
-from ingest.decode import BadRecord
-
-NULL = b"null"
+from ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue, SpeakerDialogue
 
 
 class Nesting(Enum):
@@ -25,7 +17,7 @@ class Nesting(Enum):
 
 
 class ListField(NamedTuple):
-    """A field of persona elements: the list that its items are in, and its nesting."""
+    """A field of persona elements: the set that its items are in, and its nesting."""
 
     name: str
     set_name: str
@@ -35,12 +27,12 @@ class ListField(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind:
+class TaskFile:
     """One of the three task files."""
 
     subset: str
     task: str
-    talk: type[Talk]
+    dialogue: type[SourceDialogue]
     lists: tuple[ListField, ...]
     candidates: str
     """The field that only val and test have."""
@@ -49,10 +41,10 @@ class Kind:
 
 
 ALL = ListField("all_personas", "all", Nesting.FLAT)
-RESPONSE = Kind(
+RESPONSE = TaskFile(
     "nrp",
     "next_response_prediction",
-    ResponseTalk,
+    ResponseDialogue,
     (
         ALL,
         ListField("candidate_personas", "candidate", Nesting.FLAT),
@@ -62,10 +54,10 @@ RESPONSE = Kind(
     "nrp_candidate_responses",
     5,
 )
-GROUNDING = Kind(
+GROUNDING = TaskFile(
     "gpp",
     "grounding_persona_prediction",
-    GroundingTalk,
+    GroundingDialogue,
     (
         ALL,
         ListField("gpp_grounded_persona", "gpp_gold", Nesting.ONE_PER_TURN),
@@ -75,10 +67,10 @@ GROUNDING = Kind(
     "gpp_candidate_authors_candidate_personas",
     4,
 )
-SPEAKER = Kind(
+SPEAKER = TaskFile(
     "si",
     "speaker_identification",
-    SpeakerTalk,
+    SpeakerDialogue,
     (
         ALL,
         ListField("si_main_author_candidate_personas", "si_main", Nesting.FLAT),
@@ -87,100 +79,9 @@ SPEAKER = Kind(
     "si_candidate_authors_candidate_personas",
     5,
 )
-FILES = {"mpchat_nrp.json": RESPONSE, "mpchat_gpp.json": GROUNDING, "mpchat_si.json": SPEAKER}
+TASK_FILES = {"mpchat_nrp.json": RESPONSE, "mpchat_gpp.json": GROUNDING, "mpchat_si.json": SPEAKER}
 RESPONSES = "nrp_response"
-"""The candidate list of texts."""
+"""The candidate set of texts; the sets of persona elements are in the files' lists."""
 
-
-@dataclass
-class ElementList:
-    """One list of persona elements; ``sizes`` are those of the authors' lists where it is a list of lists."""
-
-    field: ListField
-    turn_index: int | None
-    raws: list[Raw]
-    sizes: list[int] = dataclasses.field(default_factory=list)
-    marks: list[bytes] = dataclasses.field(default_factory=list)
-    """A hash for each element, once they are checked."""
-
-    def pointer(self, index: int) -> str:
-        """Point at the element with this number, inside the dialogue."""
-        match self.field.nesting:
-            case Nesting.FLAT:
-                return f"/{self.field.name}/{index}"
-            case Nesting.PER_TURN:
-                return f"/{self.field.name}/{self.turn_index}/{index}"
-            case Nesting.ONE_PER_TURN:
-                return f"/{self.field.name}/{self.turn_index}"
-            case Nesting.PER_AUTHOR:
-                position, item = list(self.places())[index]
-                return f"/{self.field.name}/{position}/{item}"
-
-    def places(self) -> Iterator[tuple[int, int]]:
-        """Give position and item of every element of a list of lists."""
-        return chain.from_iterable(zip(repeat(k), range(size)) for k, size in enumerate(self.sizes))
-
-
-def element_lists(kind: Kind, talk: Talk) -> Iterator[ElementList]:
-    """Give every list of persona elements that the dialogue has, empty ones left out."""
-    for one in kind.lists:
-        value = getattr(talk, one.name) or []
-        match one.nesting:
-            case Nesting.FLAT if value:
-                yield ElementList(one, None, value)
-            case Nesting.PER_TURN:
-                yield from (ElementList(one, turn, items) for turn, items in enumerate(value) if items)
-            case Nesting.ONE_PER_TURN:
-                yield from (ElementList(one, turn, [raw]) for turn, raw in enumerate(value) if bytes(raw) != NULL)
-            case Nesting.PER_AUTHOR if value:
-                sizes = [len(items or ()) for items in value]
-                raws = list(chain.from_iterable(items or () for items in value))
-                yield ElementList(one, len(talk.messages) - 1, raws, sizes)
-
-
-def oddly_empty(kind: Kind, talk: Talk) -> dict[str, Any]:
-    """Give, by pointer, what writing the lists back can't tell from rows: null and empty, where that is not usual.
-
-    Usual is: no list is null, a turn without elements has [], a turn without a gold persona has null.
-    """
-    odd: dict[str, Any] = {}
-    for name in (*_PLAIN, *(one.name for one in kind.lists), kind.candidates):
-        value = getattr(talk, name, UNSET)
-        if value is None:
-            odd[f"/{name}"] = None
-        elif name in (*_PER_TURN, kind.candidates) and value == []:
-            odd[f"/{name}"] = []
-        elif name in _PER_TURN:
-            odd |= {f"/{name}/{turn}": None for turn, items in enumerate(value or ()) if items is None}
-        elif name == SPEAKER.candidates:
-            odd |= {f"/{name}/{author}": items for author, items in enumerate(value or ()) if not items}
-    return odd
-
-
-_PLAIN = ("message_ids", "created_utcs")
-_PER_TURN = frozenset(
-    {one.name for kind in FILES.values() for one in kind.lists if one.nesting is Nesting.PER_TURN}
-    | {RESPONSE.candidates}
-)
-_ALIGNED = (*_PLAIN, *sorted(_PER_TURN), "gpp_grounded_persona")
-
-
-def check_lengths(talk: Talk, split: str) -> None:
-    """Raise BadRecord MP-02 where a list has not one item per message, MP-11 where there are none, MP-06 on no picture.
-
-    An empty candidate list of a train dialogue is none at all.
-    """
-    turns = len(talk.messages)
-    if not turns:
-        raise BadRecord("MP-11", "no messages", "/messages")
-    for name in ("authors", *_ALIGNED):
-        value = getattr(talk, name, UNSET)
-        if value is UNSET or value is None or (value == [] and split == "train" and name in _CANDIDATES):
-            continue
-        if len(value) != turns:
-            raise BadRecord("MP-02", f"{len(value)} items for {turns} messages", f"/{name}")
-    if talk.has_image and not isinstance(talk.file_name, str):
-        raise BadRecord("MP-06", "has_image, and no file_name", "/file_name")
-
-
-_CANDIDATES = frozenset(kind.candidates for kind in FILES.values())
+IMAGE_FILES = {"dialog_image_urls.json": "dialogue", "persona_image_urls.json": "persona"}
+"""The files of image addresses, each with the kind of its images."""

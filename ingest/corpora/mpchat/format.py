@@ -1,4 +1,4 @@
-"""The format of the files, as published; optional fields are UNSET where they are absent, elements stay raw."""
+"""The published format of dialogues and persona elements; optional fields are UNSET where they are absent."""
 
 from typing import TypeAlias
 
@@ -14,8 +14,8 @@ Elements: TypeAlias = list[Raw] | UnsetType | None
 PerTurn: TypeAlias = list[list[Raw] | None] | UnsetType | None
 
 
-class Talk(Struct, forbid_unknown_fields=True):
-    """What the three files say of a dialogue alike."""
+class SourceDialogue(Struct, forbid_unknown_fields=True):
+    """What the three task files have in common of a dialogue; its persona elements stay raw."""
 
     main_author: str
     authors: list[str]
@@ -29,7 +29,7 @@ class Talk(Struct, forbid_unknown_fields=True):
     all_personas: Elements = UNSET
 
 
-class ResponseTalk(Talk, forbid_unknown_fields=True):
+class ResponseDialogue(SourceDialogue, forbid_unknown_fields=True):
     """A dialogue of mpchat_nrp.json."""
 
     candidate_personas: Elements = UNSET
@@ -38,7 +38,7 @@ class ResponseTalk(Talk, forbid_unknown_fields=True):
     nrp_candidate_responses: list[list[str] | None] | UnsetType | None = UNSET
 
 
-class GroundingTalk(Talk, forbid_unknown_fields=True):
+class GroundingDialogue(SourceDialogue, forbid_unknown_fields=True):
     """A dialogue of mpchat_gpp.json; a turn without a gold persona has null."""
 
     gpp_grounded_persona: Elements = UNSET
@@ -46,15 +46,15 @@ class GroundingTalk(Talk, forbid_unknown_fields=True):
     gpp_candidate_authors_candidate_personas: PerTurn = UNSET
 
 
-class SpeakerTalk(Talk, forbid_unknown_fields=True):
+class SpeakerDialogue(SourceDialogue, forbid_unknown_fields=True):
     """A dialogue of mpchat_si.json; the candidates are a list for each candidate author."""
 
     si_main_author_candidate_personas: Elements = UNSET
     si_candidate_authors_candidate_personas: PerTurn = UNSET
 
 
-class Element(Struct, forbid_unknown_fields=True):
-    """A persona element; the two labels stand only where workers compared it with a message."""
+class PersonaElement(Struct, forbid_unknown_fields=True):
+    """A persona element; it has the two labels only where workers compared it with a message."""
 
     id: str
     title: str

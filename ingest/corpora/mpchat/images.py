@@ -2,43 +2,35 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from ingest import decode
+from ingest.corpora.mpchat.files import IMAGE_FILES
 from ingest.corpora.mpchat.format import CORPUS
-from ingest.corpora.mpchat.given import Files
+from ingest.input_files import InputFiles
 from ingest.outcomes import Loaded, Outcome, SourceLocation, reject
-from ingest.rows import Image, Record, Row
+from ingest.rows import Image, Row
 from ingest.sources import SourceFile
+from ingest.stored_record import StoredRecord
 
-KINDS = {"dialog_image_urls.json": "dialogue", "persona_image_urls.json": "persona"}
 
-
-def read_images(file: SourceFile, files: Files) -> Iterator[Outcome]:
-    """Turn one file into its record and images; a file that is no object of texts is refused."""
-    place = SourceLocation(file, subset=file.name.removesuffix(".json"), size=file.size)
+def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
+    """Turn one file into its record and images; a file that is not an object of texts is rejected."""
+    subset = file.name.removesuffix(".json")
+    location = SourceLocation(file, subset=subset, size=file.size)
     raw = file.read()
     try:
         urls: dict[str, str | None] = decode.record(raw, dict[str, str | None], rule="MP-01").value
     except decode.BadRecord as bad:
-        yield reject(place, bad, raw)
+        yield reject(location, bad, raw)
         return
-    given = files.take(file, place.subset or "")
-    record = Record(
-        record_id=given.prefix,
-        corpus_id=CORPUS,
-        dialogue_id=None,
-        native_id=None,
-        main_speaker_id=None,
-        subset=place.subset,
-        release=None,
-        split=None,
-        standard_split=None,
-        record_index=0,
-        source_file_id=file.id,
-        source_pointer="",
-        extra=decode.dump({"repeats": given.repeats} if given.repeats else {}),
-    )
-    kind = KINDS[file.name] + given.variant
-    images: list[Row] = [
-        Image(CORPUS, kind, image_id, url, file.id, index) for index, (image_id, url) in enumerate(urls.items())
-    ]
-    yield Loaded(place, [record, *images], given.notes())
+    input_file = files.take(location, subset)
+    kind = IMAGE_FILES[file.name] + input_file.prefix.removeprefix(f"{CORPUS}/{subset}")
+    rows: list[Row] = [location.record(input_file.prefix, extra={"repeats": input_file.repeats})]
+    rows += (Image(CORPUS, kind, image_id, url, file.id, index) for index, (image_id, url) in enumerate(urls.items()))
+    yield Loaded(location, rows, input_file.findings("MP-13"))
+
+
+def write_images(stored: StoredRecord) -> bytes:
+    """Return the whole file."""
+    return msgspec.json.encode({image.image_id: image.url for image in stored.images})

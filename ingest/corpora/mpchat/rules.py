@@ -6,7 +6,7 @@ RULES = (
     Rule(
         "MP-01",
         "reject_file",
-        "The top level is not an object with the lists train, val and test (the README draws a bare list, which the "
+        "The top level is not an object with the lists train, val and test (the README shows a bare list, which the "
         "authors' code could not read); or a file of image addresses is not an object of texts.",
         "Take the publisher's own file.",
     ),
@@ -53,16 +53,16 @@ RULES = (
     Rule(
         "MP-08",
         "warn",
-        "A persona or candidate list on a turn of somebody else than the main author (the authors' code passes over "
-        "it), or a main author who says nothing.",
+        "A persona or candidate list on a turn of somebody other than the main author (the authors' code skips it), or "
+        "a main author who says nothing.",
         "Nothing; the list is in the tables and makes no example.",
     ),
     Rule(
         "MP-09",
         "warn",
         "A persona's file_name is not its id, '_' and the last part of its direct_url; a candidate persona of the "
-        "main author is not among all_personas; or the answer stands among its candidates twice.",
-        "Where the answer is repeated, a model that picks the other place is counted as wrong.",
+        "main author is not among all_personas; or the answer is among its candidates twice.",
+        "Where the answer is repeated, a model that picks the other position is counted as wrong.",
     ),
     Rule(
         "MP-10",
@@ -73,21 +73,21 @@ RULES = (
     Rule(
         "MP-11",
         "reject_dialogue",
-        "A message that is null or no text, or no messages at all.",
+        "A message that is null or not a text, or no messages at all.",
         "Compare the dialogue with the publisher's file.",
     ),
     Rule(
         "MP-12",
         "warn",
-        "Another content under an id that is already taken: other words between the same first and last message, or "
+        "Other content under an id that is already taken: other words between the same first and last message, or "
         "another title, picture or author of a persona. Both are kept, the later under a key with '~' and a hash.",
         "Compare them: select * from main.personas where native_id = ...",
     ),
     Rule(
         "MP-13",
         "warn",
-        "A file that was given twice (packed and unpacked, say): both are kept, and the first in path order makes the "
-        "examples.",
-        "Take one of the two away: it makes the warehouse larger and adds nothing.",
+        "A file of a name that came before (packed and unpacked, say): both are kept, and the first in path order "
+        "makes the examples.",
+        "Remove one of the two: it makes the warehouse larger and adds nothing.",
     ),
 )

@@ -1,47 +1,113 @@
-"""What is unusual about a dialogue that is loaded all the same: MP-08, MP-09 and MP-10, one note per kind."""
+"""What is unusual about a dialogue or a persona element that is loaded all the same: MP-07 to MP-10."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from ingest.corpora.mpchat.elements import Lists
-from ingest.corpora.mpchat.files import ElementList, Kind, Nesting
-from ingest.corpora.mpchat.format import Talk
-from ingest.corpora.mpchat.odd_elements import listed
+from msgspec import UNSET
+
+from ingest.corpora.mpchat.files import Nesting, TaskFile
+from ingest.corpora.mpchat.format import PersonaElement, SourceDialogue
+from ingest.corpora.mpchat.persona_lists import Lists
 from ingest.outcomes import ReaderFinding
 
 _OF_MAIN_AUTHOR = frozenset({"candidate", "gpp_gold", "gpp_remainder", "si_main"})
+_LABELS = {"(strong) E": 3, "E": 2, "I": 1, "(strong) I": 0}
+"""The label of all three workers together, and how many of them see an entailment."""
+
+_WORKERS = 3
+_SHOWN = 10
 
 
-def talk_oddities(kind: Kind, talk: Talk, split: str, lists: list[ElementList]) -> Iterator[ReaderFinding]:
-    """Look at one dialogue: MP-08 and MP-10."""
-    if talk.main_author not in talk.authors:
-        yield ReaderFinding("MP-08", f"{talk.main_author}, the main author, says nothing", pointer="/main_author")
-    filled: defaultdict[str, list[int]] = defaultdict(list)
-    for one in lists:
-        if one.field.nesting in (Nesting.PER_TURN, Nesting.ONE_PER_TURN) and one.turn_index is not None:
-            filled[one.field.name].append(one.turn_index)
-    for turn, texts in enumerate(getattr(talk, "nrp_candidate_responses", None) or ()):
-        if texts:
-            filled[kind.candidates].append(turn)
-    for name, turns in filled.items():
-        stray = [turn for turn in turns if talk.authors[turn] != talk.main_author]
-        if stray:
-            detail = f"{name} is filled on turns of others: {listed(stray)}"
-            yield ReaderFinding("MP-08", detail, pointer=f"/{name}/{stray[0]}", turn_index=stray[0])
-    value = getattr(talk, kind.candidates) or []
+class ElementWarning(NamedTuple):
+    """Something unusual about one persona element."""
+
+    rule: str
+    detail: str
+    pointer: str
+    element_id: str
+
+
+def dialogue_warnings(
+    task_file: TaskFile, dialogue: SourceDialogue, split: str, lists: Lists
+) -> Iterator[ReaderFinding]:
+    """Look at one dialogue: MP-08 to MP-10, one finding per kind."""
+    if dialogue.main_author not in dialogue.authors:
+        yield ReaderFinding("MP-08", f"{dialogue.main_author}, the main author, says nothing", pointer="/main_author")
+    yield from _stray_lists(task_file, dialogue, lists)
+    value = getattr(dialogue, task_file.candidates) or []
     has_candidates = any(value) if split == "train" else bool(value)
     if has_candidates == (split == "train"):
-        detail = f"a {split} dialogue {'with' if has_candidates else 'without'} {kind.candidates}"
-        yield ReaderFinding("MP-10", detail, pointer=f"/{kind.candidates}" if has_candidates else "")
+        detail = f"a {split} dialogue {'with' if has_candidates else 'without'} {task_file.candidates}"
+        yield ReaderFinding("MP-10", detail, pointer=f"/{task_file.candidates}" if has_candidates else "")
+    if isinstance(dialogue.all_personas, list):
+        yield from _missing_personas(lists)
 
 
-def missing_personas(talk: Talk, lists: Lists) -> Iterator[ReaderFinding]:
+def _stray_lists(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists) -> Iterator[ReaderFinding]:
+    """MP-08: lists on turns of others than the main author."""
+    filled: defaultdict[str, list[int]] = defaultdict(list)
+    for (_, turn), one in lists.items():
+        if turn is not None and one.field.nesting in (Nesting.PER_TURN, Nesting.ONE_PER_TURN):
+            filled[one.field.name].append(turn)
+    for turn, texts in enumerate(getattr(dialogue, "nrp_candidate_responses", None) or ()):
+        if texts:
+            filled[task_file.candidates].append(turn)
+    for name, turns in filled.items():
+        stray = [turn for turn in turns if dialogue.authors[turn] != dialogue.main_author]
+        if stray:
+            detail = f"{name} is filled on turns of others: {_listed(stray)}"
+            yield ReaderFinding("MP-08", detail, pointer=f"/{name}/{stray[0]}", turn_index=stray[0])
+
+
+def _missing_personas(lists: Lists) -> Iterator[ReaderFinding]:
     """MP-09: personas of the main author that a task offers and all_personas does not have."""
-    if not isinstance(talk.all_personas, list):
-        return
-    known = set(lists["all", None].native_ids) if ("all", None) in lists else set()
+    known = {use.native_id for use in lists["all", None].uses} if ("all", None) in lists else set()
     for (name, turn), one in lists.items():
-        missing = [one_id for one_id in one.native_ids if one_id not in known] if name in _OF_MAIN_AUTHOR else []
+        missing = [use.native_id for use in one.uses if use.native_id not in known] if name in _OF_MAIN_AUTHOR else []
         if missing:
-            detail = f"{one.elements.field.name} has personas that all_personas has not: {listed(missing)}"
-            yield ReaderFinding("MP-09", detail, pointer=one.elements.pointer(0), turn_index=turn)
+            detail = f"{one.field.name} has personas that all_personas has not: {_listed(missing)}"
+            yield ReaderFinding("MP-09", detail, pointer=one.pointer(0), turn_index=turn)
+
+
+def persona_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:
+    """Look at the times and the file name of a distinct persona; yields rules and what breaks them."""
+    has_one, has_other = element.created_utc is not UNSET, element.created_utcs is not UNSET
+    if has_one == has_other:
+        yield "MP-07", f"{'both' if has_one else 'neither'} of created_utc and created_utcs"
+    if isinstance(element.direct_url, str):
+        last = element.direct_url.rpartition("/")[2]
+        if element.file_name != f"{element.id}_{last}":
+            yield "MP-09", "file_name is not the id, '_' and the last part of direct_url"
+
+
+def label_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:
+    """Look at the labels of an element that has them."""
+    overall, votes = element.label_overall, element.label_per_worker
+    if overall is UNSET and votes is UNSET:
+        return
+    if overall not in _LABELS:
+        yield "MP-07", f"label_overall {overall!r} is unknown" if isinstance(overall, str) else "no label_overall"
+    cast = votes if isinstance(votes, list) else []
+    if len(cast) != _WORKERS:
+        yield "MP-07", f"{len(cast)} workers instead of {_WORKERS}"
+    elif any(vote not in (0, 1) for _, vote in cast):
+        yield "MP-07", "a vote that is neither 0 nor 1"
+    elif isinstance(overall, str) and _LABELS.get(overall, ayes := sum(vote or 0 for _, vote in cast)) != ayes:
+        yield "MP-07", f"label_overall {overall} where {ayes:g} of {_WORKERS} workers say 1"
+
+
+def grouped(warnings: Iterable[ElementWarning]) -> Iterator[ReaderFinding]:
+    """Make one finding of each kind of warning, with the first ids; its pointer is that of the first."""
+    kinds: defaultdict[tuple[str, str], list[ElementWarning]] = defaultdict(list)
+    for one in warnings:
+        kinds[one.rule, one.detail].append(one)
+    for (rule, detail), some in kinds.items():
+        ids = _listed([one.element_id for one in some])
+        yield ReaderFinding(rule, f"{detail}: {ids}", pointer=some[0].pointer)
+
+
+def _listed(values: list[str] | list[int]) -> str:
+    """Show the first of many values, and how many there are."""
+    shown = ", ".join(map(str, values[:_SHOWN]))
+    return shown if len(values) <= _SHOWN else f"{shown} ... ({len(values)} in all)"

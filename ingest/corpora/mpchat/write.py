@@ -2,26 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain, groupby
+from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest.corpora.mpchat.files import FILES
+from ingest.corpora.mpchat.files import TASK_FILES
 from ingest.corpora.mpchat.format import SPLITS
-from ingest.corpora.mpchat.images import KINDS
-from ingest.corpora.mpchat.personas import Personas
-from ingest.corpora.mpchat.write_dialogue import Talk, key
-from ingest.stored_record import StoredRecord
+from ingest.corpora.mpchat.images import write_images
+from ingest.corpora.mpchat.write_dialogue import ElementWriter, unescaped, write_dialogue
+from ingest.stored_record import StoredRecord, file_by_file
 
 _BETWEEN = b", "
 _COPIED = 1 << 20
 """Bytes that are copied from a temporary file at once."""
 
 
-class _Around(Struct):
+class _FileExtra(Struct):
     """What ``source_files.extra`` holds."""
 
     fields: list[str] = []
@@ -29,60 +28,45 @@ class _Around(Struct):
     unknown: dict[str, Raw] = {}
 
 
-def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-    """Give every file in pieces, (path inside the corpus's folder, bytes); archives are folders of their members."""
-    for _, group in groupby(records, key=lambda one: one.file.source_file_id):
-        first = next(group)
-        for piece in _file(first, group):
-            yield first.path, piece
+def write_record(stored: StoredRecord) -> bytes:
+    """Return one loaded record as its file has it: the JSON of a dialogue, or a whole file of image addresses."""
+    return _record(stored, ElementWriter(_file_extra(stored).orders))
 
 
-def write_record(published: StoredRecord) -> bytes:
-    """Give one loaded record as its file has it: the JSON of a dialogue, or a whole file of image addresses."""
-    return _record(published, Personas(_around(published).orders))
+def _file(first: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[bytes]:
+    """Write one file: a list of images, or what its envelope and its dialogues say."""
+    return iter((write_record(first),)) if first.record else _task_file(_file_extra(first), records)
 
 
-def _file(first: StoredRecord, rest: Iterable[StoredRecord]) -> Iterator[bytes]:
-    """Write one file: a refused one as it came, a list of images, or what its frame and its dialogues say."""
-    if first.raw is not None and not first.pointer:
-        yield first.raw
-        return
-    if first.record is not None:
-        yield write_record(first)
-    else:
-        yield from _talks(_around(first), rest)
+write = file_by_file(_file)
 
 
-def _record(published: StoredRecord, personas: Personas) -> bytes:
-    subset = published.record.subset if published.record else None
-    if subset in _IMAGES:
-        return msgspec.json.encode({image.image_id: image.url for image in published.images})
-    return Talk(_KINDS[subset or ""], published, personas).written()
+def _record(stored: StoredRecord, elements: ElementWriter) -> bytes:
+    task_file = _TASK_FILES.get(stored.loaded.subset or "")
+    return write_dialogue(task_file, stored, elements) if task_file else write_images(stored)
 
 
-_KINDS = {kind.subset: kind for kind in FILES.values()}
-_IMAGES = {name.removesuffix(".json") for name in KINDS}
+_TASK_FILES = {task_file.subset: task_file for task_file in TASK_FILES.values()}
 
 
-def _around(published: StoredRecord) -> _Around:
-    return msgspec.json.decode(published.file.extra or "{}", type=_Around)
+def _file_extra(stored: StoredRecord) -> _FileExtra:
+    return msgspec.json.decode(stored.file.extra or "{}", type=_FileExtra)
 
 
-def _talks(around: _Around, records: Iterable[StoredRecord]) -> Iterator[bytes]:
+def _task_file(extra: _FileExtra, records: Iterable[StoredRecord]) -> Iterator[bytes]:
     """Write the dialogues of a file, quarantined ones as they came, in the order of its fields.
 
-    Records come by their place in their splits, so that the splits alternate: the first split is written as it
+    Records come in the order of their indexes, so that the splits alternate: the first split is written as it
     comes, the others wait in temporary files, for together they can be larger than memory.
     """
-    unknown = {key(place): value for place, value in around.unknown.items()}
-    personas = Personas(around.orders)
-    streamed, *later = [name for name in around.fields if name in SPLITS]
+    unknown = {unescaped(pointer): value for pointer, value in extra.unknown.items()}
+    streamed, *later = [name for name in extra.fields if name in SPLITS]
     with ExitStack() as stack:
         waiting = {name: stack.enter_context(TemporaryFile()) for name in later}
-        for position, name in enumerate(around.fields):
+        for position, name in enumerate(extra.fields):
             yield (_BETWEEN if position else b"{") + msgspec.json.encode(name) + b": "
             if name == streamed:
-                yield from _list(_sorted_out(streamed, waiting, records, personas))
+                yield from _list(_streamed(streamed, waiting, records, ElementWriter(extra.orders)))
             elif name in waiting:
                 yield from _list(_copied(waiting[name]))
             else:
@@ -90,19 +74,19 @@ def _talks(around: _Around, records: Iterable[StoredRecord]) -> Iterator[bytes]:
     yield b"}"
 
 
-def _sorted_out(
-    streamed: str, waiting: Mapping[str, IO[bytes]], records: Iterable[StoredRecord], personas: Personas
+def _streamed(
+    streamed: str, waiting: Mapping[str, IO[bytes]], records: Iterable[StoredRecord], elements: ElementWriter
 ) -> Iterator[bytes]:
-    """Give the dialogues of one split with what stands between them; those of the others go to where they wait."""
+    """Write the dialogues of one split with what stands between them; put those of the others where they wait."""
     is_first = True
-    for one in records:
-        name = one.pointer.split("/")[1]
-        piece = one.raw if one.raw is not None else _record(one, personas)
-        if name == streamed:
+    for stored in records:
+        split = stored.pointer.split("/")[1]
+        piece = stored.raw if stored.raw is not None else _record(stored, elements)
+        if split == streamed:
             yield piece if is_first else _BETWEEN + piece
             is_first = False
         else:
-            stream = waiting[name]
+            stream = waiting[split]
             stream.write(_BETWEEN + piece if stream.tell() else piece)
 
 

@@ -1,4 +1,4 @@
--- Each worker of an episode with how much of the own persona shows in what he or she said: the persona's words of at least 5 letters that the worker's messages have.
+-- Each worker of an episode with how much of the worker's persona shows in what he or she said: the persona's words of at least 5 letters that the worker's messages have.
 -- grain: record_id, role
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   persona_word_count: Distinct words of at least 5 letters in the worker's persona, in lower case.

@@ -6,7 +6,7 @@ entries as (
     from blended_skill_talk.outside_entries
     where subset = 'convai2'
     union all
-    -- ConvAI2's test set is hidden: ParlAI takes the validation set in its place.
+    -- ConvAI2's test set is hidden: ParlAI uses the validation set instead.
     select 'test' as split, record_index, entry_index, record_id
     from blended_skill_talk.outside_entries
     where subset = 'convai2' and split = 'valid'

@@ -1,4 +1,4 @@
--- What Python's str.strip and str.split take for blank: Unicode's white space and the four information separators.
+-- What Python's str.strip and str.split treat as white space: Unicode's own and the four information separators.
 () as
 chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(28) || chr(29) || chr(30) || chr(31) || ' '
     || chr(133) || chr(160) || chr(5760) || chr(8192) || chr(8193) || chr(8194) || chr(8195) || chr(8196)

@@ -1,4 +1,4 @@
--- The persona that ParlAI's persona topicifier gives a topic: of the list, the first that has the topic's first sentence that stands in any, else the first of all.
+-- The persona that ParlAI's persona topicifier gives a topic: of the list, the first that has the topic's first sentence that is in any, else the first of all.
 (wanted) as
 (
     with
@@ -31,7 +31,7 @@
         group by native_id
     ),
 
-    -- A word between two blanks of a sentence is a whole word of every line that has the sentence, so few lines
+    -- A word between two spaces of a sentence is a whole word of every line that has the sentence, so few lines
     -- need to be searched.
     sentences as (
         select

@@ -1,4 +1,4 @@
--- A persona sentence as ParlAI compares it with the safe ones: lower case, final .!? taken off, contractions written out, also inside words.
+-- A persona sentence as ParlAI compares it with the safe ones: lower case, final .!? removed, contractions written out, also inside words.
 (sentence) as
 replace(
     replace(

@@ -1,3 +1,3 @@
--- A text without blanks at its ends, as Python's str.strip gives it.
+-- A text without white space at its ends, as Python's str.strip returns it.
 (said) as
 trim(said, blended_skill_talk.blanks())

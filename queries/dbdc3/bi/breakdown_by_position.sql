@@ -1,9 +1,9 @@
--- DBDC3: how often the talks with each bot break down, system turn by system turn, from the labels of all annotators.
+-- DBDC3: how often the dialogues with each bot break down, system turn by system turn, from the labels of all annotators.
 -- grain: release, split, language, subset, bot, position
 --   split: Split, by the publisher's own name.
---   subset: The published folder of the talks: IRIS_100, CIC_115 ...
+--   subset: The published folder of the dialogues: IRIS_100, CIC_115 ...
 --   bot: The chat system: IRIS, TickTock, CIC, YI, DCM, DIT or IRS.
---   position: 0-based position among the labelled system turns of a talk.
+--   position: 0-based position among the labelled system turns of a dialogue.
 --   turn_count: Labelled system turns at this position.
 --   share_o: Mean share of annotators who say O, not a breakdown.
 --   share_t: Mean share of annotators who say T, possible breakdown.

@@ -21,6 +21,6 @@ inner join main.records on records.record_id = voted.record_id
 inner join main.turns
     on turns.dialogue_id = records.dialogue_id and turns.turn_index = voted.turn_index
 where turns.role <> 'user'
-    -- The same file given twice (packed and unpacked, say) is one publication.
+    -- A file that is there twice (packed and unpacked, say) is one publication.
     and records.extra ->> 'repeats' is null
 order by records.release, records.split, example_index

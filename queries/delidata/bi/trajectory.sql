@@ -1,11 +1,11 @@
--- DeliData: each row of a group's talk (INITIAL, MESSAGE, SUBMIT) with how well the team does after it.
+-- DeliData: each row of a group's dialogue (INITIAL, MESSAGE, SUBMIT) with how well the team does after it.
 -- grain: record_id, turn_index
 --   record_id: The file of the group.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.
---   turn_index: 0-based row of the group's file; 0 is INITIAL, the state before the talk.
+--   turn_index: 0-based row of the group's file; 0 is INITIAL, the state before the discussion.
 --   message_count: MESSAGE rows so far, this one included.
---   progress: Place in the talk: 0 for its first row, 1 for its last; null where it has one row.
+--   progress: Position in the dialogue: 0 for its first row, 1 for its last; null where it has one row.
 --   speaker_name: Alias of who wrote it; an alias means nothing outside of its group.
 --   annotation_type: What the message does for deliberation; null for a row without.
 --   annotation_target: What the message is about; null for a row without.

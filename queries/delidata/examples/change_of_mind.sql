@@ -1,4 +1,4 @@
--- Every message whose step in performance is known, in the order of files and rows; SUBMIT is no message.
+-- Every message whose step in performance is known, in the order of files and rows; SUBMIT is not a message.
 -- grain: release, split, example_index
 select
     release,

@@ -1,4 +1,4 @@
--- Every message, in the order of files and rows; SUBMIT and INITIAL are no messages.
+-- Every message, in the order of files and rows; SUBMIT and INITIAL are not messages.
 -- grain: release, split, example_index
 select
     release,

@@ -1,4 +1,4 @@
--- A turn's text as the reference reader gives it: the published cell, its quotes kept and leading blanks taken off.
+-- A turn's text as the reference reader returns it: the published cell, with its quotes and without leading spaces.
 (decoded, extra) as
 ltrim(
     coalesce(

@@ -2,7 +2,7 @@
 -- grain: split, intent, other_intent
 --   split: Split, by the publisher's own name.
 --   intent: Code of an intent, verbatim.
---   other_intent: Code of another one; each pair stands once, the earlier in the order of characters first.
+--   other_intent: Code of another one; each pair occurs once, the earlier in the order of characters first.
 --   both_count: Utterances that have both.
 --   intent_count: Utterances that have the one.
 --   other_intent_count: Utterances that have the other.

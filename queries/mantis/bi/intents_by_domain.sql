@@ -5,7 +5,7 @@
 --   role: user or agent, as published.
 --   turn_index: 0-based position in the dialogue.
 --   intent: Code of the intent, verbatim.
---   meaning: What the code means; null where no declaration knows it.
+--   meaning: What the code means; null if it is not declared.
 --   labelled_count: Labelled utterances of this split, site, role and position.
 --   utterance_count: Of these, utterances with the intent; one may have several.
 --   share: utterance_count by labelled_count, 0 to 1.

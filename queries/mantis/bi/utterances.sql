@@ -7,7 +7,7 @@
 --   role: user (who asks) or agent (who answers, and anybody else), as published.
 --   user_id: The site's number of the person, without the published .0; null where there is none.
 --   user_name: Name of the person, as first seen on the site; null where there is none.
---   votes: Votes that the post or comment has; null where they are no number.
+--   votes: Votes that the post or comment has; null where they are not a number.
 --   is_answer: Whether the post is the accepted answer, as published: the publisher's files seem to say so of none.
 --   post_id: The site's number of the post, from the utterance's id.
 --   comment_id: The site's number of the comment, from the utterance's id; null where the utterance is a post.

@@ -1,4 +1,4 @@
--- Every context that the dialogues give has its block in a response ranking file of their split, if there is one, and no other block is there.
+-- Every context of the dialogues has its block in a response ranking file of their split, if there is one, and there is no other block.
 -- severity: warn
 -- rule: MA-07
 with

@@ -1,4 +1,4 @@
--- Within a split and a site, no dialogue begins before the one that stands above it.
+-- Within a split and a site, no dialogue begins before the one above it.
 -- severity: warn
 -- rule: MA-04
 with

@@ -6,7 +6,7 @@ positions as (
         dialogue_id,
         turn_index,
         role,
-        -- The authors' code goes by the published number where it asks for the last turn and where it cuts.
+        -- The authors' code uses the published number to find the last turn and to cut.
         coalesce((extra ->> 'utterance_pos')::integer, turn_index + 1) as position,
     from main.turns
     where starts_with(dialogue_id, 'mantis:')

@@ -3,7 +3,7 @@
 --   record_id: The record that published the votes.
 --   subreddit: Subreddit of the thread; null where the publisher names none.
 --   turn_index: 0-based position of the message.
---   persona_set: grounded or ungrounded: the published list that the element stands in.
+--   persona_set: grounded or ungrounded: the published list that the element is in.
 --   persona_position: 0-based position in that list.
 --   message: The message, verbatim.
 --   persona_text: The sentence of the persona element.

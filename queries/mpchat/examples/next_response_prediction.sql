@@ -24,7 +24,7 @@ anti join refused
     on refused.record_id = records.record_id
     and coalesce(refused.turn_index, turns.turn_index) = turns.turn_index
 where records.corpus_id = 'mpchat'
-    -- Of a file that was given twice, the first counts.
+    -- If a file is there twice, the first counts.
     and records.extra ->> 'repeats' is null
     and records.subset = 'nrp'
 order by records.release, records.split, example_index

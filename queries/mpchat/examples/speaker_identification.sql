@@ -20,7 +20,7 @@ select
 from main.records
 anti join refused on refused.record_id = records.record_id
 where records.corpus_id = 'mpchat'
-    -- Of a file that was given twice, the first counts.
+    -- If a file is there twice, the first counts.
     and records.extra ->> 'repeats' is null
     and records.subset = 'si'
 order by records.release, records.split, example_index

@@ -1,4 +1,4 @@
-"""What the shell offers after TAB: names that are in the warehouse, or that there is a reader for."""
+"""What the shell completes at TAB: the names of views, tables and corpora."""
 
 import typer
 
@@ -7,7 +7,7 @@ from talkhouse.settings import database
 
 
 def relations(context: typer.Context, incomplete: str) -> list[str]:
-    """Give the views and tables that begin so; ``main.`` may be left out."""
+    """List the views and tables whose names begin with what was typed."""
     import talkhouse
     from talkhouse.relations import relations
 
@@ -15,12 +15,12 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
         with talkhouse.open(database(context.params.get("db"))) as con:
             names = [f"{one['schema']}.{one['name']}" for one in relations(con)]
     except TalkhouseError:
-        return []  # without a warehouse there is nothing to offer, and no place for a message
+        return []  # there is no warehouse, and a message would disturb the command line
     return [name for name in names if name.startswith(incomplete)]
 
 
 def corpora(incomplete: str) -> list[str]:
-    """Give the corpora that there is a reader for and that begin so."""
+    """List the corpora that Talkhouse can read whose ids begin with what was typed."""
     from ingest.registry import corpora
 
     return [name for name in corpora() if name.startswith(incomplete)]

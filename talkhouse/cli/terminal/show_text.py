@@ -1,4 +1,4 @@
-"""Corpus text on a screen: control characters made visible, hanging indents, JSON that is safe to look at."""
+"""Corpus text on a terminal: control characters made visible, hanging indents, JSON that is safe to print."""
 
 import re
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from rich.text import Text
 from talkhouse.cli.terminal.console import output
 
 _BEFORE = 0.4
-"""Share of a cut text that stands before the place that it is cut around."""
+"""Share of a cut text that comes before the position that it is cut around."""
 
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 _NARROWEST = 20
-"""A text gets this many columns even where the terminal has fewer."""
+"""A text gets this many columns even if the terminal has fewer."""
 
-# What moves the cursor, colours the screen or turns the direction of writing around: C0 and C1 control characters,
+# Whatever moves the cursor, colours the screen or reverses the direction of writing: C0 and C1 control characters,
 # line and paragraph separators, embeddings and isolates.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
@@ -31,10 +31,10 @@ def visible(text: str, *, lines: bool = False) -> str:
     return (_CONTROL_IN_LINES if lines else _CONTROL).sub(_escape, text)
 
 
-def marked(text: str, places: Iterable[tuple[int, int]], style: str) -> Text:
-    """Give a text for one line, its control characters visible, with some places in a style."""
+def highlighted(text: str, matches: Iterable[tuple[int, int]], style: str) -> Text:
+    """Return a text for one line, its control characters visible and its matches in a style."""
     shown, at = Text(), 0
-    for begin, end in places:
+    for begin, end in matches:
         shown.append(visible(text[at:begin]))
         shown.append(visible(text[begin:end]), style)
         at = end
@@ -42,7 +42,7 @@ def marked(text: str, places: Iterable[tuple[int, int]], style: str) -> Text:
 
 
 def around(text: Text, at: int, cells: int) -> Text:
-    """Cut a text to some columns of a terminal around a place in it, with an ellipsis where something is left out."""
+    """Cut a text to a width in columns around a position in it, with an ellipsis where something is left out."""
     if text.cell_len <= cells:
         return text
     widths = [cell_len(character) for character in text.plain]
@@ -59,13 +59,13 @@ def around(text: Text, at: int, cells: int) -> Text:
 
 
 def who(role: str, speaker: str | None, kind: str) -> str:
-    """Name the one who said a turn, by role and name, and what kind of turn it is where it is no plain message."""
+    """Return who said a turn, by role and name, and the kind of turn unless it is a message."""
     name = role if speaker in (None, role) else f"{role} {speaker}"
     return visible(name if kind == "message" else f"{name} ({kind})")
 
 
 def put(head: Text, body: Text | None = None) -> None:
-    """Print a head and a body beside it, wrapped with a hanging indent on a terminal, uncut elsewhere."""
+    """Print a head and a body beside it: wrapped with a hanging indent on a terminal, unwrapped elsewhere."""
     body = body or Text()
     if not output.is_terminal:
         print(f"{head.plain}{body.plain}".replace("\n", "\n" + " " * len(head.plain)))
@@ -78,7 +78,7 @@ def put(head: Text, body: Text | None = None) -> None:
 
 
 def as_json(found: Any) -> str:
-    """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON has not as null."""
+    """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON can't express as null."""
     text = msgspec.json.format(msgspec.json.encode(_unfold(found)), indent=2).decode()
     return _CONTROL_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 

@@ -1,4 +1,4 @@
-"""What a build and ``status`` say of a warehouse, in a few lines."""
+"""What a build and ``status`` print about a warehouse, in a few lines."""
 
 import shlex
 from collections.abc import Collection
@@ -9,8 +9,8 @@ from rich.markup import escape
 
 import talkhouse
 from talkhouse.build.run import Result
-from talkhouse.cli.findings import show as show_findings
 from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.finding_list import show_findings
 from talkhouse.explore.findings import Inventory
 from talkhouse.explore.status import status
 from talkhouse.settings import database
@@ -19,16 +19,16 @@ _COUNTED = ("dialogues", "turns", "annotations", "candidates", "personas", "exam
 
 
 def show(result: Result) -> None:
-    """Say what a build did, what is in the warehouse, and what to type next."""
+    """Print what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
     if result.unchanged_since:
         when = f"{result.unchanged_since:%Y-%m-%d %H:%M} UTC"
         output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}", soft_wrap=True)
-        output.print(f"  look into it with: talkhouse status{_option(result.path)}", soft_wrap=True)
+        output.print(f"  see what is in it with: talkhouse status{_option(result.path)}", soft_wrap=True)
         return
     if result.inventory:
-        _show_rehearsal(result, result.inventory)
+        _show_dry_run(result, result.inventory)
         return
     with talkhouse.open(result.path) as con:
         found = status(con, result.path)
@@ -39,9 +39,9 @@ def show(result: Result) -> None:
     _suggest(found, _option(result.path))
 
 
-def _show_rehearsal(result: Result, inventory: Inventory) -> None:
-    """Say what a build would do: what is recognised, what is ignored and why, what is found."""
-    output.print("[bold]Dry run[/]: nothing was published. The warehouse would hold:")
+def _show_dry_run(result: Result, inventory: Inventory) -> None:
+    """Print what a build would do: what is recognised, what is ignored and why, what is found."""
+    output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
     show_corpora(inventory.status, unchanged=result.plan.keep)
     for corpus_id in result.plan.remove:
         output.print(f"  removed {corpus_id}: it is no longer in the data folder")
@@ -59,7 +59,7 @@ def _show_rehearsal(result: Result, inventory: Inventory) -> None:
 
 
 def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None:
-    """Say of each corpus how much of it there is."""
+    """Print each corpus with its counts."""
     for corpus in found["corpora"]:
         tags = ["invented sample"] if corpus["is_sample"] else []
         tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
@@ -75,13 +75,13 @@ def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None
 
 
 def size(found: dict[str, Any]) -> str:
-    """Name the file with its size and schema."""
+    """Return the path of the file with its size and schema revision."""
     megabytes, revision = found["bytes"] / 1e6, found["build"]["schema_revision"]
     return f"{escape(found['database'])} ({megabytes:,.1f} MB, schema {revision})"
 
 
 def _suggest(found: dict[str, Any], option: str) -> None:
-    """Say what to type next."""
+    """Print what to type next."""
     output.print("Next:")
     if any(corpus["examples"] for corpus in found["corpora"]):
         query = "select task, split, count(*) from main.examples group by all order by all"
@@ -92,5 +92,5 @@ def _suggest(found: dict[str, Any], option: str) -> None:
 
 
 def _option(path: Path) -> str:
-    """Give the option that names this warehouse to the next command, where it needs one."""
+    """Return the option that names this warehouse to the next command, if it needs one."""
     return "" if path == database() else f" --db {escape(shlex.quote(str(path)))}"

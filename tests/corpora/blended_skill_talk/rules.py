@@ -26,11 +26,11 @@ Episode = dict[str, Any]
 
 
 def clean_acts(episode: Episode) -> Iterator[dict[str, Any]]:
-    """Give the examples of an episode with every text as published."""
-    talk = episode["dialog"]
-    count = len(talk) // 2
+    """Return the examples of an episode with every text as published."""
+    dialog = episode["dialog"]
+    count = len(dialog) // 2
     for entry in range(count):
-        lines = [talk[2 * entry][1]]
+        lines = [dialog[2 * entry][1]]
         if entry == 0:
             topic = [episode["additional_context"]] if episode["context_dataset"] == "wizard_of_wikipedia" else []
             persona = [f"your persona: {sentence}" for sentence in episode["personas"][1][:2]]
@@ -40,9 +40,9 @@ def clean_acts(episode: Episode) -> Iterator[dict[str, Any]]:
             "entry_index": entry,
             "turn_index": 2 * entry + 3,
             "text": "\n".join(lines),
-            "label": talk[2 * entry + 1][1],
+            "label": dialog[2 * entry + 1][1],
             "context_dataset": episode["context_dataset"],
-            "free_message": talk[2 * entry][1],
+            "free_message": dialog[2 * entry][1],
             **{model: episode["suggestions"][2 * entry + 1][model] for model in MODELS},
             "guided_chosen_suggestion": episode["chosen_suggestions"][2 * entry + 1],
             "episode_done": entry == count - 1,
@@ -51,7 +51,7 @@ def clean_acts(episode: Episode) -> Iterator[dict[str, Any]]:
 
 
 def acts(episode: Episode) -> Iterator[dict[str, Any]]:
-    """Give the same examples after they were written to a line of text and read again."""
+    """Return the same examples after they were written to a line of text and read again."""
     places = ("entry_index", "turn_index")
     for act in clean_acts(episode):
         fields = [f"{key}:{_escape(act[key])}" for key in act if isinstance(act[key], str)]
@@ -78,7 +78,7 @@ def _unescape(value: str) -> str:
 
 
 def round_tripped(value: str) -> str:
-    """Give a text as it comes back from a line."""
+    """Return a text as it comes back from a line."""
     return _unescape(_escape(value))
 
 
@@ -91,7 +91,7 @@ def standardized(sentence: str) -> str:
 
 
 def contexts(episode: Episode, safe_lines: list[str]) -> tuple[str, str, bool]:
-    """Give what both sides are shown, and whether every persona sentence is a safe one."""
+    """Return what both sides are shown, and whether every persona sentence is a safe one."""
     safe = {standardized(one) for line in safe_lines for one in line.strip().split("|")}
     is_safe = all(standardized(one) in safe for persona in episode["personas"] for one in persona)
     rest = [episode["additional_context"]] if episode["context_dataset"] == "wizard_of_wikipedia" else []
@@ -157,7 +157,7 @@ def overlap(one: str, other: str) -> int:
 
 
 def wizard_entries(episode: Episode) -> list[tuple[str, list[str]]]:
-    """Give (text, labels) of an episode of Wizard of Wikipedia."""
+    """Yield (text, labels) of an episode of Wizard of Wikipedia."""
     turns = episode["dialog"]
     if "Wizard" in turns[0]["speaker"]:
         pairs = [(turns[i - 1]["text"] if i else None, turns[i]["text"]) for i in range(0, len(turns) - 2, 2)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -14,7 +14,7 @@ from ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
     Topicifier,
@@ -111,7 +111,7 @@ def test_the_topicifiers_are_empty_without_their_files(worked: duckdb.DuckDBPyCo
     assert worked.execute("select distinct is_safe from blended_skill_talk.persona_context").fetchall() == [(None,)]
 
 
-def test_one_bad_length_refuses_the_whole_file(build_data: Build, tmp_path: Path) -> None:
+def test_one_bad_length_rejects_the_whole_file(build_data: Build, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     raw = HERE / "broken" / "BS-01" / "raw"
     (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
@@ -120,7 +120,7 @@ def test_one_bad_length_refuses_the_whole_file(build_data: Build, tmp_path: Path
     assert con.execute("select distinct split from main.records").fetchall() == [("valid",)]
 
 
-def test_a_refused_file_does_not_stand_in_the_way_of_a_good_one(build_data: Build, tmp_path: Path) -> None:
+def test_a_rejected_file_does_not_stand_in_the_way_of_a_good_one(build_data: Build, tmp_path: Path) -> None:
     raw = tmp_path / "data" / "blended_skill_talk"
     good = (HERE / "golden" / "worked_example" / "raw" / "train.json").read_bytes()
     for folder, content in (("a", good[:-9]), ("b", good), ("c", good)):
@@ -225,7 +225,7 @@ TOPIC = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[\r
 TOPICS = st.lists(st.tuples(TOPIC, st.lists(SENTENCE, min_size=1, max_size=3)), min_size=1, max_size=6)
 SAID = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], exclude_characters="\\|"), min_size=1)
 PERSONA_LINE = (SAID | WORDS.map(" ".join)).map(lambda sentence: f"your persona: {sentence}.")
-TALK = st.tuples(st.lists(PERSONA_LINE, max_size=3), st.lists(SAID, max_size=3))
+EPISODE = st.tuples(st.lists(PERSONA_LINE, max_size=3), st.lists(SAID, max_size=3))
 WIZARD = st.fixed_dictionaries(
     {
         "chosen_topic": TOPIC.map(lambda topic: topic + "x"),
@@ -260,12 +260,7 @@ def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> 
         assert went == came, path.name
 
 
-QUICK = settings(
-    max_examples=how_many(8),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+QUICK = invented_builds(8)
 
 
 @QUICK
@@ -304,14 +299,14 @@ def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
 @given(
     personas=PERSONAS,
     topics=TOPICS,
-    talks=st.lists(TALK, max_size=4),
+    episodes=st.lists(EPISODE, max_size=4),
     wizard=st.lists(WIZARD, max_size=4),
     cached=st.lists(CACHED, min_size=1, max_size=3),
 )
 def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
     personas: list[list[str]],
     topics: list[tuple[str, list[str]]],
-    talks: list[tuple[list[str], list[str]]],
+    episodes: list[tuple[list[str], list[str]]],
     wizard: list[dict[str, Any]],
     cached: list[list[dict[str, Any]]],
     tmp_path_factory: pytest.TempPathFactory,
@@ -319,7 +314,7 @@ def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
     folder = tmp_path_factory.mktemp("lists")
     raw = folder / "data" / "blended_skill_talk"
     published = "".join("".join(f"your persona: {line}\n" for line in lines) + "||" for lines in personas)
-    convai2 = [(lines, said) for lines, said in talks if said]
+    convai2 = [(lines, said) for lines, said in episodes if said]
     (raw / "convai2").mkdir(parents=True)
     (raw / "convai2" / "valid_self_original.txt").write_bytes(numbered(convai2).encode())
     (raw / "persona_list.txt").write_bytes(published.encode())
@@ -351,16 +346,16 @@ def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
         come_back_equal(con, raw, folder / "out")
 
 
-def numbered(talks: list[tuple[list[str], list[str]]]) -> str:
-    """Write talks as ConvAI2's files have them; everybody answers what was said."""
+def numbered(episodes: list[tuple[list[str], list[str]]]) -> str:
+    """Write episodes as ConvAI2's files have them; everybody answers what was said."""
     lines = []
-    for persona, said in talks:
+    for persona, said in episodes:
         turns = [f"{text}\t{text}\t\tno .|{text}" for text in said]
         lines += [f"{number} {line}" for number, line in enumerate([*persona, *turns], 1)]
     return "".join(f"{line}\n" for line in lines)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(100)
 @given(one=SENTENCE, other=SENTENCE, said=PIECES, blanks=st.text("\t \x1c\x85\xa0\u2003\u3000\u200b"))
 def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con: duckdb.DuckDBPyConnection) -> None:
     padded = blanks + one + blanks

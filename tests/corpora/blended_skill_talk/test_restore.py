@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.corpora.blended_skill_talk import CORPUS
@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 from tests.corpora.blended_skill_talk.rules import MODELS
 from tests.corpora.mpchat.unusual import (
     BOM,
@@ -123,12 +123,7 @@ def list_text(some: list[Member], between: str) -> bytes:
     return b"[" + between.encode().join(raw for raw, _ in some) + b"]"
 
 
-SETTINGS = settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = invented_builds(10)
 GOOD = {"convai2/valid_self_original.txt": b"1 hello\tyou\n"}
 """Something that is loaded, for a build of nothing but broken files stops."""
 
@@ -160,19 +155,19 @@ def there_and_back(texts: dict[str, bytes], folder: Path) -> dict[str, Written]:
     human=SOME_JSON,
     style=STYLES,
     between=st.sampled_from([",", ", ", " ,\r\n\t"]),
-    mark=st.sampled_from([b"", BOM]),
+    bom=st.sampled_from([b"", BOM]),
 )
 def test_unusual_json_comes_back_equal(
     some: dict[str, list[Member]],
     human: Any,
     style: str,
     between: str,
-    mark: bytes,
+    bom: bytes,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("unusual")
-    texts = {name: mark + list_text(raws, between) for name, raws in some.items()}
-    texts["human_annotations.json"] = mark + json_text(human, style)
+    texts = {name: bom + list_text(raws, between) for name, raws in some.items()}
+    texts["human_annotations.json"] = bom + json_text(human, style)
     written = there_and_back(texts | GOOD, folder)
     for name, text in texts.items():
         assert_same(text, (folder / "out" / name).read_bytes())
@@ -181,9 +176,9 @@ def test_unusual_json_comes_back_equal(
             record = written.get(f"blended_skill_talk/{subset}/{index}")
             assert record or is_damaged, "unusual, and not wrong"
             if record:
-                assert parsed(record.raw) == parsed(at(texts[name].removeprefix(mark), record.pointer)) == parsed(raw)
+                assert parsed(record.raw) == parsed(at(texts[name].removeprefix(bom), record.pointer)) == parsed(raw)
     for record in (one for one in written.values() if one.path == "human_annotations.json"):
-        assert parsed(record.raw) == parsed(at(texts[record.path].removeprefix(mark), record.pointer))
+        assert parsed(record.raw) == parsed(at(texts[record.path].removeprefix(bom), record.pointer))
 
 
 ENDING = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\t", "|", "||", "||\n"])
@@ -208,14 +203,14 @@ TEXT_FILES = (
 @SETTINGS
 @given(
     some=st.fixed_dictionaries(dict.fromkeys(TEXT_FILES, TEXT_FILE)),
-    mark=st.sampled_from([b"", BOM]),
+    bom=st.sampled_from([b"", BOM]),
     broken=st.sampled_from([b"", b"", b"\xff", b"\xed\xa0\x80"]),
 )
 def test_unusual_text_comes_back_byte_for_byte(
-    some: dict[str, str], mark: bytes, broken: bytes, tmp_path_factory: pytest.TempPathFactory
+    some: dict[str, str], bom: bytes, broken: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("unusual")
-    texts = {name: mark + text.encode() for name, text in some.items()}
+    texts = {name: bom + text.encode() for name, text in some.items()}
     texts["safe_personas.txt"] += broken
     written = there_and_back(texts | GOOD, folder)
     for name, text in texts.items():
@@ -226,7 +221,7 @@ def test_unusual_text_comes_back_byte_for_byte(
 
 
 def pieces(name: str, text: str, index: int) -> list[bytes]:
-    """Give the texts that a record at this place can have, as the file's separators have it."""
+    """List the texts that a record with this pointer can have, as the file's separators have it."""
     if name.endswith("persona_list.txt") and "topic" not in name:
         return [[one for one in text.strip().split("||") if one][index].encode()]
     lines = text.removesuffix("\n").split("\n")
@@ -246,7 +241,7 @@ EPISODE = {
     "chosen_suggestions": ["", ""],
 }
 PLAIN = json_text(EPISODE, "compact")
-FRAMES = {
+ENVELOPES = {
     "no comma": b"[" + PLAIN + b" " + PLAIN + b"]",
     "a comma too many": b"[" + PLAIN + b",]",
     "another bracket": b"[" + PLAIN + b"}",
@@ -257,13 +252,13 @@ FRAMES = {
 """Files that are malformed outside of their records."""
 
 
-def test_a_file_that_is_malformed_around_its_records_is_refused_whole(build_data: Build, tmp_path: Path) -> None:
-    texts = {f"{index}/train.json": text for index, text in enumerate(FRAMES.values())}
+def test_a_file_that_is_malformed_around_its_records_is_rejected_whole(build_data: Build, tmp_path: Path) -> None:
+    texts = {f"{index}/train.json": text for index, text in enumerate(ENVELOPES.values())}
     texts |= {"z/train.json": b" [" + PLAIN + b" ,\r\n" + PLAIN + b"] \n", "z/valid.json": b"[ ]"}
     con = build_data(laid_out(tmp_path, texts))
-    refused = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
-    broken = {f"blended_skill_talk/{index}/train.json" for index in range(len(FRAMES))}
-    assert set(refused) == {(name, "", "TH-01") for name in broken}
+    rejected = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
+    broken = {f"blended_skill_talk/{index}/train.json" for index in range(len(ENVELOPES))}
+    assert set(rejected) == {(name, "", "TH-01") for name in broken}
     restore(con, CORPUS, tmp_path / "out")
     for name, text in texts.items():
         assert_same(text, (tmp_path / "out" / name).read_bytes())
@@ -289,7 +284,7 @@ HUGE = literal("1e400")
     ],
     ids=["a suggestion twice", "no UTF-8 in a suggestion", "an empty persona", "empty personas", "huge numbers"],
 )
-def test_what_is_odd_in_an_episode_is_kept_or_refused(
+def test_what_is_odd_in_an_episode_is_kept_or_rejected(
     raw: bytes, rule: str | None, build_data: Build, tmp_path: Path
 ) -> None:
     text = b"[" + raw + b", " + PLAIN + b"]"
@@ -299,7 +294,7 @@ def test_what_is_odd_in_an_episode_is_kept_or_refused(
     assert_same(text, (tmp_path / "out" / "train.json").read_bytes())
 
 
-def test_what_nothing_reads_of_other_files_is_kept_or_refused(build_data: Build, tmp_path: Path) -> None:
+def test_what_nothing_reads_of_other_files_is_kept_or_rejected(build_data: Build, tmp_path: Path) -> None:
     cached = b'[[{"text": "a", "labels": [], "episode_done": true, "situation": "\xff"}], []]'
     wizard = b'[{"dialog": [{"speaker": "a", "text": "\\ud83d\\ude00", "x": 1e400}]}]'
     texts = {

@@ -7,16 +7,17 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.place import facts, family
+from ingest.corpora.dbdc3.bots import family
+from ingest.corpora.dbdc3.files import path_facts
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 
 # The rules of the challenge's script, written from its description and not from our SQL.
 
@@ -93,7 +94,7 @@ def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.Duck
     ],
 )
 def test_what_paths_say(path: str, expected: tuple[str | None, ...]) -> None:
-    assert tuple(facts(PurePosixPath(path))) == expected
+    assert tuple(path_facts(PurePosixPath(path))) == expected
 
 
 @pytest.mark.parametrize(
@@ -207,7 +208,7 @@ LOG = st.fixed_dictionaries(
 
 
 def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Give the rows of the task for one log: annotated turns of anybody but U, in order."""
+    """Return the rows of the task for one log: annotated turns of anybody but U, in order."""
     found = []
     for index, turn in enumerate(log["turns"]):
         labels = [label["breakdown"] for label in turn.get("annotations") or []]
@@ -221,7 +222,7 @@ def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(max_examples=how_many(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_builds(15)
 @given(logs=st.lists(LOG, min_size=1, max_size=6))
 def test_invented_logs_give_the_script_s_rows_and_come_back_equal(
     logs: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory

@@ -9,8 +9,9 @@ import pytest
 
 import talkhouse
 from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.format import LOG
-from ingest.sources import BOM, disk_files, opened
+from ingest.corpora.dbdc3.files import LOG
+from ingest.disk_files import disk_files
+from ingest.sources import BOM, opened
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
@@ -104,11 +105,11 @@ def test_the_counts_of_every_subset_that_is_there(real: duckdb.DuckDBPyConnectio
         from dbdc3.breakdown_detection
         group by all
     """
-    talks = {tuple(row[:3]): row[3:] for row in real.execute(said).fetchall()}
+    dialogues = {tuple(row[:3]): row[3:] for row in real.execute(said).fetchall()}
     found = {}
     for release, language, split, subset, count, labels, *hard in real.execute(rows).fetchall():
         sums = (tuple(hard[0:3]), tuple(hard[3:6]), tuple(hard[6:8]))
-        found[release, language, split, subset] = (*talks[release, split, subset], count, labels, *sums)
+        found[release, language, split, subset] = (*dialogues[release, split, subset], count, labels, *sums)
     assert found
     assert found == {key: COUNTS[key] for key in found}
 

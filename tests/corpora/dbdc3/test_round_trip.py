@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import how_many
+from tests.conftest import invented_builds
 
 ODD_TEXTS = (
     "",
@@ -83,7 +83,7 @@ BROKEN = st.sampled_from(
 
 @st.composite
 def folder(draw: st.DrawFn) -> dict[str, bytes]:
-    """Make files by path: logs, some of one talk told otherwise, background paragraphs, and broken ones."""
+    """Make files by path: logs, some that state one dialogue differently, background paragraphs, and broken ones."""
     logs = draw(st.lists(LOG, min_size=1, max_size=12))
     again = [log | {"group-id": draw(MAYBE), "speaker-id": draw(MAYBE)} for log in logs if draw(st.booleans())]
     files: dict[str, bytes] = {}
@@ -121,7 +121,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
     assert CORPUS.write_record
     for one in stored_records(con, CORPUS.id):
         if one.record:
-            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
@@ -136,12 +136,7 @@ def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
         assert len({json.dumps(value) for value in values}) == 1, name
 
 
-@settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(
     files: dict[str, bytes], form: str | None, tmp_path_factory: pytest.TempPathFactory

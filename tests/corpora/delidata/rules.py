@@ -47,7 +47,7 @@ def decoded(cell: str) -> str:
 
 
 def examples(groups: list[Group]) -> dict[str, list[tuple[Any, ...]]]:
-    """Give the rows of every task, without the columns that only say where an example stands."""
+    """Return the rows of every task, without the columns that only say where an example is."""
     found: dict[str, list[tuple[Any, ...]]] = {task: [] for task in TASKS}
     for group in groups:
         _messages(group, found)
@@ -90,6 +90,6 @@ def score(cards: list[str]) -> float:
 
 
 def team_performance(row: dict[str, str]) -> float:
-    """Give the mean score of the tracker's users, to three decimals."""
+    """Return the mean score of the tracker's users, to three decimals."""
     tracker = json.loads(row["sol_tracker_all"])
     return round(sum(map(score, tracker.values())) / len(tracker), 3)

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -16,7 +16,7 @@ from ingest.corpora.delidata.format import quote, unquote
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse
 
 COLUMNS = {
@@ -184,12 +184,7 @@ def written(number: int, names: list[str], start: str, rows: list[dict[str, str]
     return "\n".join(lines) + ("\n" if ends else "")
 
 
-@settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@invented_builds(10)
 @given(groups=st.lists(GROUP, min_size=1, max_size=4))
 def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
     groups: list[tuple[list[str], str, list[dict[str, str]], bool]], tmp_path_factory: pytest.TempPathFactory
@@ -214,7 +209,7 @@ def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
         assert (folder / "out" / "delidata_corpus" / name).read_bytes() == text.encode()
 
 
-@settings(max_examples=how_many(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(10)
 @given(texts=st.lists(WORDS | CELL, min_size=1, max_size=8))
 def test_cells_decode_by_the_rule_and_look_as_the_reference_reader_gives_them(
     texts: list[str], con: duckdb.DuckDBPyConnection

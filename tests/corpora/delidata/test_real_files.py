@@ -10,7 +10,7 @@ import pytest
 
 import talkhouse
 from ingest.corpora.delidata import CORPUS
-from ingest.sources import skip_reason
+from ingest.skipped import skip_reason
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore

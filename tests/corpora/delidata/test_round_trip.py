@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import how_many
+from tests.conftest import invented_builds
 from tests.corpora.delidata.rules import HEADER
 
 BOM = b"\xef\xbb\xbf"
@@ -153,18 +153,13 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
     assert CORPUS.write_record
     for one in stored_records(con, CORPUS.id):
         if one.record:
-            assert (output / one.path).read_bytes() == one.mark + CORPUS.write_record(one)
+            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"
 
 
-@settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(
     files: dict[str, bytes], form: str | None, tmp_path_factory: pytest.TempPathFactory

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -18,7 +18,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Line, Talk, Talks
@@ -581,12 +581,7 @@ def intents_of_contexts(rows: list[Line], talks: Talks, marked: Talks) -> list[l
     ]
 
 
-@settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(10)
 @given(texts=st.lists(TEXT, min_size=8, max_size=20, unique=True), seed=st.integers(0, 2**32))
 def test_invented_corpora_give_the_rows_of_the_rules_and_come_back_equal(
     texts: list[str], seed: int, tmp_path_factory: pytest.TempPathFactory

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.batches import column_batch_frame, frame
@@ -17,11 +17,12 @@ from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
 from ingest.corpora.mantis.conversations.plain import plain_dialogues
 from ingest.corpora.mantis.files import Role
+from ingest.disk_files import disk_files
 from ingest.outcomes import LoadedBatch, Outcome
 from ingest.registry import rules_of
-from ingest.sources import SourceFile, disk_files, opened
+from ingest.sources import SourceFile, opened
 from ingest.validate import Validator
-from tests.conftest import how_many
+from tests.conftest import invented_examples
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Talk
 
@@ -157,7 +158,7 @@ def test_what_is_plain_gives_the_rows_of_the_long_way(raw: bytes, file: SourceFi
     assert found == expected
 
 
-@settings(max_examples=how_many(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(40)
 @given(texts=st.lists(st.text(), min_size=3, max_size=9), seed=st.integers(0, 2**32), spaced=st.booleans())
 def test_invented_plain_dialogues_give_the_rows_of_the_long_way(
     texts: list[str], seed: int, spaced: bool, file: SourceFile
@@ -198,7 +199,7 @@ CHANGES: list[tuple[str, Any]] = [
 ]
 
 
-@settings(max_examples=how_many(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@invented_examples(60)
 @given(
     seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=6),
     edits=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from(CHANGES)), max_size=4),

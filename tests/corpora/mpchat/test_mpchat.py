@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -16,8 +16,8 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
-from tests.corpora.mpchat.rules import LIMIT, TASKS, Talk
+from tests.conftest import Build, invented_builds
+from tests.corpora.mpchat.rules import LIMIT, TASKS, Json
 
 HERE = Path(__file__).parent
 COLUMNS = {
@@ -136,10 +136,10 @@ def test_the_terms_stand_in_the_tables(con: duckdb.DuckDBPyConnection) -> None:
 
 
 @pytest.mark.parametrize("rule", ["MP-03", "MP-04", "MP-05"])
-def test_a_refused_example_is_a_finding_and_no_row(rule: str, case: Any) -> None:
+def test_a_rejected_example_is_a_finding_and_no_row(rule: str, case: Any) -> None:
     con = case(f"broken/{rule}")
-    refused = "select record_id, task, turn_index from meta.findings where severity = 'reject_example'"
-    rows = con.execute(refused).fetchall()
+    rejected = "select record_id, task, turn_index from meta.findings where severity = 'reject_example'"
+    rows = con.execute(rejected).fetchall()
     assert {task for _, task, _ in rows} == set(TASKS)
     for record_id, task, turn_index in rows:
         query = (
@@ -170,8 +170,12 @@ def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
 def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, build_data: Build, tmp_path: Path) -> None:
     folder = tmp_path / "data" / "mpchat"
     folder.mkdir(parents=True)
-    talks = [talk_of(["ann"], ["one"], "a"), talk_of(["ann"], ["two"], "b"), talk_of(["ann"], ["three"], "c")]
-    raw = json.dumps({"train": talks, "val": [], "test": []}).encode()
+    dialogues = [
+        dialogue_of(["ann"], ["one"], "a"),
+        dialogue_of(["ann"], ["two"], "b"),
+        dialogue_of(["ann"], ["three"], "c"),
+    ]
+    raw = json.dumps({"train": dialogues, "val": [], "test": []}).encode()
     (folder / "mpchat_nrp.json").write_bytes(damage(raw))
     con = build_data(tmp_path / "data")
     ((pointer, found_rule, kept),) = con.execute("select pointer, rule, raw from meta.quarantine").fetchall()
@@ -182,15 +186,15 @@ def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, bui
     assert kept in (tmp_path / "out" / "mpchat_nrp.json").read_bytes()
 
 
-def test_a_persona_of_a_refused_dialogue_is_still_there_for_the_next(build_data: Build, tmp_path: Path) -> None:
+def test_a_persona_of_a_rejected_dialogue_is_still_there_for_the_next(build_data: Build, tmp_path: Path) -> None:
     folder = tmp_path / "data" / "mpchat"
     folder.mkdir(parents=True)
     mug, nameless = element("m", "mug"), {"id": "x", "title": "no picture"}
-    talks = [
-        talk_of(["ann"], ["one"], "a") | {"candidate_personas": [mug, nameless]},
-        talk_of(["ann"], ["two"], "b") | {"candidate_personas": [mug]},
+    dialogues = [
+        dialogue_of(["ann"], ["one"], "a") | {"candidate_personas": [mug, nameless]},
+        dialogue_of(["ann"], ["two"], "b") | {"candidate_personas": [mug]},
     ]
-    (folder / "mpchat_nrp.json").write_text(json.dumps({"train": talks, "val": [], "test": []}))
+    (folder / "mpchat_nrp.json").write_text(json.dumps({"train": dialogues, "val": [], "test": []}))
     con = build_data(tmp_path / "data")
     assert con.execute("select rule from meta.quarantine").fetchall() == [("MP-06",)]
     assert con.execute("select persona_text from mpchat.next_response_prediction").fetchall() == [("mug",)]
@@ -199,14 +203,14 @@ def test_a_persona_of_a_refused_dialogue_is_still_there_for_the_next(build_data:
 # Invented dialogues.
 
 
-def element(native_id: str, title: str) -> Talk:
+def element(native_id: str, title: str) -> Json:
     return {"id": native_id, "title": title, "file_name": f"{native_id}.jpg", "created_utc": 1}
 
 
-def talk_of(authors: list[str], messages: list[str], mark: str) -> Talk:
-    ids = [f"{mark}{turn}" for turn in range(len(messages))]
-    talk = {"main_author": "ann", "authors": authors, "messages": messages, "message_ids": ids, "has_image": False}
-    return talk | {"candidate_personas": [element("m", "mug")]}
+def dialogue_of(authors: list[str], messages: list[str], suffix: str) -> Json:
+    ids = [f"{suffix}{turn}" for turn in range(len(messages))]
+    dialogue = {"main_author": "ann", "authors": authors, "messages": messages, "message_ids": ids, "has_image": False}
+    return dialogue | {"candidate_personas": [element("m", "mug")]}
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -238,14 +242,14 @@ COUNT = st.sampled_from([LIMIT] * 6 + [LIMIT - 1, LIMIT + 1, 0])
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> Talk:
-    """Draw what the three files say of a dialogue alike."""
+def shared_fields(draw: st.DrawFn) -> Json:
+    """Draw what the three files have in common of a dialogue."""
     authors = draw(st.lists(AUTHOR, min_size=1, max_size=4))
-    talk: Talk = {"main_author": draw(st.sampled_from([*authors, *authors, "ann"])), "authors": authors}
-    talk["messages"] = draw(st.lists(TEXT, min_size=len(authors), max_size=len(authors)))
-    talk["has_image"] = draw(st.booleans())
-    if talk["has_image"] or draw(st.booleans()):
-        talk["file_name"] = draw(TEXT)
+    dialogue: Json = {"main_author": draw(st.sampled_from([*authors, *authors, "ann"])), "authors": authors}
+    dialogue["messages"] = draw(st.lists(TEXT, min_size=len(authors), max_size=len(authors)))
+    dialogue["has_image"] = draw(st.booleans())
+    if dialogue["has_image"] or draw(st.booleans()):
+        dialogue["file_name"] = draw(TEXT)
     optional = {
         "message_ids": st.lists(st.sampled_from(["p", "q", "r~"]), min_size=len(authors), max_size=len(authors)),
         "created_utcs": st.lists(NUMBER, min_size=len(authors), max_size=len(authors)),
@@ -254,81 +258,77 @@ def conversations(draw: st.DrawFn) -> Talk:
     }
     for name, values in optional.items():
         if draw(st.booleans()):
-            talk[name] = draw(st.none() | values)
+            dialogue[name] = draw(st.none() | values)
     if draw(st.booleans()):
-        talk["x/new"] = draw(st.dictionaries(TEXT, NUMBER, max_size=2))
-    return talk
+        dialogue["x/new"] = draw(st.dictionaries(TEXT, NUMBER, max_size=2))
+    return dialogue
 
 
 @st.composite
-def talks(draw: st.DrawFn, subset: str, split: str, pool: list[Talk]) -> Talk:
-    """Draw a dialogue of one of the files; most make examples, some break a rule that refuses one."""
-    talk = draw(conversations())
+def dialogues(draw: st.DrawFn, subset: str, split: str, pool: list[Json]) -> Json:
+    """Draw a dialogue of one of the files; most make examples, some break a rule that rejects one."""
+    dialogue = draw(shared_fields())
     some = lambda: [draw(st.sampled_from(pool)) for _ in range(draw(SIZE))]  # noqa: E731
     if draw(st.booleans()):
-        talk["all_personas"] = draw(st.none() | st.just(pool))
+        dialogue["all_personas"] = draw(st.none() | st.just(pool))
     has_candidates = draw(st.sampled_from([split != "train"] * 9 + [split == "train"]))
     fill: dict[str, Any] = {"nrp": _responses, "gpp": _groundings, "si": _speakers}
-    fill[subset](draw, talk, some, pool, has_candidates=has_candidates)
-    order = draw(st.permutations(list(talk)))
-    return {name: talk[name] for name in order}
+    fill[subset](draw, dialogue, some, pool, has_candidates=has_candidates)
+    order = draw(st.permutations(list(dialogue)))
+    return {name: dialogue[name] for name in order}
 
 
-def _per_turn(draw: st.DrawFn, talk: Talk, some: Any) -> list[Any]:
-    return [draw(st.sampled_from([None, []])) if draw(st.integers(0, 4)) == 4 else some() for _ in talk["messages"]]
+def _per_turn(draw: st.DrawFn, dialogue: Json, some: Any) -> list[Any]:
+    return [draw(st.sampled_from([None, []])) if draw(st.integers(0, 4)) == 4 else some() for _ in dialogue["messages"]]
 
 
-def _responses(draw: st.DrawFn, talk: Talk, some: Any, _: list[Talk], *, has_candidates: bool) -> None:
-    talk["candidate_personas"] = some()
+def _responses(draw: st.DrawFn, dialogue: Json, some: Any, _: list[Json], *, has_candidates: bool) -> None:
+    dialogue["candidate_personas"] = some()
     if draw(st.booleans()):
-        talk["grounded_personas"], talk["ungrounded_personas"] = _per_turn(draw, talk, some), None
+        dialogue["grounded_personas"], dialogue["ungrounded_personas"] = _per_turn(draw, dialogue, some), None
     if has_candidates:
         others = draw(st.lists(TEXT, min_size=1, max_size=3))
-        talk["nrp_candidate_responses"] = [
-            ([draw(st.sampled_from([said] * 5 + ["no"])), *others * LIMIT])[: draw(COUNT)] for said in talk["messages"]
+        dialogue["nrp_candidate_responses"] = [
+            ([draw(st.sampled_from([said] * 5 + ["no"])), *others * LIMIT])[: draw(COUNT)]
+            for said in dialogue["messages"]
         ]
 
 
-def _groundings(draw: st.DrawFn, talk: Talk, some: Any, pool: list[Talk], *, has_candidates: bool) -> None:
-    gold = [draw(st.sampled_from([None, *pool])) for _ in talk["messages"]]
-    talk["gpp_grounded_persona"], talk["gpp_candidate_personas"] = gold, _per_turn(draw, talk, some)
+def _groundings(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *, has_candidates: bool) -> None:
+    gold = [draw(st.sampled_from([None, *pool])) for _ in dialogue["messages"]]
+    dialogue["gpp_grounded_persona"], dialogue["gpp_candidate_personas"] = gold, _per_turn(draw, dialogue, some)
     if has_candidates:
         firsts = [draw(st.sampled_from([one] * 5 + [pool[0]])) or pool[0] for one in gold]
-        talk["gpp_candidate_authors_candidate_personas"] = [[one, *pool * LIMIT][: draw(COUNT)] for one in firsts]
+        dialogue["gpp_candidate_authors_candidate_personas"] = [[one, *pool * LIMIT][: draw(COUNT)] for one in firsts]
 
 
-def _speakers(draw: st.DrawFn, talk: Talk, some: Any, pool: list[Talk], *, has_candidates: bool) -> None:
-    main = talk["si_main_author_candidate_personas"] = some()
+def _speakers(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *, has_candidates: bool) -> None:
+    main = dialogue["si_main_author_candidate_personas"] = some()
     if has_candidates:
         first = draw(st.sampled_from([main] * 5 + [pool[:1]]))
         others = [pool[at : at + 2] for at in range(len(pool) - 1)] + ([[]] if draw(st.integers(0, 9)) == 0 else [])
-        talk["si_candidate_authors_candidate_personas"] = [first, *others * LIMIT][: draw(COUNT)]
+        dialogue["si_candidate_authors_candidate_personas"] = [first, *others * LIMIT][: draw(COUNT)]
 
 
 @st.composite
-def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Talk]]]:
+def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Json]]]:
     """Draw the three files; they share their persona elements."""
     pool = draw(POOL)
     return {
         subset: {
-            split: draw(st.lists(talks(subset, split, pool), min_size=1, max_size=3))
+            split: draw(st.lists(dialogues(subset, split, pool), min_size=1, max_size=3))
             for split in ("train", "val", "test")
         }
         for subset in ("nrp", "gpp", "si")
     }
 
 
-@settings(
-    max_examples=how_many(15),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(15)
 @given(files=corpora())
 def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
-    files: dict[str, dict[str, list[Talk]]], tmp_path_factory: pytest.TempPathFactory
+    files: dict[str, dict[str, list[Json]]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder = tmp_path_factory.mktemp("talks")
+    folder = tmp_path_factory.mktemp("dialogues")
     raw = folder / "data" / "mpchat"
     raw.mkdir(parents=True)
     (raw / "dialog_image_urls.json").write_text("{}")
@@ -340,7 +340,7 @@ def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
     with talkhouse.open(folder / "w.duckdb") as con:
         for task, (subset, rows) in TASKS.items():
             for split, some in files[subset].items():
-                expected = [row for talk in some for row in rows(talk, split)]
+                expected = [row for dialogue in some for row in rows(dialogue, split)]
                 assert found(con, task, split) == expected, (task, split)
         restore(con, CORPUS, folder / "out")
     for name, text in texts.items():

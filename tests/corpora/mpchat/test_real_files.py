@@ -68,7 +68,7 @@ def test_the_published_number_of_speakers_and_rated_pairs(real: duckdb.DuckDBPyC
     assert share == pytest.approx(0.504, abs=0.001)
 
 
-def test_every_thread_is_one_dialogue_and_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
+def test_every_thread_is_one_dialogue_and_nothing_is_rejected(real: duckdb.DuckDBPyConnection) -> None:
     assert real.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
     assert real.execute("select count(*) from main.dialogues where corpus_id = 'mpchat'").fetchall() == [(15_000,)]
 

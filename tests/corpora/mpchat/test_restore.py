@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
@@ -20,7 +20,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
-from tests.conftest import Build, how_many
+from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.unusual import (
     BOM,
     KEY,
@@ -82,7 +82,7 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
             "si_candidate_authors_candidate_personas": st.none() | st.lists(st.none() | elements, max_size=4),
         },
     }
-    talk = draw(
+    dialogue = draw(
         st.fixed_dictionaries(
             {
                 "main_author": st.sampled_from(authors) | AUTHOR,
@@ -101,9 +101,9 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
             },
         )
     )
-    talk |= draw(UNKNOWN)
-    order = draw(st.permutations(list(talk)))
-    return {name: talk[name] for name in order}
+    dialogue |= draw(UNKNOWN)
+    order = draw(st.permutations(list(dialogue)))
+    return {name: dialogue[name] for name in order}
 
 
 @st.composite
@@ -140,45 +140,42 @@ GOOD = json_text(
 )
 
 
-@settings(
-    max_examples=how_many(10),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking builds hundreds of warehouses
-    suppress_health_check=list(HealthCheck),
-)
+@invented_builds(10)
 @given(
     files=corpora(),
     images=st.dictionaries(KEY, NULLABLE, max_size=4),
     unknown=UNKNOWN,
     style=STYLES,
-    has_mark=st.booleans(),
+    has_bom=st.booleans(),
 )
 def test_unusual_files_come_back_equal(
     files: Files,
     images: dict[str, Any],
     unknown: dict[str, Any],
     style: str,
-    has_mark: bool,
+    has_bom: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("unusual")
     files["mpchat_nrp.json"]["val"].append((GOOD, False))
-    mark = BOM if has_mark else b""
-    texts = {name: mark + file_text(splits, unknown) for name, splits in files.items()}
-    texts["persona_image_urls.json"] = mark + json_text(images, style)
+    bom = BOM if has_bom else b""
+    texts = {name: bom + file_text(splits, unknown) for name, splits in files.items()}
+    texts["persona_image_urls.json"] = bom + json_text(images, style)
     build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=QuarantineLimit("100%"))
     written = restored(CORPUS, folder / "w.duckdb", folder / "out")
     for name, text in texts.items():
         assert_same(text, (folder / "out" / name).read_bytes())
     for name, splits in files.items():
-        for place, some in splits.items():
-            for index, (talk, is_damaged) in enumerate(some):
-                record = written.get(f"mpchat/{name[7:-5]}/{place}/{index}")
+        for split, some in splits.items():
+            for index, (dialogue, is_damaged) in enumerate(some):
+                record = written.get(f"mpchat/{name[7:-5]}/{split}/{index}")
                 assert record or is_damaged, "unusual, and not wrong"
                 if record:
-                    assert record.pointer == f"/{place}/{index}"
+                    assert record.pointer == f"/{split}/{index}"
                     assert (
-                        parsed(record.raw) == parsed(at(texts[name].removeprefix(mark), record.pointer)) == parsed(talk)
+                        parsed(record.raw)
+                        == parsed(at(texts[name].removeprefix(bom), record.pointer))
+                        == parsed(dialogue)
                     )
 
 
@@ -197,12 +194,12 @@ def come_back(con: duckdb.DuckDBPyConnection, texts: dict[str, bytes], folder: P
         assert_same(text, (folder / name).read_bytes())
 
 
-def nrp(*talks: bytes, rest: bytes = b"") -> bytes:
-    return b'{"train": [' + b", ".join(talks) + b'], "val": [], "test": []' + rest + b"}"
+def nrp(*dialogues: bytes, rest: bytes = b"") -> bytes:
+    return b'{"train": [' + b", ".join(dialogues) + b'], "val": [], "test": []' + rest + b"}"
 
 
 WITH_VOTE = b'{"id": "m", "title": "t", "file_name": "f", "label_per_worker": [["w", %s]]}'
-FRAMES = {
+ENVELOPES = {
     "no comma": nrp(GOOD + b" " + GOOD),
     "a comma too many": nrp(GOOD + b","),
     "nothing between commas": nrp(GOOD + b",", GOOD),
@@ -226,12 +223,12 @@ FRAMES = {
 """Files that are malformed outside of their dialogues."""
 
 
-def test_a_file_that_is_malformed_around_its_dialogues_is_refused_whole(build_data: Build, tmp_path: Path) -> None:
-    texts = {f"{index}/mpchat_nrp.json": text for index, text in enumerate(FRAMES.values())}
+def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_data: Build, tmp_path: Path) -> None:
+    texts = {f"{index}/mpchat_nrp.json": text for index, text in enumerate(ENVELOPES.values())}
     good = {"z/mpchat_nrp.json": nrp(GOOD)}
     con = build_data(laid_out(tmp_path, texts | good))
-    refused = con.execute("select source_file_id, pointer, starts_with(rule, 'TH-') from meta.quarantine").fetchall()
-    assert set(refused) == {(f"mpchat/{name}", "", True) for name in texts}
+    rejected = con.execute("select source_file_id, pointer, starts_with(rule, 'TH-') from meta.quarantine").fetchall()
+    assert set(rejected) == {(f"mpchat/{name}", "", True) for name in texts}
     come_back(con, texts | good, tmp_path / "out")
     assert con.execute("select record_id from main.records").fetchall() == [("mpchat/nrp/train/0",)]
 
@@ -248,7 +245,7 @@ def test_a_file_that_is_malformed_around_its_dialogues_is_refused_whole(build_da
     ],
     ids=["no UTF-8", "inside", "in a persona", "numbers beyond any double", "a vote beyond any", "an infinite vote"],
 )
-def test_what_is_odd_in_one_field_is_kept_or_refused(
+def test_what_is_odd_in_one_field_is_kept_or_rejected(
     member: bytes, rule: str | None, build_data: Build, tmp_path: Path
 ) -> None:
     texts = {"mpchat_nrp.json": nrp(GOOD, b"{" + member + b", " + GOOD[1:], GOOD)}
@@ -301,11 +298,11 @@ def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
 
 def test_another_file_of_a_name_is_kept_beside_the_one_that_counts(build_data: Build, tmp_path: Path) -> None:
     mug = b'{"id": "m", "title": "mug", "file_name": "m.jpg", "created_utc": 1}'
-    talk = GOOD.replace(b'"candidate_personas": []', b'"candidate_personas": [' + mug + b"]")
+    dialogue = GOOD.replace(b'"candidate_personas": []', b'"candidate_personas": [' + mug + b"]")
     texts = {
-        "a/mpchat_nrp.json": nrp(talk)[:-1],
-        "b/mpchat_nrp.json": nrp(talk),
-        "c/mpchat_nrp.json": nrp(talk.replace(b"hello", b"another"), talk),
+        "a/mpchat_nrp.json": nrp(dialogue)[:-1],
+        "b/mpchat_nrp.json": nrp(dialogue),
+        "c/mpchat_nrp.json": nrp(dialogue.replace(b"hello", b"another"), dialogue),
         "a/dialog_image_urls.json": b'{"x": "u"}',
         "b/dialog_image_urls.json": b'{"x": "another", "y": null}',
     }

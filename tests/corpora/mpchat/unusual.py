@@ -38,7 +38,7 @@ KEY = st.lists(_ODD, max_size=3).map("".join) | _ANY
 
 
 def literal(text: str) -> str:
-    """Give a text that ``json_text`` writes as this number, digit by digit."""
+    """Write a text that ``json_text`` writes as this number, digit by digit."""
     return f"<number {text}>"
 
 
@@ -130,7 +130,7 @@ class Written(NamedTuple):
 
 
 def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written]:
-    """Restore a corpus into a folder; gives every loaded record by its id."""
+    """Restore a corpus into a folder; returns every loaded record by its id."""
     write_record = corpus.write_record
     assert write_record is not None
     found: dict[str, Written] = {}
@@ -147,7 +147,7 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
 
 
 def at(raw: bytes, pointer: str) -> bytes:
-    """Give what a JSON pointer leads to."""
+    """Return what a JSON pointer points at."""
     for token in pointer.split("/")[1:]:
         raw = dict(json_members.members(raw))[token.replace("~1", "/").replace("~0", "~")]
     return raw

@@ -35,7 +35,7 @@ def two_versions(tmp_path: Path) -> list[Path]:
     return [whole, less]
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [pytest.param(6, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.long)])
 def test_a_killed_build_leaves_the_old_or_the_new(tmp_path: Path, kills: int) -> None:
     versions = two_versions(tmp_path)
     wholes = []

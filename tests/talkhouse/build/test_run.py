@@ -452,19 +452,19 @@ def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
     ):
         rebuild(wait=False)
     rebuild()
-    told: list[str] = []
+    holders: list[str] = []
 
-    class Told(Silent):
+    class Waiting(Silent):
         def waiting(self, holder: str) -> None:
-            told.append(holder)
+            holders.append(holder)
             process.communicate("\n")
 
     script = BUILDER.format(path=str(path)) + "print('ready', flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    build(path, Told())
-    assert str(process.pid) in told[0]
+    build(path, Waiting())
+    assert str(process.pid) in holders[0]
 
 
 def test_what_a_killed_build_left_is_cleared(rebuild: Rebuild, tmp_path: Path) -> None:

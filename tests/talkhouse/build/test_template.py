@@ -1,4 +1,4 @@
-"""The template warehouse that builds copy: the same as one that is made, and made again where it can't be used."""
+"""The template that builds copy: the same as one that is made, and made again where it can't be used."""
 
 import stat
 from collections.abc import Callable
@@ -25,34 +25,34 @@ order by all
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which template warehouses are kept; there are none yet."""
+    """The folder in which templates are kept; there are none yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "talkhouse"
 
 
 @pytest.fixture
-def put(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...]]]:
-    """Put a template warehouse somewhere, and tell all that is in it."""
+def opened(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...]]]:
+    """Open a template, and return all that is in it."""
     assert not kept.exists()
     splits = {name: corpus.splits for name, corpus in corpora().items()}
 
     def run(name: str) -> list[tuple[object, ...]]:
-        with template.put(tmp_path / name, catalogue(), splits) as con:
+        with template.open_template(tmp_path / name, catalogue(), splits) as con:
             assert con.execute("from meta.alembic_version").fetchall()
             return con.execute(DESCRIBED).fetchall()
 
     return run
 
 
-Put = Callable[[str], list[tuple[object, ...]]]
+Opened = Callable[[str], list[tuple[object, ...]]]
 
 
-def test_the_second_one_is_a_copy_of_the_first(put: Put, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = put("a.duckdb")
+def test_the_second_one_is_a_copy_of_the_first(opened: Opened, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = opened("a.duckdb")
     assert len(first) > 1_000
     assert len(list(kept.iterdir())) == 1
     monkeypatch.delattr(template, "_make")
-    assert put("b.duckdb") == first
+    assert opened("b.duckdb") == first
 
 
 BROKEN: dict[str, Callable[[bytes], bytes]] = {
@@ -64,21 +64,21 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
-def test_one_that_is_not_whole_is_made_again(put: Put, kept: Path, broken: Callable[[bytes], bytes]) -> None:
-    first = put("a.duckdb")
+def test_one_that_is_not_whole_is_made_again(opened: Opened, kept: Path, broken: Callable[[bytes], bytes]) -> None:
+    first = opened("a.duckdb")
     (one,) = kept.iterdir()
     whole = one.read_bytes()
     one.write_bytes(broken(whole))
-    assert put("b.duckdb") == first
-    assert put("c.duckdb") == first
+    assert opened("b.duckdb") == first
+    assert opened("c.duckdb") == first
     (one,) = kept.iterdir()
     assert len(one.read_bytes()) == len(whole)
 
 
-def test_where_nothing_can_be_kept_it_is_made_each_time(put: Put, kept: Path) -> None:
+def test_where_nothing_can_be_kept_it_is_made_each_time(opened: Opened, kept: Path) -> None:
     kept.parent.mkdir()
     kept.write_text("a file in the folder's place")
-    assert put("a.duckdb") == put("b.duckdb")
+    assert opened("a.duckdb") == opened("b.duckdb")
     assert kept.is_file()
 
 
@@ -87,7 +87,7 @@ def test_another_catalogue_has_another_one(tmp_path: Path, kept: Path) -> None:
         query = tmp_path / f"{number}" / "toy" / "one.sql"
         query.parent.mkdir(parents=True)
         query.write_text(f"-- A row.\n-- grain: a\nselect {number} as a\n")
-        with template.put(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
+        with template.open_template(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
             assert con.execute("from toy.one").fetchall() == [(number,)]
     assert len(list(kept.iterdir())) == 8
 

@@ -1,4 +1,4 @@
-"""From a turn, a label or a candidate to its file: ``bi.provenance`` leads to the place where it stands."""
+"""From a turn, a label or a candidate to its file: ``bi.provenance`` leads to where it is."""
 
 import hashlib
 import json
@@ -14,19 +14,19 @@ from ingest.registry import corpora, sample_of
 
 EVERY_CORPUS = pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
 
-PLACE = "provenance.source_file_id, provenance.sha256, provenance.source_pointer"
-TURNS = f"select dialogue_id, turn_index, text, {PLACE} from main.turns inner join bi.provenance using (dialogue_id)"
+SOURCE = "provenance.source_file_id, provenance.sha256, provenance.source_pointer"
+TURNS = f"select dialogue_id, turn_index, text, {SOURCE} from main.turns inner join bi.provenance using (dialogue_id)"
 LABELS = (
-    f"select coalesce(label, value::varchar), {PLACE} from main.annotations inner join bi.provenance using (record_id)"
+    f"select coalesce(label, value::varchar), {SOURCE} from main.annotations inner join bi.provenance using (record_id)"
 )
 TEXTS = f"""
-    select texts.text, {PLACE}
+    select texts.text, {SOURCE}
     from main.candidates
     inner join bi.provenance using (record_id)
     inner join main.texts using (text_id)
 """
 PERSONAS = f"""
-    select personas.text, {PLACE}
+    select personas.text, {SOURCE}
     from main.candidates
     inner join bi.provenance using (record_id)
     inner join main.personas using (persona_id)
@@ -42,7 +42,7 @@ def at(value: Any, pointer: str) -> Any:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Give every text of a JSON value: names, strings, and other scalars as JSON writes them."""
+    """Yield every text of a JSON value: names, strings, and other scalars as JSON writes them."""
     match value:
         case dict():
             for name, inner in value.items():
@@ -58,7 +58,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 class Files:
-    """The files of a corpus's sample, and what stands at a place in them."""
+    """The files of a corpus's sample, and what is at a location in them."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._folder = sample_of(corpus).parent
@@ -91,10 +91,10 @@ def test_what_hangs_on_a_record_is_where_a_join_by_record_leads(
     corpus: Corpus, query: str, con: duckdb.DuckDBPyConnection
 ) -> None:
     files = Files(corpus)
-    places = con.execute(f"{query} where provenance.corpus_id = ?", [corpus.id]).fetchall()
-    lost = [place for said, *place in places if said is not None and not files.says(*place, said)]
+    found = con.execute(f"{query} where provenance.corpus_id = ?", [corpus.id]).fetchall()
+    lost = [location for said, *location in found if said is not None and not files.says(*location, said)]
     assert lost == []
-    assert places or query != LABELS
+    assert found or query != LABELS
 
 
 def test_every_record_has_its_file(con: duckdb.DuckDBPyConnection) -> None:

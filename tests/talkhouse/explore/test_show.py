@@ -1,4 +1,4 @@
-"""``show``: one dialogue or record with all that hangs on it, found by its id or by the publisher's."""
+"""``show``: one dialogue or record with all that belongs to it, found by its id or by the publisher's."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.explore.resolve_id import Target, resolve
 from talkhouse.explore.show import show
-from tests.talkhouse.cli.test_cli import on_a_terminal, run
+from tests.commands import on_a_terminal, run
 
 TOY = r"""
 from ingest.corpus import Corpus, Scheme
@@ -195,7 +195,7 @@ def test_a_dialogue_and_its_records_share_the_publishers_id(con: duckdb.DuckDBPy
         ("", ["talkhouse search TEXT"]),
     ],
 )
-def test_a_wrong_name_is_told_what_is_near(toys: duckdb.DuckDBPyConnection, name: str, words: list[str]) -> None:
+def test_a_wrong_name_gets_similar_ones(toys: duckdb.DuckDBPyConnection, name: str, words: list[str]) -> None:
     with pytest.raises(UsageError) as raised:
         resolve(toys, name)
     assert all(word in str(raised.value) for word in words), raised.value
@@ -239,7 +239,7 @@ def test_a_pipe_gets_texts_whole_with_controls_visible(toy: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 100])
-def test_a_terminal_gets_hanging_indents_and_no_wreck(toy: Path, tmp_path: Path, columns: int) -> None:
+def test_a_terminal_gets_hanging_indents_and_no_control_characters(toy: Path, tmp_path: Path, columns: int) -> None:
     shown = on_a_terminal(["show", "talk", "--db", toy], tmp_path, columns)
     lines = plain(shown)
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", "".join(lines))

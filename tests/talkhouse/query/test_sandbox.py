@@ -16,10 +16,11 @@ import pytest
 
 import talkhouse
 from schema.errors import QueryFailed, TalkhouseError
+from talkhouse.interrupt import stoppable
 from talkhouse.query import sandbox
-from talkhouse.query.formats import Format
-from talkhouse.query.run_query import write
-from tests.talkhouse.cli.test_cli import COMMAND, run
+from talkhouse.query.formats import QueryFormat
+from talkhouse.query.run_query import run_query
+from tests.commands import COMMAND, run
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
 ENDLESS = "select i from range(100_000_000_000) t(i)"
@@ -48,13 +49,13 @@ FILES = [
     "from 's3://bucket/a.parquet'",
     "from read_csv('/dev/stdin')",
 ]
-"""Reading queries that reach for a file or the network: DuckDB's switches stop them."""
+"""Reading queries that reach for a file or the network: DuckDB's settings stop them."""
 
 # The database's own file, its log and its temporary folder are paths that DuckDB itself would let a query write to.
 OWN = [
-    f"with x as (copy (select 1) to '{{db}}{ending}' (format {form}, use_tmp_file {tmp})) from x"
+    f"with x as (copy (select 1) to '{{db}}{ending}' (format {copy_format}, use_tmp_file {tmp})) from x"
     for ending in ("", ".wal", ".tmp/x", ".wal.gz")
-    for form in ("csv", "parquet")
+    for copy_format in ("csv", "parquet")
     for tmp in ("true", "false")
 ]
 WRITES = [
@@ -136,7 +137,7 @@ NOT_THERE = [
 
 
 @pytest.fixture
-def place(sample: Path, tmp_path: Path) -> Iterator[Path]:
+def folder(sample: Path, tmp_path: Path) -> Iterator[Path]:
     """A folder with a warehouse of its own and files that a query might reach for; a test may change none of it."""
     shutil.copy(sample, tmp_path / "w.duckdb")
     (tmp_path / "mine.csv").write_text("a,b\n1,secret\n")
@@ -146,35 +147,35 @@ def place(sample: Path, tmp_path: Path) -> Iterator[Path]:
     assert {path: path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
-def ask(folder: Path, query: str, *, caged: bool = True) -> None:
+def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
     """Run a query as the command does, in this process."""
     frame = duckdb.sql("select 1 as of_python")
     with talkhouse.open(folder / "w.duckdb") as con:
-        sandbox.settle(con, caged=caged)
-        write(con, query.format(dir=folder, db=folder / "w.duckdb"), Format.CSV, None, caged=caged)
+        sandbox.configure(con, sandboxed=sandboxed)
+        run_query(con, query.format(dir=folder, db=folder / "w.duckdb"), QueryFormat.CSV, None, sandboxed=sandboxed)
     del frame
 
 
 @pytest.mark.parametrize("attack", [*FILES, *WRITES, *STATEMENTS])
-def test_the_cage_refuses_and_says_so(place: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(QueryFailed, match=r"the console is caged[\s\S]*--unsafe"):
-        ask(place, attack)
+def test_the_sandbox_refuses_and_says_so(folder: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(QueryFailed, match=r"the console is sandboxed[\s\S]*--unsafe"):
+        ask(folder, attack)
     assert "secret" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("attack", NOT_THERE)
-def test_some_attacks_fail_anywhere(place: Path, attack: str) -> None:
-    for caged in (True, False):
+def test_some_attacks_fail_anywhere(folder: Path, attack: str) -> None:
+    for sandboxed in (True, False):
         with pytest.raises(QueryFailed):
-            ask(place, attack, caged=caged)
+            ask(folder, attack, sandboxed=sandboxed)
 
 
 @pytest.mark.parametrize("attack", [*WRITES, "copy (select 1) to '{db}' (format csv, use_tmp_file false)"])
-def test_the_switches_hold_without_the_check_of_statements(place: Path, attack: str) -> None:
-    with talkhouse.open(place / "w.duckdb") as con:
-        sandbox.settle(con)
+def test_the_settings_hold_without_the_check_of_statements(folder: Path, attack: str) -> None:
+    with talkhouse.open(folder / "w.duckdb") as con:
+        sandbox.configure(con)
         with pytest.raises(duckdb.PermissionException):
-            con.sql(attack.format(dir=place, db=place / "w.duckdb")).fetchall()
+            con.sql(attack.format(dir=folder, db=folder / "w.duckdb")).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -186,20 +187,20 @@ def test_the_switches_hold_without_the_check_of_statements(place: Path, attack: 
         "select content from read_text('{dir}/mine.csv')",
     ],
 )
-def test_unsafe_reads_files(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
-    ask(place, query, caged=False)
+def test_unsafe_reads_files(folder: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(folder, query, sandboxed=False)
     assert "secret" in capfd.readouterr().out
 
 
 def test_unsafe_does_what_it_says_and_does_not_write_to_the_warehouse(
-    place: Path, capfd: pytest.CaptureFixture[str]
+    folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ask(place, "set threads = 1; create temp table t as from '{dir}/mine.csv'; select b from t", caged=False)
-    assert capfd.readouterr().out == "b\nsecret\n"
-    ask(place, "create temp table t (a int)", caged=False)
-    assert capfd.readouterr() == ("", "done; the query gives no rows\n")
+    ask(folder, "set threads = 1; create temp table t as from '{dir}/mine.csv'; select b from t", sandboxed=False)
+    assert capfd.readouterr().out == '"b"\n"secret"\n'
+    ask(folder, "create temp table t (a int)", sandboxed=False)
+    assert capfd.readouterr() == ("", "done; the query returns no rows\n")
     with pytest.raises(QueryFailed, match="read-only"):
-        ask(place, "delete from main.turns", caged=False)
+        ask(folder, "delete from main.turns", sandboxed=False)
 
 
 @pytest.mark.parametrize(
@@ -217,84 +218,83 @@ def test_unsafe_does_what_it_says_and_does_not_write_to_the_warehouse(
         "select current_date",
     ],
 )
-def test_what_reads_passes(place: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
-    ask(place, query)
+def test_what_reads_passes(folder: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ask(folder, query)
     assert len(capfd.readouterr().out.splitlines()) > 1
 
 
 @pytest.mark.parametrize("query", ["", "-- nothing", ";"])
-def test_an_empty_query_is_told(place: Path, query: str) -> None:
+def test_an_empty_query_is_an_error(folder: Path, query: str) -> None:
     with pytest.raises(TalkhouseError, match="the query is empty"):
-        ask(place, query)
+        ask(folder, query)
 
 
-def test_the_command_is_caged_until_unsafe(place: Path) -> None:
-    query = f"select b from '{place}/mine.csv'"
-    refused = run("sql", query, "--db", place / "w.duckdb", "--format", "csv")
+def test_the_command_is_sandboxed_until_unsafe(folder: Path) -> None:
+    query = f"select b from '{folder}/mine.csv'"
+    refused = run("sql", query, "--db", folder / "w.duckdb", "--format", "csv")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "caged" in refused.stderr
+    assert "sandboxed" in refused.stderr
     assert "--unsafe" in refused.stderr
-    lifted = run("sql", query, "--db", place / "w.duckdb", "--format", "csv", "--unsafe")
-    assert (lifted.returncode, lifted.stdout, lifted.stderr) == (0, "b\nsecret\n", "")
+    lifted = run("sql", query, "--db", folder / "w.duckdb", "--format", "csv", "--unsafe")
+    assert (lifted.returncode, lifted.stdout, lifted.stderr) == (0, '"b"\n"secret"\n', "")
 
 
-def test_memory_ends_with_a_hint_and_not_on_the_disk(place: Path) -> None:
-    with talkhouse.open(place / "w.duckdb") as con:
+def test_memory_ends_with_a_hint_and_not_on_the_disk(folder: Path) -> None:
+    with talkhouse.open(folder / "w.duckdb") as con:
         con.execute("set memory_limit = '100MB'")
-        sandbox.settle(con)
+        sandbox.configure(con)
+        query = "select repeat('x', 100) || i as s from range(5_000_000) t(i) order by hash(i)"
         with pytest.raises(QueryFailed, match=r"more memory[\s\S]*--unsafe"):
-            write(
-                con, "select repeat('x', 100) || i as s from range(5_000_000) t(i) order by hash(i)", Format.CSV, None
-            )
+            run_query(con, query, QueryFormat.CSV, None)
 
 
-def count(form: Format, path: Path) -> int:
+def count(query_format: QueryFormat, path: Path) -> int:
     """Count the rows of a file in some format."""
-    if form is Format.PARQUET:
+    if query_format is QueryFormat.PARQUET:
         return len(duckdb.execute(f"from read_parquet('{path}')").fetchall())
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    heads = {Format.TABLE: 4, Format.MARKDOWN: 2, Format.CSV: 1, Format.JSONL: 0}
-    return len(json.loads(text)) if form is Format.JSON else len(lines) - heads[form]
+    heads = {QueryFormat.TABLE: 4, QueryFormat.MARKDOWN: 2, QueryFormat.CSV: 1, QueryFormat.JSONL: 0}
+    return len(json.loads(text)) if query_format is QueryFormat.JSON else len(lines) - heads[query_format]
 
 
-@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("query_format", list(QueryFormat))
 @pytest.mark.parametrize(("limit", "rows", "more"), [(0, 0, True), (3, 3, True), (5, 5, False), (9, 5, False)])
 def test_limit(
     sample: Path,
     tmp_path: Path,
-    form: Format,
+    query_format: QueryFormat,
     limit: int,
     rows: int,
     more: bool,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with talkhouse.open(sample) as con:
-        sandbox.settle(con)
-        write(con, "select i as n from range(5) t(i) order by i desc", form, tmp_path / "out", limit=limit)
-    assert count(form, tmp_path / "out") == rows
-    note = f"only the first {limit} rows are given (--limit); there are more\n"
+        sandbox.configure(con)
+        run_query(con, "select i as n from range(5) t(i) order by i desc", query_format, tmp_path / "out", limit=limit)
+    assert count(query_format, tmp_path / "out") == rows
+    note = f"only the first {limit} rows are returned (--limit); there are more\n"
     assert capfd.readouterr() == ("", note if more else "")
 
 
-@pytest.mark.parametrize("form", list(Format))
-def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, form: Format) -> None:
+@pytest.mark.parametrize("query_format", list(QueryFormat))
+def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     with talkhouse.open(sample) as con:
-        sandbox.settle(con)
-        with sandbox.stoppable(con, 20):
-            write(con, ENDLESS, form, tmp_path / "out", limit=2)
-    assert count(form, tmp_path / "out") == 2
+        sandbox.configure(con)
+        with stoppable(con, 20):
+            run_query(con, ENDLESS, query_format, tmp_path / "out", limit=2)
+    assert count(query_format, tmp_path / "out") == 2
 
 
-@pytest.mark.parametrize("form", [Format.CSV, Format.JSON, Format.PARQUET])
-def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, form: Format) -> None:
+@pytest.mark.parametrize("query_format", [QueryFormat.CSV, QueryFormat.JSON, QueryFormat.PARQUET])
+def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     path = tmp_path / "out"
     path.write_text("as it was")
     begun = time.monotonic()
     with talkhouse.open(sample) as con:
-        sandbox.settle(con)
-        with pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"), sandbox.stoppable(con, 0.5) as stop:
-            write(con, ENDLESS, form, path, whole=stop.check)
+        sandbox.configure(con)
+        with pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"), stoppable(con, 0.5) as stop:
+            run_query(con, ENDLESS, query_format, path, check_complete=stop.check)
     assert time.monotonic() - begun < 10
     assert path.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [path]
@@ -310,9 +310,9 @@ def test_timeout_of_the_command(sample: Path) -> None:
 
 def test_a_query_that_fails_halfway_leaves_no_half_file(sample: Path, tmp_path: Path) -> None:
     query = "select case when i = 500_000 then error('boom') else i end as n from range(1_000_000) t(i)"
-    for form in (Format.CSV, Format.PARQUET):
+    for query_format in (QueryFormat.CSV, QueryFormat.PARQUET):
         with talkhouse.open(sample) as con, pytest.raises(QueryFailed, match="boom"):
-            write(con, query, form, tmp_path / "out")
+            run_query(con, query, query_format, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -321,16 +321,16 @@ def test_parquet_keeps_types(sample: Path, tmp_path: Path) -> None:
         "select '{}'::json as j, uuid() as u, sum(1) as s, interval 1 day as i, now() as t, [1] as l, 'a' as \"a b\""
     )
     with talkhouse.open(sample) as con:
-        sandbox.settle(con)
-        write(con, query, Format.PARQUET, tmp_path / "out")
+        sandbox.configure(con)
+        run_query(con, query, QueryFormat.PARQUET, tmp_path / "out")
     found = duckdb.execute(f"select column_type from (describe from read_parquet('{tmp_path}/out'))").fetchall()
     assert [kind for (kind,) in found] == [
-        "JSON", "UUID", "DOUBLE", "VARCHAR", "TIMESTAMP WITH TIME ZONE", "INTEGER[]", "VARCHAR",
+        "VARCHAR", "VARCHAR", "DOUBLE", "VARCHAR", "TIMESTAMP WITH TIME ZONE", "INTEGER[]", "VARCHAR",
     ]  # fmt: skip
 
 
-def test_output_to_a_device_and_to_the_warehouse_itself(place: Path) -> None:
-    warehouse = place / "w.duckdb"
+def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
+    warehouse = folder / "w.duckdb"
     assert run("sql", "select 1", "--db", warehouse, "--output", os.devnull).returncode == 0
     assert not Path(os.devnull).is_file()
     refused = run("sql", "select 1", "--db", warehouse, "--output", warehouse)
@@ -343,11 +343,11 @@ def test_output_to_a_device_and_to_the_warehouse_itself(place: Path) -> None:
 def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
     # The script says when the query is about to run: a SIGINT before that meets Python's own start.
     script = (
-        "import pathlib, talkhouse.formats as formats\n"
-        "write = formats.write\n"
-        "def said(*a, **k):\n"
-        "    pathlib.Path('started').touch(); write(*a, **k)\n"
-        "formats.write = said\n"
+        "import pathlib, talkhouse.query.run_query as module\n"
+        "original = module.run_query\n"
+        "def wrapped(*a, **k):\n"
+        "    pathlib.Path('started').touch(); original(*a, **k)\n"
+        "module.run_query = wrapped\n"
         "from talkhouse.cli import main; main()"
     )
     arguments = ["sql", query, "--db", str(sample), "--format", "csv", *(["--output", "out"] if to_file else [])]
@@ -359,6 +359,7 @@ def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None
         text=True,
     )
     while not (tmp_path / "started").exists():
+        assert process.poll() is None
         time.sleep(0.02)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
@@ -401,9 +402,9 @@ def test_a_terminal_that_goes_is_no_error(sample: Path) -> None:
     assert (process.returncode, stderr) == (0, "")
 
 
-def test_help_explains_the_cage() -> None:
+def test_help_explains_the_sandbox() -> None:
     shown = " ".join(run("sql", "--help", env={"COLUMNS": "200"}).stdout.split())
-    for word in ("caged", "--unsafe", "--timeout", "--limit", "read-only"):
+    for word in ("sandboxed", "--unsafe", "--timeout", "--limit", "read-only"):
         assert word in shown
 
 
@@ -416,5 +417,5 @@ def test_help_explains_the_cage() -> None:
 )
 def test_csv_of_awkward_names(sample: Path, query: str, rows: object, capfd: pytest.CaptureFixture[str]) -> None:
     with talkhouse.open(sample) as con:
-        write(con, query, Format.CSV, None)
+        run_query(con, query, QueryFormat.CSV, None)
     assert list(csv.reader(capfd.readouterr().out.splitlines())) == rows

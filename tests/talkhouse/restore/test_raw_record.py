@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import duckdb
@@ -15,7 +14,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.raw_record import raw
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import on_a_terminal, run, run_bytes
 from tests.talkhouse.explore.test_provenance import at
 from tests.talkhouse.explore.test_show import TOY
 
@@ -40,24 +39,25 @@ def test_every_record_of_the_sample_is_given_as_published(corpus: Corpus, con: d
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a warehouse of whole files and refused ones, w.duckdb, and its data."""
-    place = tmp_path_factory.mktemp("raw")
+    folder = tmp_path_factory.mktemp("raw")
     for name in ("dbdc3", "delidata", "mpchat"):
-        shutil.copytree(sample_of(CORPORA[name]), place / "data" / name)
-    (place / "data" / "dbdc3" / "a#b.log.json").write_bytes(b'\xef\xbb\xbf{"turns": [\x00')
-    path = place / "data" / "mpchat" / "mpchat_nrp.json"
+        shutil.copytree(sample_of(CORPORA[name]), folder / "data" / name)
+    (folder / "data" / "dbdc3" / "a#b.log.json").write_bytes(b'\xef\xbb\xbf{"turns": [\x00')
+    path = folder / "data" / "mpchat" / "mpchat_nrp.json"
     talks = json.loads(path.read_bytes())
     talks["val"][0]["messages"] = "none"
     path.write_bytes(json.dumps(talks).encode())
-    marked = min((place / "data" / "delidata" / "delidata_corpus").glob("*-*"))
+    marked = min((folder / "data" / "delidata" / "delidata_corpus").glob("*-*"))
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
-    build(place / "w.duckdb", Silent(), data=place / "data", limit=QuarantineLimit("100%"))
-    return place
+    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=QuarantineLimit("100%"))
+    return folder
 
 
 def out(folder: Path, *arguments: str) -> bytes:
     """Run ``show --raw`` into a pipe and give the bytes."""
-    command = [*COMMAND, "show", *arguments, "--raw", "--db", str(folder / "w.duckdb")]
-    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
+    done = run_bytes("show", *arguments, "--raw", "--db", folder / "w.duckdb")
+    done.check_returncode()
+    return done.stdout
 
 
 def test_a_whole_file_comes_out_with_its_byte_order_mark(folder: Path) -> None:
@@ -69,8 +69,8 @@ def test_a_whole_file_comes_out_with_its_byte_order_mark(folder: Path) -> None:
 
 def test_a_refused_file_comes_out_verbatim_by_its_name(folder: Path) -> None:
     refused = (folder / "data" / "dbdc3" / "a#b.log.json").read_bytes()
-    for place in ("dbdc3/a#b.log.json", "dbdc3/a#b.log.json#", "dbdc3/a#b.log.json#/turns/0"):
-        assert out(folder, place) == refused
+    for location in ("dbdc3/a#b.log.json", "dbdc3/a#b.log.json#", "dbdc3/a#b.log.json#/turns/0"):
+        assert out(folder, location) == refused
 
 
 def test_a_refused_record_comes_out_verbatim_by_its_place_or_that_of_a_finding(folder: Path) -> None:
@@ -85,9 +85,9 @@ def test_a_refused_record_comes_out_verbatim_by_its_place_or_that_of_a_finding(f
 
 def test_a_loaded_record_has_a_place_too(con: duckdb.DuckDBPyConnection) -> None:
     assert raw(con, "mpchat/mpchat_gpp.json#/val/0/messages") == raw(con, "mpchat/gpp/val/0")
-    for place in ("mpchat/mpchat_gpp.json", "mpchat/mpchat_gpp.json#/val", "mpchat/mpchat_gpp.json#/val/00"):
+    for location in ("mpchat/mpchat_gpp.json", "mpchat/mpchat_gpp.json#/val", "mpchat/mpchat_gpp.json#/val/00"):
         with pytest.raises(UsageError, match="no dialogue or record"):
-            raw(con, place)
+            raw(con, location)
 
 
 def test_a_dialogue_stands_for_its_only_record(con: duckdb.DuckDBPyConnection) -> None:

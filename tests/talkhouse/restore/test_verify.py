@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 import talkhouse
+from ingest.disk_files import disk_files
 from ingest.registry import corpora, sample_of
-from ingest.sources import disk_files
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
@@ -22,7 +22,7 @@ from talkhouse.restore import diff_json
 from talkhouse.restore.diff_bytes import first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
-from tests.talkhouse.cli.test_cli import COMMAND, run
+from tests.commands import COMMAND, run
 from tests.talkhouse.restore.test_write_back import stopped
 
 DBDC3 = corpora()["dbdc3"]
@@ -71,11 +71,11 @@ def test_equal_values_are_equal(one: str, other: str, whole: int, monkeypatch: p
 
 
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
-@pytest.mark.parametrize(("one", "other", "place", "what", "expected", "shown"), DIFFERENT)
+@pytest.mark.parametrize(("one", "other", "pointer", "what", "expected", "shown"), DIFFERENT)
 def test_the_first_difference_of_values(
     one: str,
     other: str,
-    place: str,
+    pointer: str,
     what: str | None,
     expected: str,
     shown: str,
@@ -85,7 +85,7 @@ def test_the_first_difference_of_values(
     monkeypatch.setattr(diff_json, "_WHOLE", whole)
     found = json_difference(one.encode(), other.encode())
     assert found is not None
-    assert (found.pointer, found.expected, found.found) == (place, expected, shown)
+    assert (found.pointer, found.expected, found.found) == (pointer, expected, shown)
     assert found.what == (what or "another text, from character 3 on")
     assert json_difference(other.encode(), one.encode()) is not None
 
@@ -195,8 +195,8 @@ def test_files_that_changed_are_not_held_against_the_warehouse(data: Path, tmp_p
     (data / "dbdc3" / "YI_json_data" / "other.log.json").write_text("{}")
     (data / "dbdc3" / "YI_json_data" / "README").write_text("skipped by name, and new")
     found = verdicts(tmp_path)
-    told = {name: one.status for name, one in found.items() if one.status not in (Status.EQUAL, Status.NOT_DATA)}
-    assert told == {
+    statuses = {name: one.status for name, one in found.items() if one.status not in (Status.EQUAL, Status.NOT_DATA)}
+    assert statuses == {
         f"delidata/delidata_corpus/{group.name}": Status.CHANGED,
         "dbdc3/YI_json_data/YI9001.log.json": Status.GONE,
         "dbdc3/YI_json_data/other.log.json": Status.NEW,
@@ -256,8 +256,8 @@ def test_differences_are_told_in_narrow_lines(data: Path, tmp_path: Path) -> Non
     assert shown.returncode == 1
     name = f"delidata/delidata_corpus/{group.name}"
     at = shown.stdout.splitlines().index(f"different  {name}")
-    place, published, restored = shown.stdout.splitlines()[at + 1 : at + 4]
-    assert place.strip().startswith("line 4, byte ")
+    location, published, restored = shown.stdout.splitlines()[at + 1 : at + 4]
+    assert location.strip().startswith("line 4, byte ")
     assert published.strip().startswith("published: '")
     assert restored.strip().startswith("restored:  '")
     assert "1 different" in shown.stdout.splitlines()[-1]
@@ -300,7 +300,7 @@ def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     command = [*COMMAND, "verify", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
     assert shown.returncode == 1
     assert "could not be written to a temporary folder" in shown.stderr
     assert "TMPDIR" in shown.stderr
@@ -312,6 +312,6 @@ def test_ctrl_c_leaves_no_temporary_files(sample: Path, tmp_path: Path, monkeypa
     process = stopped(["verify", "--db", sample], tmp_path)
     assert list((tmp_path / "tmp").iterdir()) != []
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -28,7 +27,8 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.write_back import restore, write_back
-from tests.talkhouse.cli.test_cli import COMMAND, on_a_terminal, run
+from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import wait_for
 
 DBDC3 = corpora()["dbdc3"]
 
@@ -48,16 +48,16 @@ def read(files):
         lines = file.read().decode().split("\\n")[:-1]
         yield FileEnvelope(file, {{"lines": len(lines)}}, len(lines))
         for index, line in enumerate(lines):
-            place = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
+            location = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
             key = f"{{file.id}}/{{index}}"
             if re.match(r"{refused}", line):
-                yield Rejected(place, "TOY-01", f"it is {{line!r}}", line.encode())
+                yield Rejected(location, "TOY-01", f"it is {{line!r}}", line.encode())
                 continue
             record = Record(
-                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, place.pointer
+                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, location.pointer
             )
             turn = Turn(f"toy:{{key}}", 0, None, "user", "message", line)
-            yield Loaded(place, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
+            yield Loaded(location, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
 
 def write(records):
     for one in records:
@@ -93,7 +93,7 @@ def toy(root: Path) -> Corpus:
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
-    """A data folder of toy files: plain, in archives, with what is no data."""
+    """A data folder of toy files: plain, in archives, with what is not data."""
     folder = tmp_path / "data" / "toy"
     folder.mkdir(parents=True)
     for name, text in LINES.items():
@@ -177,9 +177,9 @@ def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> N
 def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnection) -> None:
     for file, group in groupby(stored_records(con, "mpchat"), key=lambda one: one.file.source_file_id):
         positions = [one.pointer.split("/")[1:] for one in group if one.pointer]
-        splits = [split for split, _ in groupby(positions, key=lambda place: place[0])]
+        splits = [split for split, _ in groupby(positions, key=lambda location: location[0])]
         assert len(splits) == len(set(splits)), file
-        for _, list_of in groupby(positions, key=lambda place: place[0]):
+        for _, list_of in groupby(positions, key=lambda location: location[0]):
             indexes = [int(index) for _, index in list_of]
             assert indexes == sorted(indexes)
 
@@ -227,11 +227,11 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     ("write", "message"),
     [
         (lambda records: (("two.txt", b"") for _ in records), "leaves out a file that was read: toy/more.tar.gz!./one"),
-        (lambda records: ((f"x{one.path}", b"") for one in records), "gives a file that was never read: x"),
+        (lambda records: ((f"x{one.path}", b"") for one in records), "writes a file that was never read: x"),
     ],
 )
 @pytest.mark.usefixtures("lines")
-def test_a_writer_that_is_wrong_is_told(
+def test_a_wrong_writer_is_reported(
     tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
 ) -> None:
     with made(tmp_path) as con, pytest.raises(OutputFailed, match=message):
@@ -318,6 +318,7 @@ print(peak(), written.stat().st_size / 1e6)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_file(tmp_path: Path) -> None:
     measured = []
     for number in (2_500, 7_500):
@@ -385,7 +386,7 @@ def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     command = [*COMMAND, "restore", "dbdc3", "--output", "out", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=nearly_full)
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
     assert shown.returncode == 1
     assert "there is no room for the files; nothing was left behind" in shown.stderr
     assert list(tmp_path.iterdir()) == []
@@ -407,9 +408,7 @@ def stopped(arguments: list[object], cwd: Path) -> "subprocess.Popen[str]":
     )
     command = [sys.executable, "-c", script, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True)
-    while not (cwd / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_for(cwd / "started", process)
     (cwd / "started").unlink()
     return process
 
@@ -420,11 +419,12 @@ def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path, is_there: bool) -> 
         (tmp_path / "out").mkdir()
     process = stopped(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert [path.name for path in tmp_path.rglob("*")] == (["out"] if is_there else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_what_a_killed_process_left_is_cleared(sample: Path, tmp_path: Path, is_there: bool) -> None:
     if is_there:

@@ -16,7 +16,7 @@ from ingest.corpora.mantis.conversations.plain import plain_dialogues
 from ingest.corpora.mantis.files import Role
 from ingest.decode import BadRecord, pointer
 from ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
-from ingest.sources import BOM, SourceFile
+from ingest.sources import SourceFile
 
 _TOGETHER = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""
@@ -35,12 +35,11 @@ class Conversations:
     def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
         """Read every dialogue of a file, then what the file is beside them."""
         buffer = file.hold()
-        text = buffer.view[len(BOM) :] if file.has_bom else buffer.view
         try:
-            pieces = _pieces(text)
+            pieces = _pieces(buffer.view)
         except BadRecord as bad:
             location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
-            yield reject(location, bad, bytes(text))
+            yield reject(location, bad, bytes(buffer.view))
             return
         self._build.index.begin(role.split or "")
         done = 0

@@ -26,18 +26,18 @@ _TYPES = {kind: name for name, kind in KINDS.items()}
 
 
 def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells:
-    """Give the raw cells of a row as its rows alone say them; what differs in a file is in its record."""
-    found = extra(turn)
+    """Write the raw cells of a row as the tables alone have them; what differs in a file is in its record."""
+    extra: dict[str, Any] = msgspec.json.decode(turn.extra or "{}")
     by_scheme = defaultdict(list)
     for annotation in annotations:
         by_scheme[annotation.scheme].append(annotation)
     plain = Cells(
         group_id=group_id,
         message_id=turn.native_id or "",
-        message_type=found.get("message_type") or _TYPES.get(turn.kind, ""),
+        message_type=extra.get("message_type") or _TYPES.get(turn.kind, ""),
         origin=(turn.speaker_id or "").removeprefix(f"{turn.dialogue_id}/"),
         original_text=turn.text,
-        clean_text=found.get("clean_text", ""),
+        clean_text=extra.get("clean_text", ""),
         annotation_type=_joined(by_scheme[TYPE]),
         annotation_target=_joined(by_scheme[TARGET]),
         annotation_additional=_joined(by_scheme[ADDITIONAL]) or (NO_ITEMS if turn.kind == "message" else ""),
@@ -46,13 +46,7 @@ def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells
         sol_tracker_message=_joined(by_scheme[SOLUTION]),
         sol_tracker_all=_tracker(by_scheme[TRACKER]),
     )
-    return Cells(*map(quote, plain))._replace(**found.get("cells", {}))
-
-
-def extra(row: Any) -> dict[str, Any]:
-    """Decode a row's ``extra``."""
-    found: dict[str, Any] = msgspec.json.decode(row.extra) if row.extra else {}
-    return found
+    return Cells(*map(quote, plain))._replace(**extra.get("cells", {}))
 
 
 def _joined(annotations: Sequence[Annotation]) -> str:

@@ -1,0 +1,147 @@
+"""Persona elements to personas: each distinct element is decoded once, however often its bytes occur."""
+
+from hashlib import blake2b, sha1
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from ingest import decode
+from ingest.corpora.mpchat.dialogue import People
+from ingest.corpora.mpchat.format import CORPUS, PersonaElement
+from ingest.corpora.mpchat.labels import labels_of
+from ingest.corpora.mpchat.parse import check_unknown
+from ingest.corpora.mpchat.persona_lists import PersonaList, Use
+from ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
+from ingest.keys import Keys
+from ingest.rows import Persona, Row
+
+_COLUMNS = {"id", "author", "title", "direct_url", "file_name"}
+_FIELDS = frozenset(field.name for field in msgspec.structs.fields(PersonaElement))
+_LABELS = {"label_overall", "label_per_worker"}
+_OTHERS = _FIELDS - _COLUMNS - _LABELS
+_IDENTITY = 4
+"""Bytes of a content's hash that tell whether title, picture and author are the same; compared within one id only."""
+
+_MASK = (1 << 8 * _IDENTITY) - 1
+
+
+class _NewElement(NamedTuple):
+    """An element that was not seen before, decoded, and where it was."""
+
+    element: PersonaElement
+    pieces: dict[str, Raw]
+    found_in: PersonaList
+    number: int
+
+
+class PersonaElements:
+    """All persona elements of a build: a fingerprint of each one's bytes, and the persona that it is."""
+
+    def __init__(self, people: People) -> None:
+        self.orders: dict[tuple[str, ...], int] = {}
+        """Every order of keys that occurs, numbered as they come."""
+        self._people = people
+        self._known: dict[bytes, Use] = {}
+        self._orders_of: dict[str, int] = {}
+        self._keys = Keys()
+
+    def decode_new(self, lists: list[PersonaList]) -> dict[bytes, _NewElement]:
+        """Fingerprint every element and decode those that are new; raises BadRecord for the first that is broken."""
+        new: dict[bytes, _NewElement] = {}
+        for one in lists:
+            # The fastest hash that the standard library has, since a file names a million elements.
+            one.fingerprints = [sha1(raw, usedforsecurity=False).digest() for raw in one.raws]
+            if None not in map(self._known.get, one.fingerprints):
+                continue
+            for index, fingerprint in enumerate(one.fingerprints):
+                if fingerprint not in self._known and fingerprint not in new:
+                    new[fingerprint] = _decoded(bytes(one.raws[index]), one, index)
+        return new
+
+    def add(self, new: dict[bytes, _NewElement], rows: list[Row]) -> list[ElementWarning]:
+        """Make personas of new elements and add their rows; returns what is unusual about them."""
+        found: list[ElementWarning] = []
+        for fingerprint, one in new.items():
+            natural, order = f"{CORPUS}:{one.element.id}", self._order(one)
+            persona_id, is_new = self._keys.assign(natural, _content(one.element, one.pieces))
+            problems = list(label_problems(one.element))
+            if is_new:
+                rows.append(self._persona(persona_id, one, order, rows))
+                problems += persona_problems(one.element)
+                if self._is_other_persona(natural, persona_id):
+                    problems.append(("MP-12", "another title, picture or author under an id that is taken"))
+            self._known[fingerprint] = self._use(persona_id, one, order)
+            found += [
+                ElementWarning(rule, detail, one.found_in.pointer(one.number), one.element.id)
+                for rule, detail in problems
+            ]
+        return found
+
+    def fill_uses(self, one: PersonaList) -> None:
+        """Name the persona of every element of a list."""
+        one.uses = list(map(self._known.__getitem__, one.fingerprints))
+
+    def _persona(self, persona_id: str, one: _NewElement, order: int, rows: list[Row]) -> Persona:
+        """Return the row of a persona; its owner's comes before it."""
+        element = one.element
+        if order:
+            self._orders_of[persona_id] = order
+        return Persona(
+            persona_id=persona_id,
+            corpus_id=CORPUS,
+            native_id=element.id,
+            speaker_id=self._people.id(element.author, rows) if isinstance(element.author, str) else None,
+            text=element.title,
+            image_file=element.file_name,
+            image_url=element.direct_url if isinstance(element.direct_url, str) else None,
+            extra=_extra(one.pieces, order),
+        )
+
+    def _is_other_persona(self, natural: str, persona_id: str) -> bool:
+        """Whether a persona has another title, picture or author than the first one of its id."""
+        return self._keys.content(natural)[-_IDENTITY:] != self._keys.content(persona_id)[-_IDENTITY:]
+
+    def _use(self, persona_id: str, one: _NewElement, order: int) -> Use:
+        element, is_labelled, extra = one.element, not _LABELS.isdisjoint(one.pieces), None
+        if is_labelled or order != self._orders_of.get(persona_id, 0):
+            no_votes = {"label_per_worker": element.label_per_worker} if element.label_per_worker in (None, []) else {}
+            extra = decode.dump({"fields": order} | no_votes)
+        labels = labels_of(element) if is_labelled else ()
+        return Use(persona_id, element.id, extra, len(element.title), labels)
+
+    def _order(self, one: _NewElement) -> int:
+        return self.orders.setdefault(tuple(one.pieces), len(self.orders))
+
+
+def _decoded(raw: bytes, one: PersonaList, index: int) -> _NewElement:
+    """Decode one element; a defect is named with its pointer inside the dialogue."""
+    try:
+        element, unknown = decode.record(raw, PersonaElement, rule="MP-06")
+        for at, piece in unknown.items():
+            check_unknown(at, bytes(piece))
+    except decode.BadRecord as bad:
+        raise decode.BadRecord(bad.rule, bad.detail, one.pointer(index) + bad.pointer) from bad
+    return _NewElement(element, decode.decoder(dict[str, Raw]).decode(raw), one, index)
+
+
+def _content(element: PersonaElement, pieces: dict[str, Raw]) -> bytes:
+    """Hash what an element says of its persona; the last bytes are of title, picture and author alone."""
+    plain = element
+    if element.label_overall is not UNSET or element.label_per_worker is not UNSET:
+        plain = msgspec.structs.replace(element, label_overall=UNSET, label_per_worker=UNSET)
+    said = msgspec.json.encode(plain)
+    if not pieces.keys() <= _FIELDS:
+        said += msgspec.json.encode({name: pieces[name] for name in sorted(pieces.keys() - _FIELDS)})
+    identity = hash((element.title, element.file_name, element.direct_url, element.author)) & _MASK
+    return blake2b(said, digest_size=16 - _IDENTITY).digest() + identity.to_bytes(_IDENTITY)
+
+
+def _extra(pieces: dict[str, Raw], order: int) -> str | None:
+    """Keep the fields that have no column, under their own names; ``fields`` is the number of the order of keys."""
+    extra: dict[str, Any] = {name: piece for name, piece in pieces.items() if name in _OTHERS}
+    if order:
+        extra["fields"] = order
+    if not pieces.keys() <= _FIELDS:
+        extra["unknown"] = {name: piece for name, piece in pieces.items() if name not in _FIELDS}
+    return decode.dump(extra)

@@ -1,0 +1,104 @@
+"""The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+
+from ingest.archives import is_archive, open_archive
+from ingest.skipped import skip_reason
+from ingest.source_errors import check_spelling, forbidden, readable
+from schema.errors import SourceError
+
+
+@dataclass(frozen=True)
+class Stat:
+    """What tells cheaply whether a file on disk has changed."""
+
+    path: str
+    """Inside the data folder, with slashes."""
+    size: int
+    mtime_ns: int
+    inode: int
+
+    @property
+    def modified_at(self) -> datetime:
+        """The time of the last change, UTC."""
+        return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True)
+class DiskFile:
+    """A file on disk: its real path, and what identifies it in the warehouse."""
+
+    location: Path
+    stat: Stat
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is to be opened as an archive."""
+        return is_archive(self.location.name)
+
+    def content_size(self) -> int:
+        """Count the bytes that there are to read: for an archive those of its members."""
+        if not self.is_archive or skip_reason(self.stat.path):
+            return self.stat.size
+        with readable(self.location, self.stat.size):
+            archive, members = open_archive(self.location)
+            archive.close()
+        return sum(size for _, size in members)
+
+    def sha256(self) -> str:
+        """Hash the bytes on disk."""
+        with self.location.open("rb") as stream:
+            return file_digest(stream, "sha256").hexdigest()
+
+
+def disk_files(root: Path, prefix: str) -> list[DiskFile]:
+    """List every file under a folder (or the file itself), sorted by its path inside the data folder.
+
+    ``prefix`` is the path of ``root`` inside the data folder. Raises SourceError where something is missing,
+    empty or forbidden.
+    """
+    try:
+        is_there = root.exists()
+    except PermissionError as error:
+        raise forbidden(root) from error
+    if not is_there:
+        raise SourceError(
+            "there is no such file or folder",
+            where=root,
+            next_step="check the path, as seen from this folder",
+        )
+    found = list(_walk(root)) if root.is_dir() else [root]
+    if not found:
+        raise SourceError(
+            "the folder is empty",
+            where=root,
+            expected="the corpus's files as published (folders, .zip and .tar.gz are read as they are)",
+            next_step="put the publisher's files there",
+        )
+    return sorted((_disk_file(path, root, prefix) for path in found), key=lambda file: file.stat.path)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Walk a folder; a folder that can't be listed is an error, never silently empty."""
+    try:
+        for entry in sorted(folder.iterdir()):
+            if entry.is_dir():
+                yield from _walk(entry)
+            else:
+                yield entry
+    except PermissionError as error:
+        raise forbidden(folder) from error
+
+
+def _disk_file(path: Path, root: Path, prefix: str) -> DiskFile:
+    inner = path.relative_to(root).as_posix()
+    if not path.is_file():
+        raise SourceError("neither a file nor a folder", where=path, next_step="remove it, or fix the link")
+    info = path.stat()
+    full = prefix if inner == "." else f"{prefix}/{inner}"
+    check_spelling(full, path)
+    return DiskFile(path, Stat(full, info.st_size, info.st_mtime_ns, info.st_ino))

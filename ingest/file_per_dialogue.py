@@ -1,0 +1,92 @@
+"""Reading a corpus of one dialogue per file: where each file stands, the keys of its rows, and what can't be read."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import NamedTuple, TypeAlias
+
+from ingest.decode import BadRecord
+from ingest.keys import Keys, digest
+from ingest.outcomes import Outcome, SourceLocation, Unrecognised, reject
+from ingest.rows import Participant, Record, Row, Speaker, Turn
+from ingest.sources import SourceFile
+
+Locate: TypeAlias = Callable[[SourceFile], SourceLocation | Unrecognised]
+"""Says what a file's path does: subset, release, split, native id; or that the file is not the corpus's."""
+
+Load: TypeAlias = Callable[[SourceLocation, bytes], Outcome]
+"""Turns a file into its record; raises BadRecord."""
+
+
+def read_each(files: Iterable[SourceFile], locate: Locate, load: Load) -> Iterator[Outcome]:
+    """Read files that are one record each, in their order; a record's index counts those of its folder."""
+    counts: Counter[PurePosixPath] = Counter()
+    for file in files:
+        location = locate(file)
+        if isinstance(location, Unrecognised):
+            yield location
+            continue
+        folder = file.path.parent
+        location = replace(location, record_index=counts[folder], size=file.size)
+        raw = file.read()
+        try:
+            outcome = load(location, raw)
+        except BadRecord as bad:
+            outcome = reject(location, bad, raw)
+        counts[folder] += not isinstance(outcome, Unrecognised)
+        yield outcome
+
+
+class DialogueRecord(NamedTuple):
+    """The record that a file became, and its dialogue."""
+
+    record: Record
+    dialogue_id: str
+    is_new: bool
+    """Whether no earlier file had this dialogue; only then its rows are to be made."""
+
+
+class DialogueKeys:
+    """The keys of a build's dialogues and records, with hashes of what is behind them; never texts."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._dialogues = Keys()
+        self._records = Keys()
+
+    def record(
+        self,
+        location: SourceLocation,
+        native: str,
+        utterances: Iterable[Iterable[str]],
+        *,
+        path: str | None = None,
+        standard_split: str | None = None,
+    ) -> DialogueRecord:
+        """Make the row of a file's record, under the native key of its dialogue or under ``path``.
+
+        The dialogue is the same as an earlier one of this key if all utterances, (speaker, text) each, are.
+        """
+        words = digest(*chain.from_iterable(utterances))
+        dialogue_id, is_new = self._dialogues.assign(f"{self._corpus_id}:{native}", words)
+        record_id = self.record_id(native if path is None else path, location.file)
+        return DialogueRecord(
+            location.record(record_id, dialogue_id, standard_split=standard_split), dialogue_id, is_new
+        )
+
+    def record_id(self, path: str, file: SourceFile) -> str:
+        """Return the key of the record that a file is: a path, with a hash where another file has it already."""
+        return self._records.assign(f"{self._corpus_id}/{path}", digest(file.id))[0]
+
+
+def people_and_turns(dialogue_id: str, utterances: Iterable[tuple[str, str]], role: str) -> Iterator[Row]:
+    """List the rows of plain utterances, (name, text) each: people who are known only there, and their turns."""
+    said = list(utterances)
+    people = {name: Speaker.within(dialogue_id, name) for name, _ in said}
+    yield from people.values()
+    for person in people.values():
+        yield Participant(dialogue_id, person.speaker_id, role)
+    for index, (name, text) in enumerate(said):
+        yield Turn(dialogue_id, index, people[name].speaker_id, role, "message", text)

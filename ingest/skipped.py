@@ -1,0 +1,21 @@
+"""Names that are never data: what operating systems, git and Python leave behind, notes and licences."""
+
+from fnmatch import fnmatchcase
+
+# The first reason that fits is the note; patterns are matched without case.
+_SKIPPED = (
+    (("__macosx", "._*", ".ds_store", "thumbs.db", "desktop.ini"), "made by an operating system or archiver"),
+    (("__init__.py", "__pycache__"), "Python's, not data"),
+    ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
+    (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
+    (("license*", "licence*", "copying*", "notice*"), "a licence"),
+)
+
+
+def skip_reason(path: str) -> str | None:
+    """Say why a path is never data, judged by the names of its parts alone; None where it may be."""
+    for part in path.lower().split("/"):
+        for patterns, reason in _SKIPPED:
+            if any(fnmatchcase(part, pattern) for pattern in patterns):
+                return f"skipped by name: {reason}"
+    return None

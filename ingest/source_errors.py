@@ -1,0 +1,59 @@
+"""Errors of files and archives that can't be read, each with what to do next."""
+
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schema.errors import SourceError
+
+
+@contextmanager
+def readable(path: Path, size: int) -> Iterator[None]:
+    """Turn every way in which reading a file of ``size`` bytes can fail into one clear error."""
+    try:
+        yield
+    except PermissionError as error:
+        raise forbidden(path) from error
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
+        raise SourceError(
+            "the archive can't be read",
+            where=path,
+            expected="a whole .zip or .tar.gz archive without a password",
+            found=f"{size:,} bytes; {error}",
+            next_step="download it again, or unpack it by hand to see what is wrong",
+        ) from error
+    except OSError as error:
+        raise SourceError("the file can't be read", where=path, found=str(error)) from error
+
+
+def forbidden(path: Path) -> SourceError:
+    """Say that a file or folder may not be read."""
+    return SourceError(
+        "permission denied",
+        where=path,
+        expected="a file or folder that you may read",
+        next_step=f"allow it, for instance with: chmod u+rX '{path}'",
+    )
+
+
+def check_spelling(path: str, disk: Path) -> None:
+    """Raise SourceError for a name that is not UTF-8: it could not be stored, nor written back."""
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            "a file's name is not UTF-8",
+            where=str(disk).encode(errors="backslashreplace").decode(),
+            found=path.encode(errors="backslashreplace").decode(),
+            next_step="rename the file",
+        ) from error

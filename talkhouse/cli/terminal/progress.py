@@ -1,0 +1,115 @@
+"""Live progress of long work on a terminal (standard error); a build prints plain lines elsewhere."""
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from talkhouse.cli.terminal.console import errors
+
+if TYPE_CHECKING:
+    from ingest.corpus import Corpus
+
+_REDRAWN = 0.1
+"""Seconds after which the bar is drawn again."""
+
+
+class ProgressBar:
+    """Shows one step at a time: what it is, how many records and bytes are done, how fast, and the time left."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=errors,
+            transient=True,
+            disable=not errors.is_terminal,
+            expand=True,
+        )
+        self.records = self._size = 0
+        self._begun = self._drawn = 0.0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
+        """Show a new step, and no other; ``records`` and ``size`` (bytes) lie ahead, 0 where that is not known."""
+        self.end()
+        self.records = self._size = 0
+        self._bar.add_task(
+            escape(step), total=size or records or None, counts="", records=records, size=size, unit=unit
+        )
+
+    def advance(self, records: int, size: int = 0) -> None:
+        """Count records and bytes; the bar is drawn again at most ten times a second."""
+        now = time.monotonic()
+        if not self.records and not self._size:
+            self._begun = now
+        self.records += records
+        self._size += size
+        if now - self._drawn > _REDRAWN:
+            self._drawn = now
+            self._draw(max(now - self._begun, _REDRAWN))
+
+    def end(self) -> None:
+        """Remove the step."""
+        for task in self._bar.task_ids:
+            self._bar.remove_task(task)
+
+    def _draw(self, seconds: float) -> None:
+        for task in self._bar.tasks:
+            records, size, unit = (task.fields[name] for name in ("records", "size", "unit"))
+            counts = [f"{self.records:,} of {records:,} {unit}" if records else f"{self.records:,} {unit}"]
+            if self._size:
+                counts.append(f"{decimal(self._size)} of {decimal(size)}" if size else decimal(self._size))
+            rate = decimal(int(self._size / seconds)) if self._size else f"{self.records / seconds:,.0f}"
+            shown = ", ".join([*counts, f"{rate} a second"])
+            self._bar.update(task.id, completed=self._size if size else self.records, counts=shown)
+
+
+class BuildProgress:
+    """Shows a build's progress: a bar, or where there is no terminal a line as each corpus begins and ends."""
+
+    def __init__(self) -> None:
+        self._bar = ProgressBar()
+        self._begun = 0.0
+
+    def __enter__(self) -> Self:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._bar.__exit__()
+        if kind is KeyboardInterrupt:
+            errors.print("interrupted; the published warehouse is as it was")
+
+    def waiting(self, holder: str) -> None:
+        """Print that another build is running."""
+        errors.print(f"waiting for another build of this warehouse ({holder})")
+
+    def start(self, corpus: "Corpus", size: int) -> None:
+        """Begin a corpus, which has so many bytes."""
+        self._begun = time.monotonic()
+        self._bar.begin(f"reading {corpus.id}", size=size)
+        if not errors.is_terminal:
+            errors.print(f"reading {corpus.id}: {size / 1e6:,.1f} MB")
+
+    def advance(self, size: int, records: int) -> None:
+        """Move the bar."""
+        self._bar.advance(records, size)
+
+    def finish(self, corpus: "Corpus") -> None:
+        """Print how many records the corpus had."""
+        self._bar.end()
+        if not errors.is_terminal:
+            seconds = time.monotonic() - self._begun
+            errors.print(f"read {corpus.id}: {self._bar.records:,} records in {seconds:,.1f} s")

@@ -1,0 +1,46 @@
+"""Tables to read: drawn for the screen, or in Markdown."""
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from talkhouse.query.expressions import Column
+from talkhouse.query.row_stream import Rows
+
+
+def write_table(rows: Rows, stream: TextIO) -> None:
+    """Draw a table that fits the terminal; elsewhere nothing is cut off."""
+    console = Console(file=stream, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(file=stream, highlight=False, emoji=False, width=10_000)
+    table = Table(box=box.ROUNDED if console.is_terminal else box.ASCII, header_style="bold")
+    for column in rows.columns:
+        table.add_column(Text(column.title), justify="right" if column.is_number else "left", overflow="fold")
+    for cells in _cells(rows):
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def write_markdown(rows: Rows, stream: TextIO) -> None:
+    """Write a Markdown table; bars and line ends inside a cell are escaped."""
+    titles = [column.title for column in rows.columns]
+    for line in (titles, ["---"] * len(titles)):
+        stream.write(_markdown_line(line))
+    stream.writelines(map(_markdown_line, _cells(rows)))
+
+
+def _markdown_line(cells: list[str]) -> str:
+    escaped = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for cell in cells)
+    return "| " + " | ".join(escaped) + " |\n"
+
+
+def _cells(rows: Rows) -> Iterator[list[str]]:
+    """Yield every row as texts, empty where there is no value."""
+    _, batches = rows.batches(Column.as_text)
+    for batch in batches:
+        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield ["" if value is None else value for value in values]

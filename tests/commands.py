@@ -1,0 +1,101 @@
+"""Run commands as users do, each in a process of its own; it is forked from one that has imported the libraries."""
+
+import multiprocessing
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import DupFd
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
+"""A command as Python starts it, for tests that stop it, limit it or leave it."""
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(
+    ["pytest", "alembic", "duckdb", "duckdb_engine", "polars", "pyarrow", "rich.progress", "typer.rich_utils"]
+)
+
+
+def run(
+    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command without a terminal."""
+    done = run_bytes(*arguments, cwd=cwd, env=env, text=text)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_bytes(
+    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a command without a terminal, for output that may be any bytes."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        given.write(text.encode())
+        given.seek(0)
+        streams = [stream.fileno() for stream in (given, output, errors)]
+        process = _started(arguments, cwd, {"COLUMNS": "100", **(env or {})}, streams)
+        process.join()
+        shown = [os.pread(stream, os.fstat(stream).st_size, 0) for stream in streams[1:]]
+    assert process.exitcode is not None
+    return subprocess.CompletedProcess(arguments, process.exitcode, *shown)
+
+
+def on_a_terminal(arguments: Sequence[object], cwd: Path, columns: int = 100) -> str:
+    """Run a command on a terminal of its own, and return all that it shows."""
+    leader, follower = pty.openpty()
+    process = _started(arguments, cwd, {"TERM": "xterm-256color", "COLUMNS": str(columns)}, [follower] * 3)
+    os.close(follower)
+    shown = b""
+    while piece := _read(leader):
+        shown += piece
+    process.join()
+    os.close(leader)
+    return shown.decode()
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 65_536)
+    except OSError:  # the process has ended
+        return b""
+
+
+class _Stream:
+    """An open file that a new process gets as one of its own."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __reduce__(self) -> tuple[Callable[[Any], int], tuple[Any]]:
+        return _received, (DupFd(self._number),)
+
+
+def _received(stream: Any) -> int:
+    return int(stream.detach())
+
+
+def _started(arguments: Sequence[object], cwd: Path | None, env: dict[str, str], streams: list[int]) -> BaseProcess:
+    given = ([str(argument) for argument in arguments], cwd or Path.cwd(), {**os.environ, **env})
+    process = _processes.Process(target=_main, args=(*given, [_Stream(stream) for stream in streams]))
+    process.start()
+    return process
+
+
+def _main(arguments: list[str], cwd: Path, environment: dict[str, str], streams: list[int]) -> None:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    # As Python itself opens them; on a terminal it writes line by line.
+    sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
+    sys.argv = ["talkhouse", *arguments]
+    from talkhouse.cli import main
+
+    main()

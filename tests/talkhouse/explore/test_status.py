@@ -1,0 +1,27 @@
+"""``status`` counts what ``bi.corpora`` counts, and needs neither a build nor a corpus."""
+
+from pathlib import Path
+
+import duckdb
+
+import migrations
+from queries.catalogue import catalogue
+from queries.views import create_views
+from talkhouse.explore.findings import files, findings
+from talkhouse.explore.status import status
+
+
+def test_its_counts_are_those_of_the_view(con: duckdb.DuckDBPyConnection, sample: Path) -> None:
+    counted = con.execute("select corpus_id, turn_count, file_count, finding_count from bi.corpora").fetchall()
+    found = status(con, sample)["corpora"]
+    assert [(one["corpus_id"], one["turns"], one["files"], one["findings"]) for one in found] == sorted(counted)
+
+
+def test_an_empty_warehouse_has_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    migrations.upgrade(path)
+    with duckdb.connect(path) as con:
+        create_views(con, catalogue())
+        found = status(con, path)
+        assert (found["build"], found["corpora"], found["findings_without_corpus"]) == (None, [], 0)
+        assert (findings(con), files(con)) == ([], [])

@@ -1,0 +1,144 @@
+"""One writer for each format: ``sql`` and ``export`` write the same bytes, to a file as to standard output."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.query import sandbox
+from talkhouse.query.export import export
+from talkhouse.query.formats import ExportFormat, QueryFormat
+from talkhouse.query.run_query import run_query
+from talkhouse.query.selection import select
+
+RELATIONS = [
+    "main.awkward",
+    "main.types",
+    "main.lone",
+    "main.records",
+    "main.annotations",
+    "mpchat.next_response_prediction",
+    "blended_skill_talk.guided_response",
+    "dbdc3.breakdown_detection",
+    "mantis.response_ranking",
+    "delidata.change_of_mind",
+]
+SHARED = [QueryFormat.CSV, QueryFormat.JSONL, QueryFormat.PARQUET]
+NASTY = r'''
+create or replace table main.awkward as from (values
+    (0, '{"n": 1.50, "e": 1e3, "big": 12345678901234567890123}'::json, '', 'nan'::double, [1.50, null]),
+    (1, '1e3', null, 'inf', []),
+    (2, null, e'a "b", c\n\td\r\n', '-inf', null),
+    (3, '"a\nb"', '007', 0.1, [1e3]),
+    (4, '{ }', 'é😀\', null, [null])
+) as t(i, j, "a ""b""", d, items)
+'''
+TYPES = r"""
+create or replace table main.types as select
+    1 as i, 170141183460469231731687303715884105727::hugeint as huge, interval 3 day as span, '0101'::bit as bits,
+    '12:30:00+02'::timetz as at, '12:30:00'::time as noon, '\xFF\x00'::blob as raw, true as yes, 0.1::float as f,
+    1.50::decimal(5, 2) as money, 'a'::enum('a', 'b') as kind, '00000000-0000-0000-0000-000000000001'::uuid as id,
+    {'a': 1.50::double, 'b': [null, 'x']} as s, map {'k': 'v'} as m, timestamptz '2020-01-02 03:04:05+00' as t,
+    ['1.50'::json] as js, null::integer as nothing
+union all by name select 2 as i
+"""
+LONE = "create or replace table main.lone as select unnest(['a', null, '', null]) as text"
+
+
+@pytest.fixture(scope="module")
+def awkward(copied: Path) -> Path:
+    """The copy of the sample with tables of values that formats differ about."""
+    with duckdb.connect(copied) as con:
+        for statement in (NASTY, TYPES, LONE):
+            con.execute(statement)
+    return copied
+
+
+def by_sql(path: Path, query: str, query_format: QueryFormat, output: Path | None, limit: int | None = None) -> None:
+    """Write a query's rows as ``talkhouse sql`` does, in the sandbox."""
+    with talkhouse.open(path) as con:
+        sandbox.configure(con)
+        run_query(con, query, query_format, output, limit=limit)
+
+
+def printed(path: Path, query: str, query_format: QueryFormat, capfdbinary: pytest.CaptureFixture[bytes]) -> bytes:
+    by_sql(path, query, query_format, None)
+    return capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize("query_format", SHARED)
+def test_sql_and_export_write_the_same_bytes(awkward: Path, tmp_path: Path, query_format: QueryFormat) -> None:
+    with talkhouse.open(awkward) as con:
+        for name in RELATIONS:
+            export(con, name, tmp_path / f"{name}.export", file_format=ExportFormat(query_format))
+        queries = [select(con, name).sql() for name in RELATIONS]
+    with talkhouse.open(awkward) as con:
+        sandbox.configure(con)
+        for name, query in zip(RELATIONS, queries, strict=True):
+            run_query(con, query, query_format, tmp_path / f"{name}.sql")
+            assert (tmp_path / f"{name}.sql").read_bytes() == (tmp_path / f"{name}.export").read_bytes(), name
+
+
+@pytest.mark.parametrize("table", ["awkward", "types", "lone", "turns"])
+@pytest.mark.parametrize("query_format", [one for one in QueryFormat if one is not QueryFormat.PARQUET])
+def test_standard_output_gets_what_a_file_gets(
+    awkward: Path,
+    tmp_path: Path,
+    table: str,
+    query_format: QueryFormat,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    query = f"from main.{table} order by all"
+    by_sql(awkward, query, query_format, tmp_path / "out")
+    assert printed(awkward, query, query_format, capfdbinary) == (tmp_path / "out").read_bytes()
+
+
+def test_null_is_not_the_empty_text_in_csv(awkward: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    query = 'select i, "a ""b""" from main.awkward order by i'
+    assert printed(awkward, query, QueryFormat.CSV, capfdbinary).decode() == (
+        '"i","a ""b"""\n0,""\n1,\n2,"a ""b"", c\n\td\r\n"\n3,"007"\n4,"é😀\\"\n'
+    )
+    assert printed(awkward, "from main.lone", QueryFormat.CSV, capfdbinary) == b'"text"\n"a"\n\n""\n\n'
+
+
+def test_json_keeps_the_spelling_of_numbers(awkward: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    query = "select i, j, d, items from main.awkward order by i limit 3"
+    lines = [
+        '{"i":0,"j":{"n": 1.50, "e": 1e3, "big": 12345678901234567890123},"d":null,"items":[1.5,null]}',
+        '{"i":1,"j":1e3,"d":null,"items":[]}',
+        '{"i":2,"j":null,"d":null,"items":null}',
+    ]
+    by_line = printed(awkward, query, QueryFormat.JSONL, capfdbinary).decode()
+    assert by_line == "".join(f"{line}\n" for line in lines)
+    assert printed(awkward, query, QueryFormat.JSON, capfdbinary).decode() == "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def test_names_that_a_query_uses_twice(awkward: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    query = "select 1 as x, [2] as x, 'nan'::double as X"
+    assert printed(awkward, query, QueryFormat.JSONL, capfdbinary) == b'{"x":1,"x_1":[2],"X_2":null}\n'
+    assert printed(awkward, query, QueryFormat.CSV, capfdbinary) == b'"x","x","X"\n1,"[2]",nan\n'
+    assert printed(awkward, query, QueryFormat.MARKDOWN, capfdbinary).startswith(b"| x | x | X |\n")
+
+
+STATEMENTS = [
+    "explain select 1",
+    "describe main.turns",
+    "show all tables",
+    "summarize main.corpora",
+    "pivot main.turns on role using count(*)",
+    "values (1, 'a')",
+]
+
+
+@pytest.mark.parametrize("query", STATEMENTS)
+@pytest.mark.parametrize("query_format", list(QueryFormat))
+def test_every_statement_that_reads_has_every_format(
+    awkward: Path, tmp_path: Path, query: str, query_format: QueryFormat
+) -> None:
+    by_sql(awkward, query, query_format, tmp_path / "out", limit=1)
+    content = (tmp_path / "out").read_bytes()
+    assert content
+    if query_format is QueryFormat.JSON:
+        assert len(json.loads(content)) == 1
