@@ -7,10 +7,10 @@ import msgspec
 
 from ingest.keys import digest
 
+T = TypeVar("T")
+
 _WIDTH = 8
 """Bytes of the hash of one fact, which is compared within one dialogue only."""
-
-T = TypeVar("T")
 
 
 class Restatements:

@@ -155,7 +155,7 @@ def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source
             if not archives:
                 one = layer[other.name] if other in twice else folders[other.name]
                 raise UsageError(
-                    "two files have the same name when archives are restored as folders",
+                    "two files have one name when archives are folders of their members",
                     found=f"{one.id} and {other.id}",
                     next_step="write the archives as archives, with --archive",
                 )
@@ -172,9 +172,8 @@ def _write(
     count: _Count,
 ) -> None:
     """Write the files that the corpus's writer yields; OutputFailed where it leaves one out or adds one."""
-    records = count.records(
-        stored_records(con, corpus.id, {source.id for source in layer.values()}, corpus.text_ids_of)
-    )
+    files = {source.id for source in layer.values()}
+    records = count.records(stored_records(con, corpus.id, files, corpus.text_ids_of))
     missing = dict(layer)
     for name, piece in corpus.write(records):
         if name not in layer:

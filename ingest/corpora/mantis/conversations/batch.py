@@ -14,12 +14,12 @@ from ingest.corpora.mantis.conversations.known import Known, KnownDialogues
 from ingest.corpora.mantis.conversations.people import People
 from ingest.corpora.mantis.conversations.plain import published, without
 from ingest.corpora.mantis.conversations.record import record
-from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue, turn_batch
+from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue
 from ingest.corpora.mantis.conversations.warnings import warnings
 from ingest.corpora.mantis.files import Role
 from ingest.decode import BadRecord
 from ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
-from ingest.rows import Row
+from ingest.rows import ColumnBatch, Row, Turn
 from ingest.sources import SourceFile
 
 
@@ -78,7 +78,7 @@ class Batch:
             except BadRecord as bad:
                 yield reject(self._location(member), bad, member.raw)
         if self._turns:
-            batches.append(turn_batch(self._turns))
+            batches.append(ColumnBatch(Turn, {"kind": "message"}, dict(self._turns)))
         if count:
             yield LoadedBatch(self._file, count, size, self._rows, batches, self._findings)
 

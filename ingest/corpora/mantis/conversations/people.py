@@ -33,10 +33,7 @@ class People:
             shown = name if isinstance(name, str) else None
             rows.append(Speaker(speaker_id, CORPUS, native_id, shown, "human", is_anonymous))
             known = self._known[speaker_id] = (b"null" if native_id is None else native_id.encode(), shown)
-        return Person(speaker_id, _NOTHING if known == (user, name) else _literals(known, user, name))
-
-
-_NOTHING: dict[str, str] = {}
+        return Person(speaker_id, {} if known == (user, name) else _literals(known, user, name))
 
 
 def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str, str]:

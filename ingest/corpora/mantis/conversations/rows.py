@@ -1,7 +1,6 @@
 """A dialogue of any kind to its rows, once however many files have it; ``extra`` has what no column gives back."""
 
 from collections import defaultdict
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from msgspec import UNSET
@@ -9,9 +8,9 @@ from msgspec import UNSET
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.conversations.people import People, Person
 from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import Value, keep, literal, text_of
+from ingest.corpora.mantis.format import keep, literal, text_of
 from ingest.decode import dump
-from ingest.rows import ColumnBatch, Dialogue, Participant, Row, Turn
+from ingest.rows import Dialogue, Participant, Row
 
 TurnColumns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
@@ -21,11 +20,6 @@ FLAGGED = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 
 
 _INTEGERS = range(-(2**31), 2**31)
 """What an integer column holds."""
-
-
-def turn_batch(turns: TurnColumns) -> ColumnBatch:
-    """Return the turns of many dialogues."""
-    return ColumnBatch(Turn, {"kind": "message"}, dict(turns))
 
 
 def add_dialogue(
@@ -68,8 +62,10 @@ def _extra(dialogue: PublishedDialogue) -> str | None:
 
 def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str | None:
     spoken = dialogue.spoken
-    stated, odd = _stated(spoken["votes"][index], spoken["is_answer"][index])
-    extra, literals = dict(stated), person.literals | odd
+    extra: dict[str, Any] = {}
+    literals = dict(person.literals)
+    keep("votes", spoken["votes"][index], extra, literals)
+    keep("is_answer", spoken["is_answer"][index], extra, literals)
     position, time, native_id = spoken["utterance_pos"][index], spoken["utterance_time"][index], spoken["id"][index]
     if type(position) is not int or position not in _INTEGERS:
         literals["utterance_pos"] = literal(position)
@@ -87,15 +83,3 @@ def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str 
 
 
 _STATED = ("votes", "is_answer", "utterance_pos")
-_CACHED = 4_096
-"""Pairs of votes and is_answer whose JSON is remembered."""
-
-
-@lru_cache(maxsize=_CACHED, typed=True)
-def _stated(votes: Value, answer: Value) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what ``extra`` says of votes and is_answer, and their literals; few of them differ."""
-    extra: dict[str, Any] = {}
-    literals: dict[str, str] = {}
-    keep("votes", votes, extra, literals)
-    keep("is_answer", answer, extra, literals)
-    return extra, literals
