@@ -58,7 +58,7 @@ CORPUS = Corpus(
                 "Solution": "Which cards to turn.",
                 "Agree": "Agreement with what was said.",
                 "Disagree": "Disagreement with what was said.",
-                "0": "No target: the message is not deliberation.",
+                "0": "No target: the message is no deliberation.",
                 "None": "No target, in the publisher's other spelling.",
             },
         ),
