@@ -155,7 +155,7 @@ def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source
             if not archives:
                 one = layer[other.name] if other in twice else folders[other.name]
                 raise UsageError(
-                    "two files have one name when archives are folders of their members",
+                    "two files have the same name when archives are restored as folders",
                     found=f"{one.id} and {other.id}",
                     next_step="write the archives as archives, with --archive",
                 )
