@@ -26,7 +26,7 @@ annotations = table(
         "dialogue_id",
         Text,
         ForeignKey("dialogues.dialogue_id"),
-        comment="The record's conversation: join turns by (dialogue_id, turn_index).",
+        comment="The record's dialogue: join turns by (dialogue_id, turn_index).",
     ),
     Column("persona_id", Text, ForeignKey("personas.persona_id"), comment="The persona, if it is about one."),
     Column(

@@ -62,14 +62,14 @@ source_files = table(
     ),
     grain=("source_file_id",),
     owner="corpus_id",
-    comment="A file that was given, with its counts: records_in = records_loaded + records_quarantined.",
+    comment="A file of a corpus, with its counts: records_in = records_loaded + records_quarantined.",
     schema=HOUSEKEEPING,
 )
 
 rules = table(
     "rules",
     Required("rule", Text, primary_key=True, comment="Id of the rule."),
-    Column("corpus_id", Text, comment="Corpus that declares it; null: a rule of the house."),
+    Column("corpus_id", Text, comment="Corpus that declares it; null: a common rule."),
     Required("severity", Text, comment="reject_file, reject_dialogue, reject_example, warn or note."),
     Required("condition", Text, comment="When it applies."),
     Required("remedy", Text, comment="What to do about it."),

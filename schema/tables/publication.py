@@ -12,7 +12,7 @@ records = table(
         "dialogue_id",
         Text,
         ForeignKey("dialogues.dialogue_id"),
-        comment="The conversation that it is or belongs to; null where it belongs to none of this corpus (lists, cached files).",
+        comment="The dialogue that it is or belongs to; null where it belongs to none of this corpus (lists, cached files).",
     ),
     Column("native_id", Text, comment="The publisher's id of the record, verbatim."),
     Column(
@@ -55,7 +55,7 @@ examples = table(
         comment="0-based position in the published order within release, task and split.",
     ),
     Required("record_id", Text, ForeignKey("records.record_id"), comment="The record that it was made from."),
-    Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The conversation."),
+    Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The dialogue."),
     Column(
         "turn_index",
         Integer,
@@ -92,7 +92,7 @@ persona_uses = table(
     Column("turn_index", Integer, comment="The turn that the list belongs to; null: the whole record."),
     Required("persona_set", Text, comment="Name of the list."),
     Required("position", Integer, comment="0-based position in the list."),
-    Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The record's conversation."),
+    Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The record's dialogue."),
     Required("persona_id", Text, ForeignKey("personas.persona_id"), comment="The persona."),
     Column("speaker_id", Text, ForeignKey("speakers.speaker_id"), comment="The speaker whom the list describes."),
     Column("extra", JSON, comment="What only this corpus has."),
