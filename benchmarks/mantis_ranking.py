@@ -51,7 +51,7 @@ def invent(folder: Path, count: int) -> float:
 
 
 def _contexts(talk: dict[str, Any], texts: list[str]) -> Iterator[tuple[list[str], str]]:
-    """Give each context with its right response, as the corpus's authors choose them."""
+    """Return each context with its right response, as the corpus's authors choose them."""
     users = [index for index, one in enumerate(talk["utterances"]) if one["actor_type"] == "user"]
     for index in users[1:]:
         if index + 1 < len(texts):

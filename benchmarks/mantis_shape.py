@@ -60,7 +60,7 @@ class Inventor:
         }
 
     def _person(self, number: int) -> tuple[str | float, float]:
-        """Give name and id of somebody; a few have no name, which the publisher's code writes as NaN."""
+        """Return name and id of somebody; a few have no name, which the publisher's code writes as NaN."""
         name = f"{self._words[number % _WORDS]}{number}" if number % _NAMELESS else float("nan")
         return name, float(number)
 

@@ -104,7 +104,7 @@ def cases(words: list[str]) -> Iterator[Case]:
 
 
 def _process(command: list[str]) -> Callable[[], int]:
-    """Give what runs a command and reads the number of hits, the first number that it prints."""
+    """Return what runs a command and reads the number of hits, the first number that it prints."""
 
     def run() -> int:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -117,7 +117,7 @@ def _process(command: list[str]) -> Callable[[], int]:
 
 
 def contenders(case: Case, folder: Path, texts: list[str]) -> dict[str, Callable[[], int]]:
-    """Give the ways of looking, each as something to call that gives the number of hits."""
+    """Return the ways of looking, each as something to call that gives the number of hits."""
     search = [*_SEARCH, case.text, *case.options, "--db", str(folder / "w.duckdb")]
     how = "regex" if case.is_regex else "literal"
     grep = ["grep", "-c", "-E" if case.is_regex else "-F", *(["-i"] if "-i" in case.options else []), "-e", case.text]

@@ -93,7 +93,7 @@ class Stream:
         self._capsule = frame.__arrow_c_stream__()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Give the capsule (the Arrow PyCapsule interface)."""
+        """Return the capsule (the Arrow PyCapsule interface)."""
         return self._capsule
 
 
@@ -105,16 +105,16 @@ class Batch(NamedTuple):
 
 
 class InsertTransaction(Protocol):
-    """Where batches go: each transaction has its own transaction and its own thread."""
+    """Where batches go: a transaction in a connection of its own, which one thread uses."""
 
     def write(self, batch: Batch) -> None:
         """Insert a batch."""
 
     def finish(self) -> None:
-        """Make everything last that was inserted."""
+        """Commit what was inserted."""
 
     def close(self) -> None:
-        """Forget what does not last."""
+        """Roll back what was not committed."""
 
 
 class Batches:
@@ -133,7 +133,7 @@ class Batches:
         self._bytes = self._waited = 0
 
     def add(self, rows: Iterable[Row], size: int, parts: Iterable[ColumnBatch] = ()) -> None:
-        """Take the rows of one source record of ``size`` bytes; insert all tables when enough has gathered."""
+        """Take the rows of one source record of ``size`` bytes; insert all tables when there is enough to insert."""
         largest = 0
         for part in parts:
             shape = (part.kind.TABLE, *part.columns, *map(type, part.columns.values()))
@@ -141,9 +141,9 @@ class Batches:
             self._column_rows[shape] += len(part)
             largest = max(largest, self._column_rows[shape])
         for row in rows:
-            gathered = self._rows[row.TABLE]
-            gathered.append(row)
-            largest = max(largest, len(gathered))
+            waiting = self._rows[row.TABLE]
+            waiting.append(row)
+            largest = max(largest, len(waiting))
         self._bytes += size
         self._waited += size
         if self._waited >= _LONGEST_WAIT:
@@ -152,12 +152,12 @@ class Batches:
             self._hand_over(_FEW)
 
     def flush(self) -> None:
-        """Hand over all that has gathered."""
+        """Hand over all rows that wait."""
         self._hand_over(0)
         self._waited = 0
 
     def _hand_over(self, fewest: int) -> None:
-        """Hand over the tables with so many rows; they are inserted while the next rows gather."""
+        """Hand over the tables with so many rows; they are inserted while the next rows are collected."""
         batches = list(self._drain(fewest))
         self._bytes = 0
         self._wait_until(_UNDER_WAY - 1)
@@ -166,7 +166,7 @@ class Batches:
         self._busy.append(thread.submit(_write, transaction, batches))
 
     def finish(self) -> None:
-        """Make everything last, once it is inserted; raises what went wrong there."""
+        """Commit everything, once it is inserted; raises what went wrong there."""
         # The transaction whose turn it is has the least to do still, and its rows come first.
         (first, its_thread), *others = self._transactions
         committed = its_thread.submit(first.finish)
@@ -181,11 +181,11 @@ class Batches:
             self._busy.popleft().result()
 
     def __enter__(self) -> Self:
-        """Give itself; the threads start with the first batch."""
+        """Return itself; the threads start with the first batch."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the threads when they have done what they are at, and the transactions."""
+        """End the threads when their work is done, and the transactions."""
         for transaction, thread in self._transactions:
             thread.shutdown()
             transaction.close()

@@ -24,10 +24,10 @@ from schema.errors import NothingLoaded
 from schema.tables import metadata, qualified
 
 Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
-"""Gives another connection to the warehouse that is loaded into; waits until that is prepared, as reading does not."""
+"""Opens another connection to the warehouse that is being loaded."""
 
 Advance = Callable[[int, int], None]
-"""Told as a load goes on: bytes read since the last call, and records."""
+"""Called as a load goes on: bytes read since the last call, and records."""
 
 
 _TRANSACTIONS = 2
@@ -128,10 +128,10 @@ class Load:
                 for finding in findings:
                     self._find(location.finding(finding, record_id), location.file, record_id)
                 self.advance(location.size, 1)
-            case LoadedBatch(file, records, size, rows, column_batches, findings, held):
+            case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
                 self.counts.of(file).loaded += records
-                self.batches.add(rows, size if held is None else held, column_batches)
+                self.batches.add(rows, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
                     self._find(finding, file, finding.record_id)
                 self.advance(size, records)

@@ -100,7 +100,7 @@ class LoadedBatch:
     rows: list[Row]
     column_batches: list[ColumnBatch]
     findings: list[ReaderFinding]
-    held: int | None = None
+    rows_size: int | None = None
     """Bytes that the rows take, about; None: as many as the records."""
 
 

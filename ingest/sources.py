@@ -81,12 +81,12 @@ class SourceFile:
         """
         with self._opened() as stream:
             state = sha256()
-            held = FileBuffer(stream, self.size, state.update)
-        self.has_bom = held.view[: len(BOM)] == BOM
+            buffer = FileBuffer(stream, self.size, state.update)
+        self.has_bom = buffer.view[: len(BOM)] == BOM
         if self.has_bom:
-            held.view = held.view[len(BOM) :]
+            buffer.view = buffer.view[len(BOM) :]
         self.sha256 = state.hexdigest()
-        return held
+        return buffer
 
     def chunks(self) -> Iterator[bytes]:
         """Read the bytes in pieces, without a byte order mark; for files that are larger than memory.

@@ -150,7 +150,7 @@ def _write_back(
 
 @dataclass(frozen=True)
 class _ReaderOfCopies:
-    """Gives a corpus's reader copies of its files as if they were the publisher's."""
+    """Passes a corpus's reader copies of its files as if they were the publisher's."""
 
     corpus: Corpus
     known: Mapping[str, Source]
@@ -186,19 +186,19 @@ class _Copy(SourceFile):
         self._file, self._published_sha256 = file, published_sha256
 
     def read(self) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         raw = self._file.read()
         self._note()
         return raw
 
     def hold(self) -> FileBuffer:
-        """Give the bytes in memory that can be given back."""
-        held = self._file.hold()
+        """Return the bytes in memory that can be freed bit by bit."""
+        buffer = self._file.hold()
         self._note()
-        return held
+        return buffer
 
     def chunks(self) -> Iterator[bytes]:
-        """Give the bytes in pieces."""
+        """Return the bytes in pieces."""
         for piece in self._file.chunks():
             self._note()
             yield piece
