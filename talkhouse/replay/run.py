@@ -1,7 +1,7 @@
 """Reads the quarantine again from the warehouse alone, after a reader or a rule has changed, and loads what passes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -10,15 +10,11 @@ import duckdb
 
 from ingest.corpus import Corpus
 from ingest.disk_files import disk_files
-from ingest.file_buffer import FileBuffer
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from ingest.registry import DEFAULT_ROOT as CORPORA
 from ingest.registry import corpora, pick
-from ingest.sources import SourceFile
 from queries.catalogue import DEFAULT_ROOT as QUERIES
 from queries.catalogue import catalogue
 from schema import warehouse
-from schema.errors import BuildFailed
 from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.progress import Progress
@@ -30,8 +26,9 @@ from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.relations import check_corpus
+from talkhouse.replay.copied_files import ReaderOfCopies
 from talkhouse.replay.row_hashes import row_hashes
-from talkhouse.restore.output_paths import Source, sources
+from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 
 _SOURCE = "the warehouse itself"
@@ -141,71 +138,11 @@ def _write_back(
             folder = workspace.folder / "published" / name
             folder.mkdir(parents=True)
             fill(con, corpus, folder, archives=True, placeholders=True)
-            reader = _ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
+            reader = ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
             _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name), is_sample))
     # A replay says nothing about folders that are not read: what was found of them stays.
     return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
-
-
-@dataclass(frozen=True)
-class _ReaderOfCopies:
-    """Passes a corpus's reader copies of its files as if they were the publisher's."""
-
-    corpus: Corpus
-    known: Mapping[str, Source]
-
-    def read(self, files: list[SourceFile]) -> Iterator[Outcome]:
-        """Read the copies; BuildFailed where the reader now takes a file whose content the warehouse does not have."""
-        for outcome in self.corpus.read([_Copy(file, self.known[file.id].sha256) for file in files]):
-            file = _file_of(outcome)
-            if file is not None and not self.known[file.id].is_data:
-                raise BuildFailed(
-                    "the reader now takes a file that was not data before: its content is not in the warehouse",
-                    where=file.id,
-                    next_step="read it from the publisher's files, with: talkhouse build --data DIR",
-                )
-            yield outcome
-
-
-def _file_of(outcome: Outcome) -> SourceFile | None:
-    match outcome:
-        case Loaded(location) | Rejected(location):
-            return location.file
-        case FileEnvelope(file):
-            return file
-        case _:
-            return None
-
-
-class _Copy(SourceFile):
-    """A file that was written back: JSON is spelled in another way, and the hash is that of the publisher's file."""
-
-    def __init__(self, file: SourceFile, published_sha256: str) -> None:
-        super().__init__(file.disk, file.member, file.size)
-        self._file, self._published_sha256 = file, published_sha256
-
-    def read(self) -> bytes:
-        """Return the bytes."""
-        raw = self._file.read()
-        self._note()
-        return raw
-
-    def hold(self) -> FileBuffer:
-        """Return the bytes in memory that can be freed bit by bit."""
-        buffer = self._file.hold()
-        self._note()
-        return buffer
-
-    def chunks(self) -> Iterator[bytes]:
-        """Return the bytes in pieces."""
-        for piece in self._file.chunks():
-            self._note()
-            yield piece
-        self._note()
-
-    def _note(self) -> None:
-        self.has_bom, self.sha256 = self._file.has_bom, self._published_sha256
 
 
 def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
