@@ -17,7 +17,7 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
-    ["pytest", "alembic", "duckdb", "duckdb_engine", "polars", "pyarrow", "rich.progress", "typer.rich_utils"]
+    ["pytest", "talkhouse.cli", "talkhouse.build.staging", "talkhouse.query.run_query", "alembic", "duckdb", "duckdb_engine", "polars", "pyarrow", "rich.progress", "typer.rich_utils"]
 )
 
 
