@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
@@ -77,7 +77,7 @@ class Catalogue:
         """Every schema that a macro or view lives in."""
         return sorted({query.schema for query in (*self.written_macros, *self.written_views)})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would."""
         state = sha256()
@@ -89,6 +89,17 @@ class Catalogue:
 
 def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
     """Read every SQL file under the roots; raises CatalogueError with the file's name for the first broken one."""
+    wanted = tuple(roots)
+    return _own() if wanted == (DEFAULT_ROOT,) else _catalogue(wanted)
+
+
+@cache
+def _own() -> Catalogue:
+    """Read Talkhouse's own SQL files, once in a process."""
+    return _catalogue((DEFAULT_ROOT,))
+
+
+def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
     folders = [folder for root in roots for folder in sorted(root.iterdir()) if _NAME.fullmatch(folder.name)]
     macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
     examples = _read_all(folders, "examples/*.sql", "grain")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import duckdb
@@ -58,10 +59,11 @@ def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
 
 def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Outcome]:
     """Run checks one by one."""
+    is_empty = cache(partial(_is_empty, con))
     for check in wanted:
         begun = time.perf_counter()
         rows = []
-        if not _is_empty(con, check):
+        if check.about is None or not is_empty(check.about):
             rows = dicts(con.execute(f"select * from ({check.sql}) order by all limit {ROWS_KEPT + 1}"))
         offending = len(rows)
         if offending > ROWS_KEPT:
@@ -70,8 +72,8 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
         yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
 
 
-def _is_empty(con: duckdb.DuckDBPyConnection, check: Check) -> bool:
-    return check.about is not None and not con.execute(f"select 1 from {check.about} limit 1").fetchall()
+def _is_empty(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return not con.execute(f"select 1 from {table} limit 1").fetchall()
 
 
 def _written(query: Query) -> Check:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from queries.catalogue import Catalogue, Query
+from queries.catalogue import Catalogue
 from schema.sql import identifier, literal
 from schema.tables import metadata
 
@@ -21,6 +21,8 @@ where database_name = current_database() and not internal
 """
 
 _VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
+
+_SPLITS = "select distinct corpus_id, task, split from main.examples where split is not null"
 
 
 def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
@@ -52,8 +54,10 @@ def create_split_views(
     """
     tasks, wanted = {query.full_name for query in catalogue.examples}, []
     existing = set(con.execute(_VIEWS).fetchall())
+    found = con.execute(_SPLITS).fetchall()
     for view in (view for view in catalogue.written_views if view.full_name in tasks):
-        for split in _splits(con, view, splits.get(view.schema, ())):
+        occurring = {split for corpus_id, task, split in found if (corpus_id, task) == (view.schema, view.name)}
+        for split in sorted(occurring.union(splits.get(view.schema, ()))):
             sql = f"select * from {view.full_name} where split = {literal(split)}"
             comment = f"The split {split} of {view.full_name}. {view.comment}"
             wanted.append(_View(view.schema, f"{view.name}_{split}", sql, comment, view.columns))
@@ -97,11 +101,3 @@ def _inherited(column: str) -> str | None:
     """Return the meaning of a column that a view takes from a shared table by the same name."""
     tables = (metadata.tables[name] for name in _INHERITED_FROM)
     return next((table.columns[column].comment for table in tables if column in table.columns), None)
-
-
-def _splits(con: duckdb.DuckDBPyConnection, view: Query, declared: Iterable[str]) -> list[str]:
-    rows = con.execute(
-        "select distinct split from main.examples where corpus_id = ? and task = ? and split is not null",
-        [view.schema, view.name],
-    )
-    return sorted({*declared, *(split for (split,) in rows.fetchall())})

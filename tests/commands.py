@@ -1,4 +1,4 @@
-"""Run commands as users do, each in a process of its own; it is forked from one that has imported the libraries."""
+"""Run commands as users do, each in a process of its own; it is forked from one that has imported the code."""
 
 import multiprocessing
 import os
@@ -17,7 +17,8 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
-    ["pytest", "alembic", "duckdb", "duckdb_engine", "polars", "pyarrow", "rich.progress", "typer.rich_utils"]
+    ["pytest", "talkhouse.cli", "talkhouse.build.staging", "talkhouse.query.run_query", "alembic", "duckdb_engine"]
+    + ["pyarrow", "rich.progress", "typer.rich_utils"]
 )
 
 

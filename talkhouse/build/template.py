@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -48,10 +49,16 @@ def _key(catalogue: Catalogue, splits: Splits) -> str:
     """Hash all that decides what is in a template: DuckDB's version, the SQL, and the code that makes it."""
     declared = sorted((corpus, *names) for corpus, names in splits.items())
     state = sha256(f"{duckdb.__version__} {catalogue.hash} {declared}".encode())
-    for package in (schema, migrations, queries):
-        for source in sorted(Path(package.__path__[0]).rglob("*.py")):
-            state.update(source.read_bytes())
+    state.update(_code())
     return state.hexdigest()[:32]
+
+
+@cache
+def _code() -> bytes:
+    """Hash the code that makes a template, once in a process."""
+    folders = [Path(package.__path__[0]) for package in (schema, migrations, queries)]
+    sources = [source for folder in folders for source in sorted(folder.rglob("*.py"))]
+    return sha256(b"".join(source.read_bytes() for source in sources)).digest()
 
 
 def _open_copy(path: Path) -> duckdb.DuckDBPyConnection | None:

@@ -1,8 +1,5 @@
 """Names that do not exist: what exists instead, what to type next, and what the shell offers after TAB."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -12,8 +9,7 @@ from ingest.registry import corpora
 from schema.errors import UsageError
 from talkhouse.query.suggestions import suggest
 from talkhouse.relations import check_corpus, closest, relation
-
-COMMAND = Path(sys.executable).with_name("talkhouse")
+from tests.commands import run
 
 
 @pytest.mark.parametrize(
@@ -75,13 +71,12 @@ def test_a_query_that_fails_gets_suggestions(
 def completed(words: str, database: Path) -> list[str]:
     """Return what bash would offer after TAB at the end of these words."""
     environment = {
-        **os.environ,
         "TALKHOUSE_DB": str(database),
         "_TALKHOUSE_COMPLETE": "complete_bash",
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
-    return subprocess.run([COMMAND], env=environment, capture_output=True, text=True, timeout=300).stdout.split()
+    return run(env=environment).stdout.split()
 
 
 def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from schema.errors import BuildFailed, UsageError
 from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import Result, build
-from tests.talkhouse.cli.test_cli import run
+from tests.commands import run
 
 GREEDY = """-- No number is twice among many.
 -- severity: error

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import duckdb
@@ -15,6 +14,7 @@ import pytest
 
 import migrations
 from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import wait_for
 
 COMMANDS = ("build", "ingest", "status", "sql")
 
@@ -222,9 +222,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", script, "build", "--data", "data"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_for(tmp_path / "started", process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from schema import warehouse
 from schema.errors import UsageError
 from talkhouse.explore.search import Found, search
 from tests.commands import COMMAND, on_a_terminal, run
+from tests.conftest import wait_for
 
 LONG = "filler " * 200
 DIALOGUES = {
@@ -266,9 +266,7 @@ def test_ctrl_c_ends_a_search_quietly(path: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [COMMAND[0], "-c", script, "search", "x", "--db", path], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_for(tmp_path / "started", process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")

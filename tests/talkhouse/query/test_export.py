@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from pyarrow import parquet
 
 import talkhouse
 from benchmarks.export_throughput import invent
+from queries.catalogue import catalogue
 from schema.errors import OutputFailed, UsageError
+from schema.tables import metadata, qualified
 from talkhouse.query import export as exports
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat
@@ -267,16 +270,31 @@ def test_every_corpus_in_the_rows_is_named(
     assert found == (known if there else some[name])
 
 
+def assert_exported(con: duckdb.DuckDBPyConnection, name: str, file_format: ExportFormat, folder: Path) -> None:
+    done = export(con, name, folder / f"rows.{file_format}", force=True)
+    assert con.execute(f"select count(*) from {name}").fetchall() == [(done.rows,)]
+    assert described(done.path)["rows"] == done.rows
+
+
 def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """Each in one format; of the views of single splits, which are all made alike, one."""
+    names = [view.full_name for view in catalogue().views] + [qualified(table) for table in metadata.tables.values()]
+    for name, file_format in zip([*names, f"{TASK}_eval"], cycle(FORMATS), strict=False):
+        assert_exported(con, name, file_format, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_every_relation_can_be_exported_in_every_format(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, file_format: ExportFormat
+) -> None:
     names = con.execute(
         "select schema_name || '.' || view_name from duckdb_views() where not internal "
         "union all select schema_name || '.' || table_name from duckdb_tables() order by all"
     ).fetchall()
     for (name,) in names:
-        done = export(con, name, tmp_path / "rows.parquet", force=True)
-        (number,) = con.execute(f"select count(*) from {name}").fetchall()[0]
-        assert done.rows == number == described(done.path)["rows"]
-    assert len(names) > 25
+        assert_exported(con, name, file_format, tmp_path)
+    assert len(names) > 100
 
 
 def splits(path: Path) -> set[str]:
