@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from ingest.corpora.mantis.intent_table.format import HEADER, line
+from ingest.corpora.mantis.intent_table.write import line
 from ingest.corpora.mantis.intents import annotations, blanks, not_first
 from ingest.decode import BadRecord
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
 from ingest.sources import SourceFile
+
+HEADER = ["conversation_id", "comment_pos", "annotations", "allocation"]
 
 
 class _Line(NamedTuple):
