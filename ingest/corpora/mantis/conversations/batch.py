@@ -17,6 +17,7 @@ from ingest.corpora.mantis.conversations.record import record
 from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue
 from ingest.corpora.mantis.conversations.warnings import warnings
 from ingest.corpora.mantis.files import Role
+from ingest.corpora.mantis.format import SPOKEN
 from ingest.decode import BadRecord
 from ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
 from ingest.rows import ColumnBatch, Row, Turn
@@ -30,7 +31,7 @@ class Member(NamedTuple):
     key: str
     raw: bytes
     repeated: str | None
-    """Its pointer where the key stands more than once."""
+    """Its pointer where the key occurs more than once."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Build:
     index: ContextIndex
     shared: Collection[str]
     """The splits that have both a plain and an intent file: only there, words and facts are remembered."""
-    orders: KeyOrders = field(default_factory=KeyOrders)
+    orders: KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
     known: KnownDialogues = field(default_factory=KnownDialogues)
     people: People = field(default_factory=People)
 
@@ -91,7 +92,7 @@ class Batch:
     def _take(self, member: Member, known: Known | None, dialogue: PublishedDialogue | None) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""
         if member.repeated is not None:
-            raise BadRecord("TH-03", f"the key {member.key!r} stands more than once")
+            raise BadRecord("TH-03", f"the key {member.key!r} occurs more than once")
         dialogue = dialogue or decoded(member.raw, self._build.orders)
         known = known or self._known(member.key, dialogue)
         location = self._location(member)
@@ -105,11 +106,7 @@ class Batch:
         """Find out whether an earlier file has a dialogue, and index it for the response-ranking files."""
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
         if known.is_first and self._is_needed:
-            spoken = dialogue.spoken
-            numbers = [said if type(said) is int else index + 1 for index, said in enumerate(spoken["utterance_pos"])]
-            self._build.index.add(
-                self._split, key, known.dialogue_id, spoken["utterance"], spoken["actor_type"], numbers
-            )
+            self._build.index.add(self._split, key, known.dialogue_id, dialogue.spoken)
         return known
 
     def _location(self, member: Member) -> SourceLocation:

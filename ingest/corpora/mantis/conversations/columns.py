@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.corpora.mantis.conversations.people import People
 from ingest.corpora.mantis.conversations.plain import utterances
-from ingest.corpora.mantis.conversations.record import fields, record_id
+from ingest.corpora.mantis.conversations.record import record_id
 from ingest.corpora.mantis.conversations.rows import FLAGGED
 from ingest.corpora.mantis.files import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN
@@ -34,7 +34,7 @@ def column_batches(plain: pl.DataFrame, file_id: str, role: Role, people: People
     parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
         (Dialogue, {"corpus_id": CORPUS, "language": "en"}, own),
         (Participant, {}, _participants(dialogues["dialogue_id"], cast)),
-        (Record, {"corpus_id": CORPUS, "extra": fields(DIALOGUE_FIELDS), **file}, records),
+        (Record, {"corpus_id": CORPUS, "extra": dump({"fields": DIALOGUE_FIELDS}), **file}, records),
         (Turn, {"kind": "message"}, _turns(dialogues["dialogue_id"], said, cast)),
     ]
     return [ColumnBatch(kind, shared, frame.to_dict()) for kind, shared, frame in parts]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
@@ -10,7 +10,6 @@ import polars as pl
 from msgspec import Raw
 
 from ingest import decode, json_members
-from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
 from ingest.corpora.mantis.conversations.plain import plain_dialogues
 from ingest.corpora.mantis.files import Role
@@ -25,29 +24,22 @@ _AHEAD = 2
 """Batches that are decoded while one is worked through."""
 
 
-class Conversations:
-    """Reads the JSON files of one build; keeps keys and hashes of what it has yielded."""
-
-    def __init__(self, index: ContextIndex, shared: Collection[str]) -> None:
-        """Take the splits that have both a plain and an intent file."""
-        self._build = Build(index, shared)
-
-    def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
-        """Read every dialogue of a file, then what the file is beside them."""
-        buffer = file.hold()
-        try:
-            pieces = _pieces(buffer.view)
-        except BadRecord as bad:
-            location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
-            yield reject(location, bad, bytes(buffer.view))
-            return
-        self._build.index.begin(role.split or "")
-        done = 0
-        for members, plain in _decoded(_members(pieces)):
-            done += sum(len(member.raw) for member in members)
-            buffer.release(done)
-            yield from Batch(self._build, file, role).read(members, plain)
-        yield FileEnvelope(file, {"orders": self._build.orders.listed}, len(pieces))
+def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outcome]:
+    """Read every dialogue of a file, then what the file is beside them."""
+    buffer = file.hold()
+    try:
+        pieces = _pieces(buffer.view)
+    except BadRecord as bad:
+        location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
+        yield reject(location, bad, bytes(buffer.view))
+        return
+    build.index.begin(role.split or "")
+    done = 0
+    for members, plain in _decoded(_members(pieces)):
+        done += sum(len(member.raw) for member in members)
+        buffer.release(done)
+        yield from Batch(build, file, role).read(members, plain)
+    yield FileEnvelope(file, {"orders": list(build.orders)}, len(pieces))
 
 
 def _pieces(text: memoryview) -> list[tuple[str, Raw]]:
@@ -96,7 +88,7 @@ def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
 
 
 def _repeated(keys: list[str]) -> dict[int, str]:
-    """Return the pointer of each dialogue whose key stands more than once: numbered, since quarantine has each once."""
+    """Return the pointer of each dialogue whose key occurs more than once, numbered from the second on."""
     if len(set(keys)) == len(keys):
         return {}
     times, seen = Counter(keys), Counter[str]()

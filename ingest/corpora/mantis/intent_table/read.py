@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
 from ingest.corpora.mantis.intent_table.write import line
-from ingest.corpora.mantis.intents import annotations, blanks, not_first
+from ingest.corpora.mantis.intents import annotations, not_first, spaces
 from ingest.decode import BadRecord
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
 from ingest.sources import SourceFile
@@ -102,7 +102,8 @@ class _Table:
         except BadRecord as bad:
             return reject(location, bad, raw)
         record_id = f"{CORPUS}/{INTENTS_CSV}/{number}"
-        dialogue_id = self.index.dialogue(said.split, said.conversation)
+        dialogue = self.index.find(said.split, said.conversation)
+        dialogue_id = dialogue.dialogue_id if dialogue else None
         is_plain = row.text == line(said.conversation, said.turn_index, said.intents, said.split, self.newline)
         extra = {} if is_plain else {"raw": row.text}
         record = location.record(record_id, dialogue_id, standard_split=SPLITS[said.split], extra=extra)
@@ -122,11 +123,12 @@ class _Table:
             number = int(position)
         except ValueError as error:
             raise BadRecord("MA-08", f"the comment_pos {position!r} is not a whole number") from error
-        size = self.index.size(split, conversation)
-        if size is None and self.index.known(split):
+        dialogue = self.index.find(split, conversation)
+        if dialogue is None and self.index.known(split):
             raise BadRecord("MA-08", f"{split} has no conversation {conversation!r}")
-        if number < 1 or (size is not None and number > size):
-            raise BadRecord("MA-08", f"comment_pos {number} of a conversation of {size or 'some'} utterances")
+        if number < 1 or (dialogue and number > dialogue.size):
+            size = dialogue.size if dialogue else "some"
+            raise BadRecord("MA-08", f"comment_pos {number} of a conversation of {size} utterances")
         return _Row(conversation, number - 1, intents.split(","), split)
 
     def _warnings(self, said: _Row) -> Iterator[str]:
@@ -137,4 +139,4 @@ class _Table:
         self.seen.add(utterance)
         if said.turn_index == 0:
             yield from not_first(said.intents)
-        yield from blanks(said.intents)
+        yield from spaces(said.intents)
