@@ -25,9 +25,9 @@ from ingest.sources import SourceFile
 
 
 class Member(NamedTuple):
-    """A dialogue of a file: its 0-based place among the others, its key and its JSON."""
+    """A dialogue of a file: its 0-based position among the others, its key and its JSON."""
 
-    place: int
+    position: int
     key: str
     raw: bytes
     repeated: str | None
@@ -60,13 +60,13 @@ class Batch:
 
     def read(self, members: list[Member], plain: pl.DataFrame) -> Iterator[Outcome]:
         """Read the dialogues; ``plain`` has the plain ones of them."""
-        plain = without(plain, [place for place, member in enumerate(members) if member.repeated is not None])
+        plain = without(plain, [position for position, member in enumerate(members) if member.repeated is not None])
         known = self._all_known(members, plain) if self._is_needed else {}
         plain = without(plain, known)
-        taken = set(plain["place"].to_list())
-        pairs = [(member.key, member.place) for member in members]
+        taken = set(plain["position"].to_list())
+        pairs = [(member.key, member.position) for member in members]
         keyed = pl.DataFrame(pairs, ["native_id", "record_index"], orient="row")
-        plain = plain.hstack(keyed[plain["place"]])
+        plain = plain.hstack(keyed[plain["position"]])
         # Plain dialogues name their people first, whatever stands between them.
         batches = column_batches(plain, self._file.id, self._role, self._build.people, self._rows) if taken else []
         count = size = 0
@@ -84,10 +84,10 @@ class Batch:
             yield LoadedBatch(self._file, count, size, self._rows, batches, self._findings)
 
     def _all_known(self, members: list[Member], plain: pl.DataFrame) -> dict[int, tuple[Known, PublishedDialogue]]:
-        """Look all plain dialogues up; returns those with which an earlier file has to do, by their place."""
-        pairs = zip(plain["place"].to_list(), published(plain), strict=True)
-        known = {place: (self._known(members[place].key, dialogue), dialogue) for place, dialogue in pairs}
-        return {place: found for place, found in known.items() if not found[0].is_plain}
+        """Look all plain dialogues up; returns those with which an earlier file has to do, by their position."""
+        pairs = zip(plain["position"].to_list(), published(plain), strict=True)
+        known = {position: (self._known(members[position].key, dialogue), dialogue) for position, dialogue in pairs}
+        return {position: found for position, found in known.items() if not found[0].is_plain}
 
     def _take(self, member: Member, known: Known | None, dialogue: PublishedDialogue | None) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""
@@ -111,4 +111,4 @@ class Batch:
 
     def _location(self, member: Member) -> SourceLocation:
         pointer, (subset, split) = member.repeated or f"/{member.key}", self._role
-        return SourceLocation(self._file, pointer, subset, None, split, member.place, member.key, len(member.raw))
+        return SourceLocation(self._file, pointer, subset, None, split, member.position, member.key, len(member.raw))

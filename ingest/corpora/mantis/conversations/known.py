@@ -35,14 +35,9 @@ class KnownDialogues:
         self._keys = Keys()
         self._restatements = Restatements()
 
-    @staticmethod
-    def natural_id(split: str, key: str) -> str:
-        """Return the id of the first dialogue that has a key."""
-        return f"{CORPUS}:{split}:{key}"
-
     def find(self, split: str, key: str, dialogue: PublishedDialogue | None) -> Known:
         """Assign a dialogue's id, and remember its words and facts; None where no other file may have it."""
-        natural = self.natural_id(split, key)
+        natural = f"{CORPUS}:{split}:{key}"
         if dialogue is None:
             return Known(natural, is_new=True, is_first=True, differs={})
         spoken = dialogue.spoken
@@ -61,7 +56,7 @@ class KnownDialogues:
             said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
             said |= dialogue.unknown(index) if _UNKNOWN in wrong else {}
             found |= {pointer("utterances", index, name): value for name, value in said.items()}
-        return {place: literal(value) for place, value in found.items() if value is not UNSET}
+        return {at: literal(value) for at, value in found.items() if value is not UNSET}
 
 
 _UNKNOWN = ""

@@ -45,40 +45,29 @@ def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outco
 def _pieces(text: memoryview) -> list[tuple[str, Raw]]:
     """Split a file into keys and dialogues; BadRecord if it is not an object with whole numbers as keys."""
     if not _OBJECT.match(text):
-        raise _not_an_object(bytes(text))
+        try:
+            decode.decoder(Raw).decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise decode.json_problem(bytes(text), error) from error
+        raise BadRecord("MA-01", "not an object of dialogues")
     pieces = list(json_members.views(text, with_nan=True))
-    wrong = next((key for key, _ in pieces if not _is_number(key)), None)
-    if wrong is not None:
-        raise BadRecord("MA-01", f"the key {wrong!r} is not a whole number", pointer(wrong))
+    for key, _ in pieces:
+        try:
+            int(key)
+        except ValueError as error:
+            raise BadRecord("MA-01", f"the key {key!r} is not a whole number", pointer(key)) from error
     return pieces
 
 
-def _not_an_object(text: bytes) -> BadRecord:
-    """Find out whether a file is JSON of another kind, or none."""
-    try:
-        decode.decoder(Raw).decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return decode.json_problem(text, error)
-    return BadRecord("MA-01", "not an object of dialogues")
-
-
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
-
-
-def _is_number(key: str) -> bool:
-    try:
-        int(key)
-    except ValueError:
-        return False
-    return True
 
 
 def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
     """Copy dialogues out of a file, a batch at a time."""
     repeated = _repeated([key for key, _ in pieces])
     batch, size = list[Member](), 0
-    for place, (key, raw) in enumerate(pieces):
-        batch.append(Member(place, key, bytes(raw), repeated.get(place)))
+    for position, (key, raw) in enumerate(pieces):
+        batch.append(Member(position, key, bytes(raw), repeated.get(position)))
         size += len(batch[-1].raw)
         if size >= _TOGETHER:
             yield batch
@@ -89,8 +78,6 @@ def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
 
 def _repeated(keys: list[str]) -> dict[int, str]:
     """Return the pointer of each dialogue whose key occurs more than once, numbered from the second on."""
-    if len(set(keys)) == len(keys):
-        return {}
     times, seen = Counter(keys), Counter[str]()
     found = {}
     for index, key in enumerate(keys):

@@ -67,7 +67,7 @@ def _disagreements(known: Known) -> Iterator[ReaderFinding]:
         detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
         yield ReaderFinding("MA-09", detail, pointer="")
     if known.differs:
-        names = list(dict.fromkeys(place.rpartition("/")[2] for place in known.differs))
+        names = list(dict.fromkeys(at.rpartition("/")[2] for at in known.differs))
         shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
         yield ReaderFinding("MA-10", f"an earlier file states otherwise: {shown}", pointer=next(iter(known.differs)))
 

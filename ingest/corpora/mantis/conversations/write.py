@@ -28,7 +28,7 @@ class _RecordExtra(Struct):
     def stated(self) -> dict[str, str]:
         """Return the JSON of all values that the record itself has, by pointer."""
         own = _texts(self.unknown | self.lists) | self.literals | self.differs
-        return {"/" + place.removeprefix("/"): text for place, text in own.items()}
+        return {"/" + at.removeprefix("/"): text for at, text in own.items()}
 
 
 class _TurnExtra(Struct):
@@ -106,7 +106,7 @@ def _said(turn: Turn, speaker: Speaker, extra: _TurnExtra) -> dict[str, str]:
 def _object(values: dict[str, str], names: Iterable[str], stated: Mapping[str, str], at: str = "") -> str:
     """Write an object with these names in order; ``stated`` goes before its values."""
     if stated:
-        values |= {name: stated[place] for name in names if (place := at + pointer(name)) in stated}
+        values |= {name: stated[at_name] for name in names if (at_name := at + pointer(name)) in stated}
     return "{" + ", ".join(f"{json.dumps(name)}: {values[name]}" for name in names) + "}"
 
 
