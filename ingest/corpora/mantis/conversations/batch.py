@@ -87,7 +87,7 @@ class Batch:
         """Look all plain dialogues up; returns those with which an earlier file has to do, by their position."""
         pairs = zip(plain["position"].to_list(), published(plain), strict=True)
         known = {position: (self._known(members[position].key, dialogue), dialogue) for position, dialogue in pairs}
-        return {position: found for position, found in known.items() if not found[0].is_plain}
+        return {position: found for position, found in known.items() if found[0].differs or not found[0].is_first}
 
     def _take(self, member: Member, known: Known | None, dialogue: PublishedDialogue | None) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""

@@ -74,7 +74,7 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
 _SPOKEN = frozenset(SPOKEN)
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}
 _ZERO = b"0.0"
-"""A number as long as NaN, so that a decoder that doesn't know NaN names the right place of anything else."""
+"""A number as long as NaN, so that a decoder that doesn't know NaN names the right position of anything else."""
 
 
 def _json(raw: bytes) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ingest.restatements import Restatements
 
 
 class Known(NamedTuple):
-    """Where a dialogue stands among those that were read before."""
+    """What those that were read before have to do with a dialogue."""
 
     dialogue_id: str
     is_new: bool
@@ -21,11 +21,6 @@ class Known(NamedTuple):
     """Whether no record of this split and key came before."""
     differs: dict[str, str]
     """JSON by pointer, what this file states otherwise than an earlier one."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing that came before has to do with it."""
-        return self.is_new and self.is_first and not self.differs
 
 
 class KnownDialogues:

@@ -1,4 +1,4 @@
-"""A dialogue's place in a file: its record, its intents (MA-08), and what an earlier file states otherwise."""
+"""A dialogue in a file: its record, its intents (MA-08), and what an earlier file states otherwise."""
 
 from collections.abc import Iterator
 from typing import Any
