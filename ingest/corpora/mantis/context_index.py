@@ -43,7 +43,7 @@ class ContextIndex:
         self._known: dict[str, dict[str, IndexedDialogue]] = {}
 
     def begin(self, split: str) -> None:
-        """Note that the dialogues of a split are there, whether or not it is remembered what is in them."""
+        """Record that a split has dialogues, whether or not they are remembered."""
         self._known.setdefault(split, {})
 
     def remembers(self, split: str) -> bool:
@@ -74,9 +74,8 @@ class ContextIndex:
         if known is None:
             return None
         fingerprints, answer = b"".join(map(digest, words)), digest(response)
-        order = sorted(range(len(known.answers)), key=lambda number: number != expected)
         found = None
-        for number in order:
+        for number in sorted(range(len(known.answers)), key=lambda number: number != expected):
             turn = known.answers[number]
             if known.fingerprints[max(0, turn - WINDOW) * _WIDTH : turn * _WIDTH] == fingerprints:
                 is_equal = known.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH] == answer

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, RANKING, SPLITS, Role, role
+from ingest.corpora.mantis.files import CONVERSATIONS, CORPUS, INTENTS_CSV, RANKING, SPLITS, Role, missing_files, role
 from ingest.corpora.mantis.intent_table.read import read_table
-from ingest.corpora.mantis.missing_files import CONVERSATIONS, missing_files
 from ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
 from ingest.outcomes import Outcome, Unrecognised
 from ingest.sources import SourceFile, duplicate_part
@@ -73,7 +72,7 @@ def _of(found: _Files, subsets: Iterable[str]) -> list[Role]:
 
 
 def _reason(file: SourceFile) -> str:
-    """Say why a file is not one of the corpus's."""
+    """Return why a file is not one of the corpus's."""
     if file.name in _TRANSCRIPTS:
         return "transcripts for annotators, without labels; the dialogues are in merged_train.json"
     return "none of merged_*.json, merged_*_intents.json, data_*.tsv, data_*_lookup.txt and *.csv"

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import ingest.corpora.mantis.conversations.write as conversations
 import ingest.corpora.mantis.intent_table.write as intent_table
 import ingest.corpora.mantis.ranking.write as ranking
-from ingest.corpora.mantis.files import INTENTS, INTENTS_CSV, MERGED, RANKING, role
+from ingest.corpora.mantis.files import CONVERSATIONS, INTENTS_CSV, RANKING, role
 from ingest.rows import Record
 from ingest.stored_record import StoredRecord, file_by_file
 
@@ -18,7 +18,7 @@ def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     def write_file(first: StoredRecord, following: Iterator[StoredRecord]) -> Iterator[bytes]:
         one = role(PurePosixPath(first.path).name)
         assert one is not None  # noqa: S101 - the reader gave it by this name
-        if one.subset in (MERGED, INTENTS):
+        if one.subset in CONVERSATIONS:
             return conversations.write(first, following)
         if one.subset == INTENTS_CSV:
             return intent_table.write(first, following)
@@ -36,7 +36,7 @@ def text_ids_of(record: Record) -> list[str]:
 def write_record(stored: StoredRecord) -> bytes:
     """Write one record as its file has it: a dialogue's JSON, the lines of a block, a line of the table of intents."""
     subset = stored.loaded.subset
-    if subset in (MERGED, INTENTS):
+    if subset in CONVERSATIONS:
         return conversations.write_record(stored)
     if subset == INTENTS_CSV:
         return intent_table.write_record(stored)

@@ -95,5 +95,5 @@ def _object(members: list[tuple[str, Value]]) -> dict[str, Value]:
     """Take an object's members; BadRecord where a key occurs twice, or NaN is an item of a list."""
     for name, value in members:
         if type(value) is list and NAN in value:
-            raise BadRecord("TH-04", f"NaN is no JSON number, in the list {name!r}")
+            raise BadRecord("TH-04", f"NaN is not a JSON number, in the list {name!r}")
     return decode.unique(members)

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, Value, literal
+from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, literal
 from ingest.decode import pointer
 from ingest.keys import Keys, digest
 from ingest.restatements import Restatements
@@ -42,23 +42,20 @@ class KnownDialogues:
 
     def _differs(self, dialogue_id: str, dialogue: PublishedDialogue) -> dict[str, str]:
         """Return every fact that a record states otherwise than the first of its dialogue."""
-        stated = {name: repr(fact) for name, fact in _facts(dialogue).items()}
+        own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
+        unknown = {index: fields for index in dialogue.others if (fields := dialogue.unknown(index))}
+        facts = own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}
+        stated = {name: repr(fact) for name, fact in facts.items()}
         wrong = self._restatements.differing_names(dialogue_id, stated)
         if not wrong:
             return {}
-        found = {pointer(name): dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS if name in wrong}
+        found = {pointer(name): own[name] for name in own if name in wrong}
         for index in range(len(dialogue.orders)):
             said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
-            said |= dialogue.unknown(index) if _UNKNOWN in wrong else {}
+            said |= unknown.get(index, {}) if _UNKNOWN in wrong else {}
             found |= {pointer("utterances", index, name): value for name, value in said.items()}
         return {at: literal(value) for at, value in found.items() if value is not UNSET}
 
 
 _UNKNOWN = ""
-
-
-def _facts(dialogue: PublishedDialogue) -> dict[str, Value]:
-    """Return every fact by name, that of utterances as a column."""
-    own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
-    unknown = {index: some for index in dialogue.others if (some := dialogue.unknown(index))}
-    return own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}
+"""Stands for the fields that no documentation names."""

@@ -44,7 +44,7 @@ def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str,
 
 
 def _token(user: Value) -> str:
-    """Return a user id as it stands in a key: 4376 for 4376.0."""
+    """Return a user id as keys have it: 4376 for 4376.0."""
     if not isinstance(user, bytes):
         return user if isinstance(user, str) else literal(user)
     text, number = user.decode(), float(user)

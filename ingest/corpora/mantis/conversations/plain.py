@@ -132,11 +132,6 @@ def _texts(raws: list[bytes]) -> pl.Series:
     try:
         return pl.Series(raws, dtype=pl.Binary).cast(pl.String)
     except pl.exceptions.ComputeError:
-        return pl.Series([_text(raw) for raw in raws], dtype=pl.String)
-
-
-def _text(raw: bytes) -> str | None:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return None
+        texts = [raw.decode(errors="replace") for raw in raws]
+        found = [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]
+        return pl.Series(found, dtype=pl.String)

@@ -16,7 +16,7 @@ TurnColumns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
 
 FLAGGED = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 1))
-"""``extra`` of a dialogue that has nothing else to say, by the flag."""
+"""``extra`` of a dialogue whose columns give back all else, by the flag."""
 
 _INTEGERS = range(-(2**31), 2**31)
 """What an integer column holds."""

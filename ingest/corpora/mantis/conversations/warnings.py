@@ -54,9 +54,8 @@ def _content(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
 def _order(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-03: numbers and roles."""
     numbers, roles = dialogue.spoken["utterance_pos"], dialogue.spoken["actor_type"]
-    yield from _odd(
-        "utterance_pos", numbers, [type(said) is int and said == due for due, said in enumerate(numbers, 1)]
-    )
+    is_due = (type(said) is int and said == due for due, said in enumerate(numbers, 1))
+    yield from _odd("utterance_pos", numbers, is_due)
     other = [] if roles[0] == "user" else [0]
     yield from _first("actor_type", other, lambda at: f"the first utterance is of {roles[at]!r}")
     twice = [at for at, (one, following) in enumerate(pairwise(roles), 1) if one == following]

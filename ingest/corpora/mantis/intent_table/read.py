@@ -77,7 +77,7 @@ class _Table:
     def __init__(self, file: SourceFile, newline: str, index: ContextIndex) -> None:
         self._file, self._newline, self._index = file, newline, index
         self._labelled = set[tuple[str, str, int]]()
-        """Utterances that have a row: split, conversation and turn."""
+        """Utterances that have a row: split, key and turn."""
 
     def record(self, number: int, row: _Line) -> Loaded | Rejected:
         """Turn one row into its record, or reject it."""
@@ -112,10 +112,10 @@ class _Table:
             raise BadRecord("MA-08", f"the comment_pos {position!r} is not a whole number") from error
         dialogue = self._index.find(split, key)
         if dialogue is None and self._index.known(split):
-            raise BadRecord("MA-08", f"{split} has no conversation {key!r}")
+            raise BadRecord("MA-08", f"{split} has no dialogue {key!r}")
         if number < 1 or (dialogue and number > dialogue.size):
             size = dialogue.size if dialogue else "some"
-            raise BadRecord("MA-08", f"comment_pos {number} of a conversation of {size} utterances")
+            raise BadRecord("MA-08", f"comment_pos {number} of a dialogue of {size} utterances")
         return dialogue.dialogue_id if dialogue else None, number - 1, intents.split(",")
 
     def _warnings(self, split: str, key: str, turn: int, intents: list[str]) -> Iterator[str]:

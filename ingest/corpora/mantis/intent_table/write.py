@@ -20,10 +20,10 @@ class _RecordExtra(Struct):
     raw: str | None = None
 
 
-def line(conversation: str, turn_index: int, intents: list[str], split: str, newline: str) -> str:
+def line(key: str, turn_index: int, intents: list[str], split: str, newline: str) -> str:
     """Write one row: quoted only where it has to be, like Python's csv."""
     text = io.StringIO()
-    csv.writer(text, lineterminator=newline).writerow([conversation, turn_index + 1, ",".join(intents), split])
+    csv.writer(text, lineterminator=newline).writerow([key, turn_index + 1, ",".join(intents), split])
     return text.getvalue()
 
 

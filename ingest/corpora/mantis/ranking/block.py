@@ -14,6 +14,7 @@ _FEWEST = 2
 class Block(NamedTuple):
     """A block whose rows fit together."""
 
+    raw: RawBlock
     context: list[str]
     response: str
     wrong: list[str | bytes | bytearray]
@@ -53,7 +54,7 @@ def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: byte
     found = [key or wrong(tail, at) for at, (key, tail) in enumerate(zip(keys, block.tails, strict=True), 1)]
     # One that is not UTF-8 must be found before any of them becomes a row.
     b"\n".join([text for text in found if not isinstance(text, str)]).decode()
-    return Block(context, response, found, written)
+    return Block(block, context, response, found, written)
 
 
 def misfit(detail: str, position: int) -> BadRecord:

@@ -73,7 +73,7 @@ class Ranking:
         if key is not None:
             found = self._index.context(self._split, key, block.context, block.response, self._number)
             run = self._run
-        self._rows.add(self._location(raw, key, index), raw, block, found, run, self._doubts(found, key))
+        self._rows.add(self._location(raw, key, index), block, found, run, self._doubts(found, key))
 
     def _follow(self, raw: RawBlock, keys: list[bytes]) -> None:
         """Keep count of the blocks that one dialogue has in succession."""
