@@ -1,7 +1,7 @@
 """What is remembered of the dialogues, so that each context of a TSV can be found in them: hashes, no texts."""
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ingest.keys import digest
 
@@ -23,8 +23,8 @@ class Context(NamedTuple):
     is_response_equal: bool
 
 
-class _Known(NamedTuple):
-    """One dialogue."""
+class IndexedDialogue(NamedTuple):
+    """What is remembered of a dialogue."""
 
     dialogue_id: str
     size: int
@@ -40,55 +40,42 @@ class ContextIndex:
     def __init__(self, ranked: Collection[str] = (), *, is_labelled: bool = True) -> None:
         """``ranked``: splits that have a TSV, whose utterances are hashed; ``is_labelled``: labels follow."""
         self._ranked, self._is_labelled = ranked, is_labelled
-        self._known: dict[str, dict[str, _Known]] = {}
+        self._known: dict[str, dict[str, IndexedDialogue]] = {}
 
     def begin(self, split: str) -> None:
-        """Note that the dialogues of a split are there, whether or not it is remembered what is in them."""
+        """Record that a split has dialogues, whether or not they are remembered."""
         self._known.setdefault(split, {})
 
     def remembers(self, split: str) -> bool:
         """Whether other files of a split need what is said in its dialogues."""
         return split in self._ranked or self._is_labelled
 
-    def add(
-        self,
-        split: str,
-        key: str,
-        dialogue_id: str,
-        texts: Sequence[str],
-        roles: Sequence[str],
-        positions: Sequence[int],
-    ) -> None:
-        """Remember a dialogue; ``positions`` are the utterances' own numbers, from 1."""
+    def add(self, split: str, key: str, dialogue_id: str, said: Mapping[str, Sequence[Any]]) -> None:
+        """Remember a dialogue; ``said`` has the columns of its utterances."""
         if not self.remembers(split):
             return
+        texts, positions = said["utterance"], said["utterance_pos"]
+        numbers = [number if type(number) is int else index for index, number in enumerate(positions, 1)]
         fingerprints = b"".join(map(digest, texts)) if split in self._ranked else b""
-        answers = tuple(responses(roles, positions))
-        self._known[split][key] = _Known(dialogue_id, len(texts), fingerprints, answers)
+        answers = tuple(responses(said["actor_type"], numbers))
+        self._known[split][key] = IndexedDialogue(dialogue_id, len(texts), fingerprints, answers)
 
     def known(self, split: str) -> bool:
         """Whether there are dialogues of a split."""
         return split in self._known
 
-    def dialogue(self, split: str, key: str) -> str | None:
-        """Return the id of a dialogue; None where there is none."""
-        known = self._find(split, key)
-        return known.dialogue_id if known else None
-
-    def size(self, split: str, key: str) -> int | None:
-        """Count the utterances of a dialogue; None where there is none."""
-        known = self._find(split, key)
-        return known.size if known else None
+    def find(self, split: str, key: str) -> IndexedDialogue | None:
+        """Find a dialogue; None where there is none."""
+        return self._known.get(split, {}).get(key)
 
     def context(self, split: str, key: str, words: Sequence[str], response: str, expected: int) -> Context | None:
         """Find a context with its response in its dialogue, first where it is expected; None where it is not."""
-        known = self._find(split, key)
+        known = self.find(split, key)
         if known is None:
             return None
         fingerprints, answer = b"".join(map(digest, words)), digest(response)
-        order = sorted(range(len(known.answers)), key=lambda number: number != expected)
         found = None
-        for number in order:
+        for number in sorted(range(len(known.answers)), key=lambda number: number != expected):
             turn = known.answers[number]
             if known.fingerprints[max(0, turn - WINDOW) * _WIDTH : turn * _WIDTH] == fingerprints:
                 is_equal = known.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH] == answer
@@ -97,11 +84,8 @@ class ContextIndex:
                     return Context(known.dialogue_id, turn, number, is_equal)
         return found
 
-    def _find(self, split: str, key: str) -> _Known | None:
-        return self._known.get(split, {}).get(key)
 
-
-def responses(roles: Sequence[str], positions: Sequence[int]) -> list[int]:
+def responses(roles: Sequence[str], numbers: Sequence[int]) -> list[int]:
     """List where the responses of a dialogue stand, as the authors' code finds them.
 
     Each utterance of a user but the first is answered by the next one, whoever says it; at a user's utterance that
@@ -110,7 +94,7 @@ def responses(roles: Sequence[str], positions: Sequence[int]) -> list[int]:
     found = []
     users = [index for index, role in enumerate(roles) if role == USER]
     for index in users[1:]:
-        number = positions[index]
+        number = numbers[index]
         if number == len(roles):
             break
         if 1 <= number < len(roles):

@@ -1,6 +1,13 @@
-"""Which files there are, by their names: a split each, but for the table of intents, which has all of them."""
+"""Which files there are, by their names, and which are missing.
 
+A file has one split, but for the table of intents, which has all of them.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+
+from ingest.outcomes import ReaderFinding
+from ingest.sources import SourceFile
 
 CORPUS = "mantis"
 
@@ -10,6 +17,7 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 MERGED = "merged"
 INTENTS = "intents"
 INTENTS_CSV = "intents_csv"
+CONVERSATIONS = (MERGED, INTENTS)
 RANKING = {"mantis_10": 10, "mantis_50": 50}
 """The two response-ranking subsets, each with its negatives per context."""
 
@@ -38,6 +46,30 @@ def role(name: str) -> Role | None:
     return Role(INTENTS_CSV, None) if name.endswith(".csv") else _ROLES.get(name)
 
 
-def file_name(one: Role) -> str:
-    """Return the name of the file that is this; not for the table of intents, which may have any."""
-    return next(name for name, found in _ROLES.items() if found == one)
+def missing_files(found: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
+    """Name every file that is missing, with the file beside which it is."""
+    for subset in (*CONVERSATIONS, *RANKING):
+        there = [split for split in SPLITS if Role(subset, split) in found]
+        for split in (split for split in SPLITS if there and split not in there):
+            yield _finding(found[Role(subset, there[0])], Role(subset, split), f"{split} has none of its rows")
+    for one, file in found.items():
+        if one.subset in RANKING:
+            yield from _beside_ranking(one, file, found)
+        elif (subset := one.subset.removesuffix("_lookup")) in RANKING and Role(subset, one.split) not in found:
+            yield _finding(file, Role(subset, one.split), "its keys belong to no row; they are kept as they are")
+
+
+def _beside_ranking(one: Role, file: SourceFile, found: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
+    """Name what a TSV lacks: the conversations, and the keys of its rows."""
+    lookup = Role(f"{one.subset}_lookup", one.split)
+    if lookup not in found:
+        meaning = "nothing says which dialogue a row belongs to; contexts and candidates are kept by themselves"
+        yield _finding(file, lookup, meaning)
+    if not any(Role(subset, one.split) in found for subset in CONVERSATIONS):
+        meaning = "contexts and candidates are kept by themselves, without turns, people and times"
+        yield _finding(file, Role(MERGED, one.split), meaning)
+
+
+def _finding(file: SourceFile, lacking: Role, meaning: str) -> ReaderFinding:
+    name = next(name for name, found in _ROLES.items() if found == lacking)
+    return ReaderFinding("MA-01", f"{name} is not there: {meaning}", file, severity="warn")

@@ -27,14 +27,14 @@ def annotations(intents: list[str], record_id: str, dialogue_id: str | None, tur
         )
 
 
-def blanks(intents: list[str]) -> Iterator[str]:
-    """Say which intents have blanks around them, if any."""
+def spaces(intents: list[str]) -> Iterator[str]:
+    """List which intents have spaces around them, if any."""
     wide = [repr(intent) for intent in intents if intent != intent.strip()]
     if wide:
-        yield f"blanks around {', '.join(wide)}"
+        yield f"spaces around {', '.join(wide)}"
 
 
 def not_first(intents: list[str]) -> Iterator[str]:
-    """Say whether a first utterance has other intents than the authors' code sets."""
+    """Report other intents of a first utterance than the authors' code sets."""
     if intents != FIRST:
         yield f"the first utterance has the intents {intents}, not {FIRST}"

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.files import INTENTS_CSV, RANKING, SPLITS, Role, role
+from ingest.corpora.mantis.files import CONVERSATIONS, CORPUS, INTENTS_CSV, RANKING, SPLITS, Role, missing_files, role
 from ingest.corpora.mantis.intent_table.read import read_table
-from ingest.corpora.mantis.missing_files import CONVERSATIONS, missing_files
 from ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
 from ingest.outcomes import Outcome, Unrecognised
 from ingest.sources import SourceFile, duplicate_part
+from ingest.texts import Texts
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
@@ -36,17 +36,19 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 def _parts(found: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
-    from ingest.corpora.mantis.conversations.read import Conversations
+    from ingest.corpora.mantis.conversations.batch import Build
+    from ingest.corpora.mantis.conversations.read import read_dialogues
 
     ranked = {one.split for one in found if one.subset in RANKING and one.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if all(Role(subset, split) in found for subset in CONVERSATIONS)}
-    conversations, ranking = Conversations(index, shared), Ranking(index)
+    build, texts = Build(index, shared), Texts(CORPUS)
     for one in _of(found, CONVERSATIONS):
-        yield from conversations.file(found[one], one)
+        yield from read_dialogues(build, found[one], one)
     yield from _labels(tables, index)
     for one in _of(found, RANKING):
-        yield from ranking.pair(found[one], found.get(Role(f"{one.subset}_lookup", one.split)), one)
+        lookup = found.get(Role(f"{one.subset}_lookup", one.split))
+        yield from Ranking(index, texts, found[one], lookup, one).read()
     for one in _of(found, [f"{subset}_lookup" for subset in RANKING]):
         if Role(one.subset.removesuffix("_lookup"), one.split) not in found:
             yield from lone_lookup(found[one], one)
@@ -70,7 +72,7 @@ def _of(found: _Files, subsets: Iterable[str]) -> list[Role]:
 
 
 def _reason(file: SourceFile) -> str:
-    """Say why a file is not one of the corpus's."""
+    """Return why a file is not one of the corpus's."""
     if file.name in _TRANSCRIPTS:
         return "transcripts for annotators, without labels; the dialogues are in merged_train.json"
     return "none of merged_*.json, merged_*_intents.json, data_*.tsv, data_*_lookup.txt and *.csv"

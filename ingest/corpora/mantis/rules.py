@@ -57,8 +57,8 @@ RULES = (
         "MA-08",
         "reject_example",
         "A labelled dialogue with an utterance that has no intents; a row of the table of intents that names an "
-        "unknown conversation or utterance. As a warning: a row that stands twice, a first utterance with other "
-        "intents than OQ, or blanks around a label.",
+        "unknown dialogue or utterance. As a warning: a row that occurs twice, a first utterance with other "
+        "intents than OQ, or spaces around a label.",
         "Nothing: the authors' code stops here; the utterance is in main.turns, the row in the quarantine.",
     ),
     Rule(

@@ -127,7 +127,7 @@ UNUSUAL = {
 @pytest.mark.parametrize("raw", UNUSUAL.values(), ids=UNUSUAL.keys())
 def test_what_is_unusual_is_seen(raw: bytes) -> None:
     assert raw != RAW
-    assert plain_dialogues([raw, RAW])["place"].to_list() == [1]
+    assert plain_dialogues([raw, RAW])["position"].to_list() == [1]
 
 
 PLAIN = {
@@ -216,6 +216,6 @@ def test_batches_of_plain_and_nearly_plain_dialogues_give_the_rows_of_the_long_w
         talks[number % len(talks)]["utterances"][place][name] = value
     raws = [json.dumps(talk).encode() for talk in talks]
     touched = {number % len(talks) for number, _, _ in edits}
-    assert set(range(len(talks))) - touched <= set(plain_dialogues(raws)["place"].to_list())
+    assert set(range(len(talks))) - touched <= set(plain_dialogues(raws)["position"].to_list())
     found, expected = both_ways(file, raws)
     assert found == expected

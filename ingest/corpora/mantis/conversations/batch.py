@@ -17,6 +17,7 @@ from ingest.corpora.mantis.conversations.record import record
 from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue
 from ingest.corpora.mantis.conversations.warnings import warnings
 from ingest.corpora.mantis.files import Role
+from ingest.corpora.mantis.format import SPOKEN
 from ingest.decode import BadRecord
 from ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
 from ingest.rows import ColumnBatch, Row, Turn
@@ -24,13 +25,13 @@ from ingest.sources import SourceFile
 
 
 class Member(NamedTuple):
-    """A dialogue of a file: its 0-based place among the others, its key and its JSON."""
+    """A dialogue of a file: its 0-based position among the others, its key and its JSON."""
 
-    place: int
+    position: int
     key: str
     raw: bytes
     repeated: str | None
-    """Its pointer where the key stands more than once."""
+    """Its pointer where the key occurs more than once."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Build:
     index: ContextIndex
     shared: Collection[str]
     """The splits that have both a plain and an intent file: only there, words and facts are remembered."""
-    orders: KeyOrders = field(default_factory=KeyOrders)
+    orders: KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
     known: KnownDialogues = field(default_factory=KnownDialogues)
     people: People = field(default_factory=People)
 
@@ -59,13 +60,13 @@ class Batch:
 
     def read(self, members: list[Member], plain: pl.DataFrame) -> Iterator[Outcome]:
         """Read the dialogues; ``plain`` has the plain ones of them."""
-        plain = without(plain, [place for place, member in enumerate(members) if member.repeated is not None])
+        plain = without(plain, [position for position, member in enumerate(members) if member.repeated is not None])
         known = self._all_known(members, plain) if self._is_needed else {}
         plain = without(plain, known)
-        taken = set(plain["place"].to_list())
-        pairs = [(member.key, member.place) for member in members]
+        taken = set(plain["position"].to_list())
+        pairs = [(member.key, member.position) for member in members]
         keyed = pl.DataFrame(pairs, ["native_id", "record_index"], orient="row")
-        plain = plain.hstack(keyed[plain["place"]])
+        plain = plain.hstack(keyed[plain["position"]])
         # Plain dialogues name their people first, whatever stands between them.
         batches = column_batches(plain, self._file.id, self._role, self._build.people, self._rows) if taken else []
         count = size = 0
@@ -83,15 +84,15 @@ class Batch:
             yield LoadedBatch(self._file, count, size, self._rows, batches, self._findings)
 
     def _all_known(self, members: list[Member], plain: pl.DataFrame) -> dict[int, tuple[Known, PublishedDialogue]]:
-        """Look all plain dialogues up; returns those with which an earlier file has to do, by their place."""
-        pairs = zip(plain["place"].to_list(), published(plain), strict=True)
-        known = {place: (self._known(members[place].key, dialogue), dialogue) for place, dialogue in pairs}
-        return {place: found for place, found in known.items() if not found[0].is_plain}
+        """Look all plain dialogues up; returns those with which an earlier file has to do, by their position."""
+        pairs = zip(plain["position"].to_list(), published(plain), strict=True)
+        known = {position: (self._known(members[position].key, dialogue), dialogue) for position, dialogue in pairs}
+        return {position: found for position, found in known.items() if found[0].differs or not found[0].is_first}
 
     def _take(self, member: Member, known: Known | None, dialogue: PublishedDialogue | None) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""
         if member.repeated is not None:
-            raise BadRecord("TH-03", f"the key {member.key!r} stands more than once")
+            raise BadRecord("TH-03", f"the key {member.key!r} occurs more than once")
         dialogue = dialogue or decoded(member.raw, self._build.orders)
         known = known or self._known(member.key, dialogue)
         location = self._location(member)
@@ -105,13 +106,9 @@ class Batch:
         """Find out whether an earlier file has a dialogue, and index it for the response-ranking files."""
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
         if known.is_first and self._is_needed:
-            spoken = dialogue.spoken
-            numbers = [said if type(said) is int else index + 1 for index, said in enumerate(spoken["utterance_pos"])]
-            self._build.index.add(
-                self._split, key, known.dialogue_id, spoken["utterance"], spoken["actor_type"], numbers
-            )
+            self._build.index.add(self._split, key, known.dialogue_id, dialogue.spoken)
         return known
 
     def _location(self, member: Member) -> SourceLocation:
         pointer, (subset, split) = member.repeated or f"/{member.key}", self._role
-        return SourceLocation(self._file, pointer, subset, None, split, member.place, member.key, len(member.raw))
+        return SourceLocation(self._file, pointer, subset, None, split, member.position, member.key, len(member.raw))

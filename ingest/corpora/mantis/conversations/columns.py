@@ -1,12 +1,10 @@
 """The rows of plain dialogues and of their records, laid out as columns."""
 
-from typing import Any
-
 import polars as pl
 
 from ingest.corpora.mantis.conversations.people import People
 from ingest.corpora.mantis.conversations.plain import utterances
-from ingest.corpora.mantis.conversations.record import fields, record_id
+from ingest.corpora.mantis.conversations.record import record_id
 from ingest.corpora.mantis.conversations.rows import FLAGGED
 from ingest.corpora.mantis.files import CORPUS, SPLITS, Role
 from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN
@@ -31,13 +29,13 @@ def column_batches(plain: pl.DataFrame, file_id: str, role: Role, people: People
     file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
     own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")
     records = dialogues.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
-    parts: list[tuple[type[Row], dict[str, Any], pl.DataFrame]] = [
-        (Dialogue, {"corpus_id": CORPUS, "language": "en"}, own),
-        (Participant, {}, _participants(dialogues["dialogue_id"], cast)),
-        (Record, {"corpus_id": CORPUS, "extra": fields(DIALOGUE_FIELDS), **file}, records),
-        (Turn, {"kind": "message"}, _turns(dialogues["dialogue_id"], said, cast)),
+    ids, extra = dialogues["dialogue_id"], dump({"fields": DIALOGUE_FIELDS})
+    return [
+        ColumnBatch(Dialogue, {"corpus_id": CORPUS, "language": "en"}, own.to_dict()),
+        ColumnBatch(Participant, {}, _participants(ids, cast).to_dict()),
+        ColumnBatch(Record, {"corpus_id": CORPUS, "extra": extra, **file}, records.to_dict()),
+        ColumnBatch(Turn, {"kind": "message"}, _turns(ids, said, cast).to_dict()),
     ]
-    return [ColumnBatch(kind, shared, frame.to_dict()) for kind, shared, frame in parts]
 
 
 def _cast(categories: pl.Series, said: pl.DataFrame, people: People, rows: list[Row]) -> pl.DataFrame:

@@ -17,6 +17,9 @@ from ingest.decode import BadRecord, pointer
 Columns: TypeAlias = dict[str, list[Value]]
 """The utterances of a dialogue, a column for each field of ``SPOKEN``; UNSET where it is absent."""
 
+KeyOrders: TypeAlias = dict[tuple[str, ...], int]
+"""The orders of keys that utterances have, each with its number; the publisher's is 0."""
+
 
 @dataclass(eq=False)
 class PublishedDialogue:
@@ -45,24 +48,11 @@ class PublishedDialogue:
         return {name: value for name, value in self.others.get(index, {}).items() if name != "intent"}
 
 
-class KeyOrders:
-    """Numbers the orders of keys of utterances: the publisher's is 0."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[str, ...], int] = {SPOKEN: 0}
-
-    @property
-    def listed(self) -> list[tuple[str, ...]]:
-        """All orders by their number."""
-        return list(self._numbers)
-
-    def number(self, order: tuple[str, ...]) -> int:
-        """Return the number of an order of keys."""
-        return self._numbers.setdefault(order, len(self._numbers))
-
-
 def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
-    """Decode one dialogue; BadRecord MA-02 where its shape is wrong, TH-01 to TH-04 where its JSON is."""
+    """Decode one dialogue; numbers its utterances' orders of keys, also the new ones.
+
+    Raises BadRecord: MA-02 where its shape is wrong, TH-01 to TH-04 where its JSON is.
+    """
     facts = _json(raw)
     utterances: list[dict[str, Value]] = facts["utterances"]
     others = {
@@ -77,13 +67,14 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
             raise BadRecord("MA-02", f"{name} is a list or an object", pointer("utterances", wrong, name))
     if "user" not in spoken["actor_type"]:
         raise BadRecord("MA-02", "no utterance of the user" if utterances else "no utterances", "/utterances")
-    return PublishedDialogue(facts, spoken, [orders.number(tuple(said)) for said in utterances], others)
+    numbers = [orders.setdefault(tuple(said), len(orders)) for said in utterances]
+    return PublishedDialogue(facts, spoken, numbers, others)
 
 
 _SPOKEN = frozenset(SPOKEN)
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}
 _ZERO = b"0.0"
-"""A number as long as NaN, so that a decoder that doesn't know NaN names the right place of anything else."""
+"""A number as long as NaN, so that a decoder that doesn't know NaN names the right position of anything else."""
 
 
 def _json(raw: bytes) -> dict[str, Any]:
@@ -101,8 +92,8 @@ def _json(raw: bytes) -> dict[str, Any]:
 
 
 def _object(members: list[tuple[str, Value]]) -> dict[str, Value]:
-    """Take an object's members; BadRecord where a key stands twice, or NaN is an item of a list."""
+    """Take an object's members; BadRecord where a key occurs twice, or NaN is an item of a list."""
     for name, value in members:
         if type(value) is list and NAN in value:
-            raise BadRecord("TH-04", f"NaN is no JSON number, in the list {name!r}")
+            raise BadRecord("TH-04", f"NaN is not a JSON number, in the list {name!r}")
     return decode.unique(members)

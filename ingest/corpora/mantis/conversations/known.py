@@ -6,14 +6,14 @@ from msgspec import UNSET
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, Value, literal
+from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, literal
 from ingest.decode import pointer
 from ingest.keys import Keys, digest
 from ingest.restatements import Restatements
 
 
 class Known(NamedTuple):
-    """Where a dialogue stands among those that were read before."""
+    """What those that were read before have to do with a dialogue."""
 
     dialogue_id: str
     is_new: bool
@@ -21,11 +21,6 @@ class Known(NamedTuple):
     """Whether no record of this split and key came before."""
     differs: dict[str, str]
     """JSON by pointer, what this file states otherwise than an earlier one."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing that came before has to do with it."""
-        return self.is_new and self.is_first and not self.differs
 
 
 class KnownDialogues:
@@ -35,14 +30,9 @@ class KnownDialogues:
         self._keys = Keys()
         self._restatements = Restatements()
 
-    @staticmethod
-    def natural_id(split: str, key: str) -> str:
-        """Return the id of the first dialogue that has a key."""
-        return f"{CORPUS}:{split}:{key}"
-
     def find(self, split: str, key: str, dialogue: PublishedDialogue | None) -> Known:
         """Assign a dialogue's id, and remember its words and facts; None where no other file may have it."""
-        natural = self.natural_id(split, key)
+        natural = f"{CORPUS}:{split}:{key}"
         if dialogue is None:
             return Known(natural, is_new=True, is_first=True, differs={})
         spoken = dialogue.spoken
@@ -52,23 +42,20 @@ class KnownDialogues:
 
     def _differs(self, dialogue_id: str, dialogue: PublishedDialogue) -> dict[str, str]:
         """Return every fact that a record states otherwise than the first of its dialogue."""
-        stated = {name: repr(fact) for name, fact in _facts(dialogue).items()}
+        own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
+        unknown = {index: fields for index in dialogue.others if (fields := dialogue.unknown(index))}
+        facts = own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}
+        stated = {name: repr(fact) for name, fact in facts.items()}
         wrong = self._restatements.differing_names(dialogue_id, stated)
         if not wrong:
             return {}
-        found = {pointer(name): dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS if name in wrong}
+        found = {pointer(name): own[name] for name in own if name in wrong}
         for index in range(len(dialogue.orders)):
             said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
-            said |= dialogue.unknown(index) if _UNKNOWN in wrong else {}
+            said |= unknown.get(index, {}) if _UNKNOWN in wrong else {}
             found |= {pointer("utterances", index, name): value for name, value in said.items()}
-        return {place: literal(value) for place, value in found.items() if value is not UNSET}
+        return {at: literal(value) for at, value in found.items() if value is not UNSET}
 
 
 _UNKNOWN = ""
-
-
-def _facts(dialogue: PublishedDialogue) -> dict[str, Value]:
-    """Return every fact by name, that of utterances as a column."""
-    own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
-    unknown = {index: some for index in dialogue.others if (some := dialogue.unknown(index))}
-    return own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}
+"""Stands for the fields that no documentation names."""

@@ -44,16 +44,12 @@ def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str,
 
 
 def _token(user: Value) -> str:
-    """Return a user id as it stands in a key: 4376 for 4376.0."""
-    if isinstance(user, str):
-        return user
-    text = user.decode() if isinstance(user, bytes) else literal(user)
-    if text.endswith(".0"):
-        return text[:-2]
-    if isinstance(user, bytes):
-        number = float(text)
-        return str(int(number)) if number.is_integer() and abs(number) < _EXACT else text
-    return text
+    """Return a user id as keys have it: 4376 for 4376.0."""
+    if not isinstance(user, bytes):
+        return user if isinstance(user, str) else literal(user)
+    text, number = user.decode(), float(user)
+    is_whole = number.is_integer() and abs(number) < _EXACT and not text.endswith(".0")
+    return str(int(number)) if is_whole else text.removesuffix(".0")
 
 
 _EXACT = 2.0**53

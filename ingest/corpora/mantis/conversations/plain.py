@@ -76,16 +76,16 @@ _DIALOGUE = pl.Struct(
 
 
 def plain_dialogues(raws: list[bytes]) -> pl.DataFrame:
-    """Decode the plain ones of some dialogues, a row each; ``place`` is the position in the list.
+    """Decode the plain ones of some dialogues, a row each; ``position`` is the position in the list.
 
     A name that is NaN is null. It all works without Python's lock.
     """
     texts = _texts(raws)
     is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)
-    places = is_plain.arg_true()
-    decoded = texts.gather(places).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
-    found = decoded.struct.unnest().with_columns(place=places)
-    return without(found, utterances(found).filter(~_TAKES_TURNS)["place"].to_list())
+    positions = is_plain.arg_true()
+    decoded = texts.gather(positions).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
+    found = decoded.struct.unnest().with_columns(position=positions)
+    return without(found, utterances(found).filter(~_TAKES_TURNS)["position"].to_list())
 
 
 _TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
@@ -96,16 +96,16 @@ _TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
 
 
 def utterances(dialogues: pl.DataFrame) -> pl.DataFrame:
-    """Return the utterances of plain dialogues, with ``owner`` (row of the dialogue), ``place`` and ``turn_index``."""
+    """Return the utterances of plain dialogues; ``owner`` is the row of the dialogue, ``position`` its own."""
     sizes = pl.col("utterances").list.len()
     owner = pl.int_range(pl.len(), dtype=pl.UInt32)
-    numbered = dialogues.select("place", "utterances", owner=owner, turn_index=pl.int_ranges(sizes, dtype=pl.Int32))
+    numbered = dialogues.select("position", "utterances", owner=owner, turn_index=pl.int_ranges(sizes, dtype=pl.Int32))
     return numbered.explode("utterances", "turn_index").unnest("utterances")
 
 
-def without(dialogues: pl.DataFrame, places: Collection[int]) -> pl.DataFrame:
+def without(dialogues: pl.DataFrame, positions: Collection[int]) -> pl.DataFrame:
     """Leave some dialogues out."""
-    return dialogues.filter(~pl.col("place").is_in(list(places))) if places else dialogues
+    return dialogues.filter(~pl.col("position").is_in(list(positions))) if positions else dialogues
 
 
 def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
@@ -119,7 +119,7 @@ def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
     lists = {name: columns.get(name, said.get_column(name, default=None)).to_list() for name in SPOKEN}
     lists["user_name"] = [NAN if name is None else name for name in lists["user_name"]]
     lists["user_id"] = [str(number).encode() for number in lists["user_id"]]
-    facts = dialogues.select(pl.exclude("utterances", "place"), pl.lit(None).alias("utterances")).rows(named=True)
+    facts = dialogues.select(pl.exclude("utterances", "position"), pl.lit(None).alias("utterances")).rows(named=True)
     start = 0
     for fact, size in zip(facts, sizes, strict=True):
         spoken = {name: column[start : start + size] for name, column in lists.items()}
@@ -132,11 +132,6 @@ def _texts(raws: list[bytes]) -> pl.Series:
     try:
         return pl.Series(raws, dtype=pl.Binary).cast(pl.String)
     except pl.exceptions.ComputeError:
-        return pl.Series([_text(raw) for raw in raws], dtype=pl.String)
-
-
-def _text(raw: bytes) -> str | None:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return None
+        texts = [raw.decode(errors="replace") for raw in raws]
+        found = [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]
+        return pl.Series(found, dtype=pl.String)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
@@ -10,7 +10,6 @@ import polars as pl
 from msgspec import Raw
 
 from ingest import decode, json_members
-from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
 from ingest.corpora.mantis.conversations.plain import plain_dialogues
 from ingest.corpora.mantis.files import Role
@@ -25,68 +24,50 @@ _AHEAD = 2
 """Batches that are decoded while one is worked through."""
 
 
-class Conversations:
-    """Reads the JSON files of one build; keeps keys and hashes of what it has yielded."""
-
-    def __init__(self, index: ContextIndex, shared: Collection[str]) -> None:
-        """Take the splits that have both a plain and an intent file."""
-        self._build = Build(index, shared)
-
-    def file(self, file: SourceFile, role: Role) -> Iterator[Outcome]:
-        """Read every dialogue of a file, then what the file is beside them."""
-        buffer = file.hold()
-        try:
-            pieces = _pieces(buffer.view)
-        except BadRecord as bad:
-            location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
-            yield reject(location, bad, bytes(buffer.view))
-            return
-        self._build.index.begin(role.split or "")
-        done = 0
-        for members, plain in _decoded(_members(pieces)):
-            done += sum(len(member.raw) for member in members)
-            buffer.release(done)
-            yield from Batch(self._build, file, role).read(members, plain)
-        yield FileEnvelope(file, {"orders": self._build.orders.listed}, len(pieces))
+def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outcome]:
+    """Read every dialogue of a file, then what the file is beside them."""
+    buffer = file.hold()
+    try:
+        pieces = _pieces(buffer.view)
+    except BadRecord as bad:
+        location = SourceLocation(file, subset=role.subset, split=role.split, size=file.size)
+        yield reject(location, bad, bytes(buffer.view))
+        return
+    build.index.begin(role.split or "")
+    done = 0
+    for members, plain in _decoded(_members(pieces)):
+        done += sum(len(member.raw) for member in members)
+        buffer.release(done)
+        yield from Batch(build, file, role).read(members, plain)
+    yield FileEnvelope(file, {"orders": list(build.orders)}, len(pieces))
 
 
 def _pieces(text: memoryview) -> list[tuple[str, Raw]]:
     """Split a file into keys and dialogues; BadRecord if it is not an object with whole numbers as keys."""
     if not _OBJECT.match(text):
-        raise _not_an_object(bytes(text))
+        try:
+            decode.decoder(Raw).decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise decode.json_problem(bytes(text), error) from error
+        raise BadRecord("MA-01", "not an object of dialogues")
     pieces = list(json_members.views(text, with_nan=True))
-    wrong = next((key for key, _ in pieces if not _is_number(key)), None)
-    if wrong is not None:
-        raise BadRecord("MA-01", f"the key {wrong!r} is not a whole number", pointer(wrong))
+    for key, _ in pieces:
+        try:
+            int(key)
+        except ValueError as error:
+            raise BadRecord("MA-01", f"the key {key!r} is not a whole number", pointer(key)) from error
     return pieces
 
 
-def _not_an_object(text: bytes) -> BadRecord:
-    """Find out whether a file is JSON of another kind, or none."""
-    try:
-        decode.decoder(Raw).decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return decode.json_problem(text, error)
-    return BadRecord("MA-01", "not an object of dialogues")
-
-
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
-
-
-def _is_number(key: str) -> bool:
-    try:
-        int(key)
-    except ValueError:
-        return False
-    return True
 
 
 def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
     """Copy dialogues out of a file, a batch at a time."""
     repeated = _repeated([key for key, _ in pieces])
     batch, size = list[Member](), 0
-    for place, (key, raw) in enumerate(pieces):
-        batch.append(Member(place, key, bytes(raw), repeated.get(place)))
+    for position, (key, raw) in enumerate(pieces):
+        batch.append(Member(position, key, bytes(raw), repeated.get(position)))
         size += len(batch[-1].raw)
         if size >= _TOGETHER:
             yield batch
@@ -96,9 +77,7 @@ def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
 
 
 def _repeated(keys: list[str]) -> dict[int, str]:
-    """Return the pointer of each dialogue whose key stands more than once: numbered, since quarantine has each once."""
-    if len(set(keys)) == len(keys):
-        return {}
+    """Return the pointer of each dialogue whose key occurs more than once, numbered from the second on."""
     times, seen = Counter(keys), Counter[str]()
     found = {}
     for index, key in enumerate(keys):

@@ -1,20 +1,21 @@
-"""A dialogue's place in a file: its record, its intents, and what the file states otherwise than an earlier one."""
+"""A dialogue in a file: its record, its intents (MA-08), and what an earlier file states otherwise."""
 
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.conversations.known import Known
-from ingest.corpora.mantis.conversations.labels import labels
 from ingest.corpora.mantis.files import CORPUS, SPLITS
-from ingest.corpora.mantis.format import KNOWN_FIELDS, keep
-from ingest.decode import pointer
+from ingest.corpora.mantis.format import KNOWN_FIELDS, Value, keep
+from ingest.corpora.mantis.intents import annotations, not_first, spaces
+from ingest.decode import dump_extra, pointer
 from ingest.outcomes import ReaderFinding, SourceLocation
 from ingest.rows import Record, Row
 
+TASK = "intent_prediction"
 _SHOWN = 3
 
 
@@ -23,53 +24,68 @@ def record(
 ) -> tuple[Record, list[ReaderFinding]]:
     """Add the record of a dialogue and its intents; returns it with what is wrong with them."""
     subset, split = location.subset or "", location.split or ""
-    row = location.record(
-        record_id(subset, split, location.record_index or 0), known.dialogue_id, standard_split=SPLITS[split]
-    )
-    said = labels(dialogue, row)
-    own: dict[str, Any] = {"lists": said.lists, "absent": said.absent, "differs": known.differs}
-    own = {name: value for name, value in own.items() if value}
-    if not known.is_new:
-        own["orders"] = dialogue.orders[0] if len(set(dialogue.orders)) == 1 else dialogue.orders
-    row.extra = _extra(dialogue, own)
-    rows += [row, *said.rows]
-    return row, said.findings + _disagreements(known)
+    key = record_id(subset, split, location.record_index or 0)
+    row = location.record(key, known.dialogue_id, standard_split=SPLITS[split])
+    is_labelled = "has_intent_labels" in dialogue.facts
+    intents: list[Value] = []
+    if is_labelled or dialogue.others:
+        intents = [dialogue.others.get(index, {}).get("intent", UNSET) for index in range(len(dialogue.orders))]
+    row.extra = _extra(dialogue, known, intents if is_labelled else [], intents)
+    rows.append(row)
+    for index, said in enumerate(intents):
+        rows += annotations(said or [], key, known.dialogue_id, index)
+    return row, [*_intent_findings(intents, is_labelled=is_labelled), *_disagreements(known)]
 
 
 def record_id(subset: str, split: str, index: int | str) -> str:
-    """Return the key of a record by its subset, its split and its place among the records of the file."""
+    """Return the key of a record by its subset, its split and its position among the records of the file."""
     return f"{CORPUS}/{subset}/{split}/{index}"
 
 
-def _disagreements(known: Known) -> list[ReaderFinding]:
+def _intent_pointer(index: int) -> str:
+    return pointer("utterances", index, "intent")
+
+
+def _intent_findings(intents: list[Value], *, is_labelled: bool) -> Iterator[ReaderFinding]:
+    """MA-08: utterances of a labelled dialogue that have no intents; and unusual ones, as a warning."""
+    unusual: list[str] = []
+    if is_labelled:
+        for index, said in enumerate(intents):
+            if said is UNSET or said is None:
+                detail = "no intents in a labelled dialogue"
+                yield ReaderFinding("MA-08", detail, pointer=_intent_pointer(index), task=TASK, turn_index=index)
+        if intents[0] is not UNSET and intents[0] is not None:
+            unusual += not_first(intents[0])
+    unusual += spaces([intent for said in intents for intent in said or []])
+    if unusual:
+        yield ReaderFinding("MA-08", "; ".join(unusual), pointer="", severity="warn")
+
+
+def _disagreements(known: Known) -> Iterator[ReaderFinding]:
     """MA-09 and MA-10: what another file says of the dialogue."""
-    findings = []
     if known.is_new and not known.is_first:
         detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
-        findings.append(ReaderFinding("MA-09", detail, pointer=""))
+        yield ReaderFinding("MA-09", detail, pointer="")
     if known.differs:
-        names = list(dict.fromkeys(place.rpartition("/")[2] for place in known.differs))
+        names = list(dict.fromkeys(at.rpartition("/")[2] for at in known.differs))
         shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
-        detail = f"an earlier file states otherwise: {shown}"
-        findings.append(ReaderFinding("MA-10", detail, pointer=next(iter(known.differs))))
-    return findings
+        yield ReaderFinding("MA-10", f"an earlier file states otherwise: {shown}", pointer=next(iter(known.differs)))
 
 
-def _extra(dialogue: PublishedDialogue, own: dict[str, Any]) -> str:
-    """Return ``extra``: the keys in published order, and what else there is to say."""
+def _extra(dialogue: PublishedDialogue, known: Known, labelled: list[Value], intents: list[Value]) -> str | None:
+    """Return ``extra``: the keys in published order, and what no row gives back."""
+    orders = dialogue.orders[0] if len(set(dialogue.orders)) == 1 else dialogue.orders
+    own: dict[str, Any] = {
+        "fields": list(dialogue.facts),
+        "lists": {_intent_pointer(index): said for index, said in enumerate(intents) if said in ([], None)},
+        "absent": [_intent_pointer(index) for index, said in enumerate(labelled) if said is UNSET],
+        "differs": known.differs,
+        "orders": None if known.is_new else Raw(msgspec.json.encode(orders)),
+    }
     unknown: dict[str, Any] = {}
     literals: dict[str, str] = {}
     for name, value in dialogue.facts.items():
         if name not in KNOWN_FIELDS:
             keep(pointer(name), value, unknown, literals)
     keep("has_intent_labels", dialogue.facts.get("has_intent_labels", UNSET), own, literals)
-    own |= {name: some for name, some in (("unknown", unknown), ("literals", literals)) if some}
-    if not own:
-        return fields(tuple(dialogue.facts))
-    return msgspec.json.encode({"fields": list(dialogue.facts)} | own).decode()
-
-
-@cache
-def fields(names: tuple[str, ...]) -> str:
-    """Return ``extra`` of a record that has nothing to say but the order of its keys."""
-    return msgspec.json.encode({"fields": names}).decode()
+    return dump_extra(own | {"unknown": unknown, "literals": literals})

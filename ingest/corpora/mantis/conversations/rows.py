@@ -3,20 +3,20 @@
 from collections import defaultdict
 from typing import Any, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
 from ingest.corpora.mantis.conversations.people import People, Person
 from ingest.corpora.mantis.files import CORPUS
 from ingest.corpora.mantis.format import keep, literal, text_of
-from ingest.decode import dump
+from ingest.decode import dump_extra
 from ingest.rows import Dialogue, Participant, Row
 
 TurnColumns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
 
 FLAGGED = tuple(f'{{"has_concatenated_utterances":{number}}}' for number in (0, 1))
-"""``extra`` of a dialogue that has nothing else to say, by the flag."""
+"""``extra`` of a dialogue whose columns give back all else, by the flag."""
 
 _INTEGERS = range(-(2**31), 2**31)
 """What an integer column holds."""
@@ -29,17 +29,16 @@ def add_dialogue(
     title, domain = dialogue.facts.get("title"), dialogue.facts["category"]
     shown = title if isinstance(title, str) else None
     rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", dialogue.started_at, _extra(dialogue)))
-    spoken = dialogue.spoken
-    facts = zip(spoken["actor_type"], spoken["user_id"], spoken["user_name"], strict=True)
+    spoken, roles = dialogue.spoken, dialogue.spoken["actor_type"]
+    facts = zip(roles, spoken["user_id"], spoken["user_name"], strict=True)
     cast = [people.person(user, name, domain, f"{dialogue_id}:{role}", rows) for role, user, name in facts]
-    first_roles = dict[str, str]()
-    for person, role in zip(cast, spoken["actor_type"], strict=True):
-        first_roles.setdefault(person.speaker_id, role)
-    rows += [Participant(dialogue_id, speaker_id, role) for speaker_id, role in first_roles.items()]
+    speakers = [person.speaker_id for person in cast]
+    first_roles = dict(zip(reversed(speakers), reversed(roles), strict=True))
+    rows += [Participant(dialogue_id, speaker_id, first_roles[speaker_id]) for speaker_id in dict.fromkeys(speakers)]
     turns["dialogue_id"] += [dialogue_id] * len(cast)
     turns["turn_index"] += range(len(cast))
-    turns["speaker_id"] += [person.speaker_id for person in cast]
-    turns["role"] += spoken["actor_type"]
+    turns["speaker_id"] += speakers
+    turns["role"] += roles
     turns["text"] += spoken["utterance"]
     turns["native_id"] += [value if isinstance(value, str) else None for value in spoken["id"]]
     turns["said_at"] += dialogue.times
@@ -47,17 +46,15 @@ def add_dialogue(
 
 
 def _extra(dialogue: PublishedDialogue) -> str | None:
-    title, time, flag = (
-        dialogue.facts.get(name, UNSET) for name in ("title", "dialog_time", "has_concatenated_utterances")
-    )
+    facts = dialogue.facts
     extra: dict[str, Any] = {}
     literals: dict[str, str] = {}
-    if title is not None and not isinstance(title, str):
-        keep("title", title, extra, literals)
-    if time != text_of(dialogue.started_at):
-        keep("dialog_time", time, extra, literals)
-    keep("has_concatenated_utterances", flag, extra, literals)
-    return dump(extra | ({"literals": literals} if literals else {}))
+    if not isinstance(facts.get("title"), str | None):
+        keep("title", facts["title"], extra, literals)
+    if facts.get("dialog_time", UNSET) != text_of(dialogue.started_at):
+        keep("dialog_time", facts.get("dialog_time", UNSET), extra, literals)
+    keep("has_concatenated_utterances", facts.get("has_concatenated_utterances", UNSET), extra, literals)
+    return dump_extra(extra | {"literals": literals})
 
 
 def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str | None:
@@ -70,16 +67,12 @@ def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str 
     if type(position) is not int or position not in _INTEGERS:
         literals["utterance_pos"] = literal(position)
     elif position != index + 1:
-        extra["utterance_pos"] = position
+        keep("utterance_pos", position, extra, literals)
     if time is not UNSET and time != text_of(dialogue.times[index]):
         literals["utterance_time"] = literal(time)
-    if native_id is not UNSET and native_id is not None and not isinstance(native_id, str):
+    if not isinstance(native_id, str | UnsetType | None):
         literals["id"] = literal(native_id)
     unknown: dict[str, Any] = {}
     for name, value in dialogue.unknown(index).items():
         keep(name, value, unknown, literals)
-    extra |= {"literals": literals, "fields": dialogue.orders[index], "unknown": unknown}
-    return dump({name: value for name, value in extra.items() if value or name in _STATED})
-
-
-_STATED = ("votes", "is_answer", "utterance_pos")
+    return dump_extra(extra | {"literals": literals, "fields": dialogue.orders[index], "unknown": unknown})

@@ -3,16 +3,17 @@
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ingest.corpora.mantis.context_index import ContextIndex
 from ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from ingest.corpora.mantis.intent_table.format import HEADER, line
-from ingest.corpora.mantis.intents import annotations, blanks, not_first
-from ingest.decode import BadRecord
+from ingest.corpora.mantis.intent_table.write import line
+from ingest.corpora.mantis.intents import annotations, not_first, spaces
+from ingest.decode import BadRecord, dump_extra
 from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
 from ingest.sources import SourceFile
+
+HEADER = ["conversation_id", "comment_pos", "annotations", "allocation"]
 
 
 class _Line(NamedTuple):
@@ -21,15 +22,6 @@ class _Line(NamedTuple):
     cells: list[str]
     text: str
     problem: str = ""
-
-
-class _Row(NamedTuple):
-    """What a row says."""
-
-    conversation: str
-    turn_index: int
-    intents: list[str]
-    split: str
 
 
 def read_table(file: SourceFile, index: ContextIndex) -> Iterator[Outcome]:
@@ -79,60 +71,58 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line([], "".join(taken))
 
 
-@dataclass
 class _Table:
     """A table on its way in."""
 
-    file: SourceFile
-    newline: str
-    index: ContextIndex
-    seen: set[tuple[str, str, int]] = field(default_factory=set)
-    """Utterances that have a row: split, conversation and turn."""
+    def __init__(self, file: SourceFile, newline: str, index: ContextIndex) -> None:
+        self._file, self._newline, self._index = file, newline, index
+        self._labelled = set[tuple[str, str, int]]()
+        """Utterances that have a row: split, key and turn."""
 
     def record(self, number: int, row: _Line) -> Loaded | Rejected:
-        """Turn one row into its record, or say why it can't be one."""
+        """Turn one row into its record, or reject it."""
         raw = row.text.encode()
-        named = row.cells if len(row.cells) == len(HEADER) else ["", "", "", ""]
-        split = named[3] if named[3] in SPLITS else None
-        location = SourceLocation(self.file, f"/{number}", INTENTS_CSV, None, split, number, named[0] or None, len(raw))
+        key, _, _, split = row.cells if len(row.cells) == len(HEADER) else [""] * len(HEADER)
+        known_split = split if split in SPLITS else None
+        location = SourceLocation(
+            self._file, f"/{number}", INTENTS_CSV, None, known_split, number, key or None, len(raw)
+        )
         try:
-            said = self._checked(row)
+            dialogue_id, turn, intents = self._checked(row)
         except BadRecord as bad:
             return reject(location, bad, raw)
         record_id = f"{CORPUS}/{INTENTS_CSV}/{number}"
-        dialogue_id = self.index.dialogue(said.split, said.conversation)
-        is_plain = row.text == line(said.conversation, said.turn_index, said.intents, said.split, self.newline)
-        extra = {} if is_plain else {"raw": row.text}
-        record = location.record(record_id, dialogue_id, standard_split=SPLITS[said.split], extra=extra)
-        odd = "; ".join(self._warnings(said))
-        findings = [ReaderFinding("MA-08", odd, pointer="", severity="warn")] if odd else []
-        rows = annotations(said.intents, record_id, dialogue_id, said.turn_index)
-        return Loaded(location, [record, *rows], findings)
+        record = location.record(record_id, dialogue_id, standard_split=SPLITS[split])
+        if row.text != line(key, turn, intents, split, self._newline):
+            record.extra = dump_extra({"raw": row.text})
+        unusual = "; ".join(self._warnings(split, key, turn, intents))
+        findings = [ReaderFinding("MA-08", unusual, pointer="", severity="warn")] if unusual else []
+        return Loaded(location, [record, *annotations(intents, record_id, dialogue_id, turn)], findings)
 
-    def _checked(self, row: _Line) -> _Row:
-        """Read a row; raises BadRecord MA-08 where it names no utterance."""
+    def _checked(self, row: _Line) -> tuple[str | None, int, list[str]]:
+        """Return dialogue, turn and intents of a row; BadRecord MA-08 where it names no utterance."""
         if row.problem or len(row.cells) != len(HEADER):
             raise BadRecord("MA-08", row.problem or f"{len(row.cells)} cells instead of {len(HEADER)}")
-        conversation, position, intents, split = row.cells
+        key, position, intents, split = row.cells
         if split not in SPLITS:
             raise BadRecord("MA-08", f"the allocation {split!r} is none of {', '.join(SPLITS)}")
         try:
             number = int(position)
         except ValueError as error:
             raise BadRecord("MA-08", f"the comment_pos {position!r} is not a whole number") from error
-        size = self.index.size(split, conversation)
-        if size is None and self.index.known(split):
-            raise BadRecord("MA-08", f"{split} has no conversation {conversation!r}")
-        if number < 1 or (size is not None and number > size):
-            raise BadRecord("MA-08", f"comment_pos {number} of a conversation of {size or 'some'} utterances")
-        return _Row(conversation, number - 1, intents.split(","), split)
+        dialogue = self._index.find(split, key)
+        if dialogue is None and self._index.known(split):
+            raise BadRecord("MA-08", f"{split} has no dialogue {key!r}")
+        if number < 1 or (dialogue and number > dialogue.size):
+            size = dialogue.size if dialogue else "some"
+            raise BadRecord("MA-08", f"comment_pos {number} of a dialogue of {size} utterances")
+        return dialogue.dialogue_id if dialogue else None, number - 1, intents.split(",")
 
-    def _warnings(self, said: _Row) -> Iterator[str]:
+    def _warnings(self, split: str, key: str, turn: int, intents: list[str]) -> Iterator[str]:
         """MA-08, as warnings."""
-        utterance = said.split, said.conversation, said.turn_index
-        if utterance in self.seen:
+        if (split, key, turn) in self._labelled:
             yield "an earlier row labels this utterance; the authors' code takes the last one"
-        self.seen.add(utterance)
-        if said.turn_index == 0:
-            yield from not_first(said.intents)
-        yield from blanks(said.intents)
+        self._labelled.add((split, key, turn))
+        if turn == 0:
+            yield from not_first(intents)
+        yield from spaces(intents)

@@ -1,6 +1,6 @@
 """Takes a block of a response-ranking TSV apart: one context, the right response, and the wrong ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ingest.corpora.mantis.ranking.format import cells, plain, row
@@ -14,34 +14,47 @@ _FEWEST = 2
 class Block(NamedTuple):
     """A block whose rows fit together."""
 
+    raw: RawBlock
     context: list[str]
     response: str
-    new: dict[int, bytes | bytearray]
-    """The wrong responses that are not known by their cell's hash, in UTF-8, by position."""
+    wrong: list[str | bytes | bytearray]
+    """The wrong responses: the keys of those that are known by their cell's hash, the UTF-8 of the others."""
     written: dict[str, str]
     """Rows that are not written as the csv module would, by position."""
 
 
-def parse(block: RawBlock, known: Sequence[object], size: int, carriage: bytes) -> Block:
+def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: bytes) -> Block:
     """Take a block of ``size`` rows apart; ``carriage`` is what stands before each newline.
 
-    ``known`` is None for each tail whose text is not known. Raises BadRecord MA-06 where the rows do not fit
-    together, UnicodeDecodeError for bytes that are no UTF-8.
+    ``known`` has the keys of texts by the hashes of their cells. The contexts of a block were compared as bytes: of a
+    file of gigabytes all but the candidates is repetition. Raises BadRecord MA-06 where the rows do not fit together,
+    UnicodeDecodeError for bytes that are not UTF-8.
     """
     end = carriage.decode()
     head = block.head.decode()
-    label, *words = cells(head.removesuffix(end))
-    if label != "1":
-        raise misfit(f"the block begins with the label {label[:20]!r}, expected 1", 0)
-    if len(words) < _FEWEST:
-        raise misfit("fewer than 3 columns", 0)
+    *context, response = _words(head.removesuffix(end), "1", 0)
     if len(block) != size:
         raise misfit(f"{len(block)} rows of one context, expected {size}", 0)
-    *context, response = words
-    written = {} if row(["1", *words]) + end == head else {"0": head}
-    new = _new(block, known, context, carriage, written)
-    b"\n".join(new.values()).decode()  # a broken one must be found before any of them becomes a row
-    return Block(context, response, new, written)
+    written = {} if row(["1", *context, response]) + end == head else {"0": head}
+    is_plain = block.begin == row(["0", *context, ""]).encode()
+
+    def wrong(tail: bytes | bytearray, position: int) -> bytes | bytearray:
+        text = plain(tail.removesuffix(carriage)) if is_plain and tail.endswith(carriage) else None
+        if text is not None:
+            return text
+        whole = (block.begin + tail).decode()
+        words = _words(whole.removesuffix(end), "0", position)
+        if words[:-1] != context:
+            raise misfit("another context than in the first row of the block", position)
+        if row(["0", *words]) + end != whole:
+            written[str(position)] = whole
+        return words[-1].encode()
+
+    keys = map(known.get, block.fingerprints) if is_plain else [None] * len(block.tails)
+    found = [key or wrong(tail, at) for at, (key, tail) in enumerate(zip(keys, block.tails, strict=True), 1)]
+    # One that is not UTF-8 must be found before any of them becomes a row.
+    b"\n".join([text for text in found if not isinstance(text, str)]).decode()
+    return Block(block, context, response, found, written)
 
 
 def misfit(detail: str, position: int) -> BadRecord:
@@ -49,37 +62,11 @@ def misfit(detail: str, position: int) -> BadRecord:
     return BadRecord("MA-06", detail, f"/{position}")
 
 
-def _new(
-    block: RawBlock, known: Sequence[object], context: list[str], carriage: bytes, written: dict[str, str]
-) -> dict[int, bytes | bytearray]:
-    """Return the wrong responses that are not known; adds to ``written`` the rows that are written in their own way.
-
-    The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
-    """
-    end = carriage.decode()
-    is_plain = block.begin == row(["0", *context, ""]).encode()
-    found: dict[int, bytes | bytearray] = {}
-    for position, tail in enumerate(block.tails, 1):
-        if is_plain and known[position - 1] is not None:
-            continue
-        text = plain(tail.removesuffix(carriage)) if is_plain and tail.endswith(carriage) else None
-        if text is None:
-            whole = (block.begin + tail).decode()
-            candidate = _candidate(whole.removesuffix(end), context, position)
-            if row(["0", *context, candidate]) + end != whole:
-                written[str(position)] = whole
-            text = candidate.encode()
-        found[position] = text
-    return found
-
-
-def _candidate(text: str, context: list[str], position: int) -> str:
-    """Return the candidate of a row that is written in another way; BadRecord where it is none of the block's."""
+def _words(text: str, expected: str, position: int) -> list[str]:
+    """Return context and candidate of a row; BadRecord where it has another label, or too few cells."""
     label, *words = cells(text)
-    if label != "0":
-        raise misfit(f"the label {label[:20]!r}, expected 0", position)
+    if label != expected:
+        raise misfit(f"the label {label[:20]!r}, expected {expected}", position)
     if len(words) < _FEWEST:
         raise misfit("fewer than 3 columns", position)
-    if words[:-1] != context:
-        raise misfit("another context than in the first row of the block", position)
-    return words[-1]
+    return words

@@ -21,24 +21,13 @@ _PEEKED = 3
 
 
 class Ranking:
-    """Reads the TSVs of one build; texts that occur again are stored once."""
+    """One TSV and its lookup file, which has the dialogue's key of each row; all files of a build share ``texts``."""
 
-    def __init__(self, index: ContextIndex) -> None:
-        self._index = index
-        self._texts = Texts(CORPUS)
-
-    def pair(self, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> Iterator[Outcome]:
-        """Read every block of a TSV; ``lookup`` has the dialogue's key of each row."""
-        yield from _Pair(self._index, Rows(self._texts), tsv, lookup, role).read()
-
-
-class _Pair:
-    """One TSV and its lookup file on their way in."""
-
-    def __init__(self, index: ContextIndex, rows: Rows, tsv: SourceFile, lookup: SourceFile | None, role: Role) -> None:
-        self._index, self._rows = index, rows
-        self._tsv, self._lookup, self._role = tsv, lookup, role
-        self._split = role.split or ""
+    def __init__(
+        self, index: ContextIndex, texts: Texts, tsv: SourceFile, lookup: SourceFile | None, role: Role
+    ) -> None:
+        self._index, self._rows = index, Rows(texts)
+        self._tsv, self._role, self._split = tsv, role, role.split or ""
         self._size = RANKING[role.subset] + 1
         self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
         self._run = self._number = 0
@@ -58,10 +47,10 @@ class _Pair:
                 yield from self._rows.taken(self._tsv)
         yield from self._rows.taken(self._tsv)
         yield FileEnvelope(self._tsv, self._lines.envelope(), count)
-        if self._lookup and self._keys:
+        if self._keys:
             if surplus := list(keys):
-                yield self._rejected_keys(surplus, self._keys.count - len(surplus), count)
-            yield FileEnvelope(self._lookup, self._keys.envelope())
+                yield self._rejected_keys(self._keys, surplus, self._keys.count - len(surplus), count)
+            yield FileEnvelope(self._keys.file, self._keys.envelope())
 
     def _sized(self, first: list[RawBlock]) -> Iterator[ReaderFinding]:
         """Take the size of the first blocks for that of all where it is another than the published one."""
@@ -74,19 +63,17 @@ class _Pair:
     def _block(self, raw: RawBlock, keys: list[bytes], index: int) -> Iterator[Rejected]:
         """Add a block to the rows, or yield what is rejected of both files."""
         self._follow(raw, keys)
-        known = [self._rows.known.get(fingerprint) for fingerprint in raw.fingerprints]
         try:
-            block = parse(raw, known, self._size, self._lines.carriage)
+            block = parse(raw, self._rows.known, self._size, self._lines.carriage)
             key = self._checked_key(raw, keys)
         except (BadRecord, UnicodeDecodeError) as bad:
             yield from self._rejected(raw, keys, index, bad)
             return
-        found, extra = None, dict[str, object]()
+        found = run = None
         if key is not None:
             found = self._index.context(self._split, key, block.context, block.response, self._number)
-            extra = {"run": self._run}
-        doubts = list(self._doubts(found, key))
-        self._rows.add(self._location(raw, key, index), raw, block, known, found, extra, doubts)
+            run = self._run
+        self._rows.add(self._location(raw, key, index), block, found, run, self._doubts(found, key))
 
     def _follow(self, raw: RawBlock, keys: list[bytes]) -> None:
         """Keep count of the blocks that one dialogue has in succession."""
@@ -106,12 +93,12 @@ class _Pair:
         if not keys[0].endswith(self._keys.carriage):
             raise misfit("the line of the lookup file has another end than its first line", 0)
         key = keys[0].removesuffix(self._keys.carriage).decode()
-        if self._index.known(self._split) and self._index.dialogue(self._split, key) is None:
+        if self._index.known(self._split) and self._index.find(self._split, key) is None:
             raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
         return key
 
     def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
-        """Say in what a block is not what the dialogues would give."""
+        """List how a block differs from what the dialogues would give."""
         if key is None or not self._index.known(self._split):
             return
         if found is None:
@@ -132,16 +119,13 @@ class _Pair:
         rows = self._lines.joined(raw.rows, is_last=raw.is_last)
         detail = f"rows {raw.line + 1:,} to {raw.line + len(raw):,}: {problem.detail}"
         yield Rejected(self._location(raw, None, index), problem.rule, detail, rows)
-        if keys:
-            yield self._rejected_keys(keys, raw.line, index)
+        if self._keys and keys:
+            yield self._rejected_keys(self._keys, keys, raw.line, index)
 
-    def _rejected_keys(self, keys: list[bytes], line: int, index: int) -> Rejected:
+    def _rejected_keys(self, lines: Lines, keys: list[bytes], line: int, index: int) -> Rejected:
         """Reject lines of the lookup file whose rows are rejected or not there."""
-        lines, file = self._keys, self._lookup
-        assert lines is not None  # noqa: S101 - there are keys
-        assert file is not None  # noqa: S101
         raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
-        location = SourceLocation(file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
+        location = SourceLocation(lines.file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
         return Rejected(location, "MA-06", "the keys of rows that are rejected or not there", raw)
 
 

@@ -1,15 +1,14 @@
 """A block of a response-ranking TSV to its record and candidates, and what is unusual about it (MA-07)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from ingest.corpora.mantis.context_index import Context
-from ingest.corpora.mantis.files import SPLITS
+from ingest.corpora.mantis.files import CORPUS, SPLITS
 from ingest.corpora.mantis.ranking.block import Block
-from ingest.corpora.mantis.ranking.tsv import RawBlock
 from ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
-from ingest.rows import Candidate, ColumnBatch, Record, Row
+from ingest.rows import Candidate, ColumnBatch, Row
 from ingest.sources import SourceFile
 from ingest.texts import Texts
 
@@ -39,32 +38,30 @@ class Rows:
         self._findings: list[ReaderFinding] = []
 
     def add(
-        self,
-        location: SourceLocation,
-        raw: RawBlock,
-        block: Block,
-        known: Sequence[str | None],
-        found: Context | None,
-        extra: dict[str, object],
-        doubts: list[str],
+        self, location: SourceLocation, block: Block, found: Context | None, run: int | None, doubts: Iterable[str]
     ) -> None:
-        """Add a block: ``known`` has the keys of known wrong responses, ``found`` its place in the dialogue."""
-        text_ids = [self._texts.id_of_bytes(block.response.encode(), self._rows), *self._wrong(raw, block, known)]
-        extra = {"line": raw.line, "example": self._examples, "size": len(raw), **extra}
+        """Add a block: ``found`` is its context in the dialogue, ``run`` the row with which those of its key begin."""
+        text_ids = [self._texts.id_of_bytes(block.response.encode(), self._rows), *self._wrong(block)]
+        extra: dict[str, object] = {"line": block.raw.line, "example": self._examples, "size": len(text_ids)}
+        if run is not None:
+            extra["run"] = run
         if found is None:
             extra["own_texts"] = self._texts.ids(block.context, self._rows)
         if block.written:
             extra["written"] = block.written
-        record_id = f"mantis/{location.subset}/{location.split}/{location.record_index}"
+        record_id = f"{CORPUS}/{location.subset}/{location.split}/{location.record_index}"
         dialogue_id, turn = (found.dialogue_id, found.turn_index) if found else (None, None)
         record = location.record(record_id, dialogue_id, standard_split=SPLITS[location.split or ""])
         record.extra = msgspec.json.encode(extra).decode()
         self._rows.append(record)
-        self._batches.append(_candidates(record, turn, text_ids))
+        shared = {"record_id": record_id, "turn_index": turn, "candidate_set": record.subset, "item_index": 0}
+        is_gold = [True] + [False] * (len(text_ids) - 1)
+        columns = {"position": list(range(len(text_ids))), "text_id": text_ids, "is_gold": is_gold}
+        self._batches.append(ColumnBatch(Candidate, shared | {"dialogue_id": dialogue_id}, columns))
         self._bytes += location.size
-        self._examples += len(raw)
-        if odd := [*doubts, *self._warnings(text_ids)]:
-            finding = ReaderFinding("MA-07", "; ".join(odd), turn_index=turn)
+        self._examples += len(text_ids)
+        if unusual := [*doubts, *self._warnings(text_ids)]:
+            finding = ReaderFinding("MA-07", "; ".join(unusual), turn_index=turn)
             self._findings.append(location.finding(finding, record_id))
 
     def taken(self, file: SourceFile) -> Iterator[LoadedBatch]:
@@ -74,19 +71,25 @@ class Rows:
             yield LoadedBatch(file, count, self._bytes, self._rows, self._batches, self._findings, held)
         self._clear()
 
-    def _wrong(self, raw: RawBlock, block: Block, known: Sequence[str | None]) -> list[str]:
-        """Return the keys of the wrong responses; those that are new are known from now on."""
-        new = {position: self._texts.id_of_bytes(text, self._rows) for position, text in block.new.items()}
-        self._numeric |= {new[position]: text.decode() for position, text in block.new.items() if text.isdigit()}
+    def _wrong(self, block: Block) -> Iterator[str]:
+        """Yield the keys of the wrong responses; those that are new are known from now on."""
         if len(self.known) > _MOST_KNOWN:
             self.known.clear()
-        if raw.fingerprints and not block.written:  # all of them are written as the csv module would
-            self.known |= {raw.fingerprints[position - 1]: text_id for position, text_id in new.items()}
-        text_ids = {position: text_id for position, text_id in enumerate(known, 1) if text_id} | new
-        return [text_ids[position] for position in range(1, len(raw))]
+        fingerprints = block.raw.fingerprints
+        is_plain = fingerprints and not block.written  # all of them are written as the csv module would
+        for index, text in enumerate(block.wrong):
+            if isinstance(text, str):
+                yield text
+                continue
+            text_id = self._texts.id_of_bytes(text, self._rows)
+            if text.isdigit():
+                self._numeric[text_id] = text.decode()
+            if is_plain:
+                self.known[fingerprints[index]] = text_id
+            yield text_id
 
     def _warnings(self, text_ids: list[str]) -> Iterator[str]:
-        """Say what a ranking should not have among its wrong responses."""
+        """List what a ranking should not have among its wrong responses."""
         right, *wrong = text_ids
         if right in wrong:
             yield f"wrong response {wrong.index(right) + 1} is the right one"
@@ -95,15 +98,3 @@ class Rows:
         numeric = [self._numeric[text_id] for text_id in wrong if text_id in self._numeric] if self._numeric else []
         if numeric:
             yield f"{len(numeric)} wrong responses are bare numbers, such as {numeric[0]}"
-
-
-def _candidates(record: Record, turn: int | None, text_ids: list[str]) -> ColumnBatch:
-    shared = {
-        "record_id": record.record_id,
-        "turn_index": turn,
-        "candidate_set": record.subset,
-        "item_index": 0,
-        "dialogue_id": record.dialogue_id,
-    }
-    positions, is_gold = list(range(len(text_ids))), [True] + [False] * (len(text_ids) - 1)
-    return ColumnBatch(Candidate, shared, {"position": positions, "text_id": text_ids, "is_gold": is_gold})

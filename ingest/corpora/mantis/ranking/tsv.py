@@ -49,12 +49,8 @@ class Lines:
 
     def envelope(self) -> dict[str, object]:
         """Return what the file says beside its lines."""
-        extra: dict[str, object] = {"lines": self.count}
-        if self.carriage:
-            extra["line_end"] = "\r\n"
-        if self.lacks_final_newline:
-            extra["lacks_final_newline"] = True
-        return extra
+        line_end = {"line_end": "\r\n"} if self.carriage else {}
+        return {"lines": self.count, **line_end} | ({"lacks_final_newline": True} if self.lacks_final_newline else {})
 
 
 @dataclass(slots=True)

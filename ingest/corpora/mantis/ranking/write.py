@@ -1,13 +1,13 @@
 """Blocks back to the lines of a TSV, and their keys to the lines of its lookup file, byte for byte."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
+from msgspec.json import decode
 
 from ingest.corpora.mantis.context_index import WINDOW
-from ingest.corpora.mantis.files import Role
+from ingest.corpora.mantis.files import RANKING, Role
 from ingest.corpora.mantis.ranking.format import row
 from ingest.rows import Record
 from ingest.stored_record import StoredRecord
@@ -23,16 +23,17 @@ class _FileExtra(Struct):
         """What each line ends with."""
         return self.line_end.encode()
 
+    def as_last(self, text: bytes) -> bytes:
+        """Return the last lines of the file as it has them."""
+        return text.removesuffix(self.end) if self.lacks_final_newline else text
+
 
 class _RecordExtra(Struct):
-    line: int
-    size: int
+    line: int = 0
+    size: int = 0
     own_texts: list[str] | None = None
     written: dict[int, str] = {}
-
-
-class _LookupExtra(Struct):
-    runs: list[tuple[str, int]]
+    runs: list[tuple[str, int]] = []
 
 
 class Rankings:
@@ -41,68 +42,50 @@ class Rankings:
     def __init__(self) -> None:
         self._keys: defaultdict[Role, list[tuple[int, bytes, int]]] = defaultdict(list)
         """First line, key (or lines as they came, with count 0), and number of lines."""
+        self._lookups: list[tuple[Role, list[StoredRecord]]] = []
 
-    def tsv(self, envelope: StoredRecord, blocks: Iterator[StoredRecord], role: Role) -> Iterator[tuple[str, bytes]]:
-        """Write a TSV block by block; a rejected block as it came."""
-        extra = msgspec.json.decode(envelope.file.extra or "{}", type=_FileExtra)
-        yield envelope.path, b""
-        left = extra.lines
-        for block in blocks:
-            text = block.raw
-            if text is None:
-                self._keep_key(block, role)
-                text = _lines(block, extra.end)
+    def write(self, first: StoredRecord, following: Iterator[StoredRecord], role: Role) -> Iterator[bytes]:
+        """Write a TSV block by block, a rejected block as it came; a lookup file is put off."""
+        if role.subset not in RANKING:
+            self._lookups.append((role, [first, *following]))
+            return
+        file = _file_extra(first)
+        left = file.lines
+        yield b""
+        for block in following:
+            if block.raw is not None:
+                left -= block.raw.count(b"\n")
+                yield block.raw
+                continue
+            self._keep_key(block, role)
+            text = lines(block)
             left -= text.count(b"\n")
-            is_end = not left and block.raw is None and extra.lacks_final_newline
-            yield block.path, text.removesuffix(extra.end) if is_end else text
+            yield text if left else file.as_last(text)
 
-    def lookup(
-        self, envelope: StoredRecord, rejected: Iterable[StoredRecord], role: Role
-    ) -> Iterator[tuple[str, bytes]]:
-        """Write the keys of all lines; to be called when the TSV has been written."""
-        extra = msgspec.json.decode(envelope.file.extra or "{}", type=_FileExtra)
-        yield envelope.path, b""
-        keys = self._keys[Role(role.subset.removesuffix("_lookup"), role.split)]
-        keys += [(int(one.pointer[1:]), one.raw, 0) for one in rejected if one.raw is not None]
-        keys.sort(key=lambda some: some[0])
-        for number, (line, key, count) in enumerate(keys):
-            text = (key + extra.end) * count if count else key
-            is_end = number == len(keys) - 1 and line + count == extra.lines and extra.lacks_final_newline
-            yield envelope.path, text.removesuffix(extra.end) if is_end and count else text
+    def lookups(self) -> Iterator[tuple[str, bytes]]:
+        """Write the lookup files (path, piece), when all TSVs have been written."""
+        for role, (first, *following) in self._lookups:
+            if following and following[0].record:
+                yield first.path, runs(following[0])
+                continue
+            file = _file_extra(first)
+            yield first.path, b""
+            keys = self._keys[Role(role.subset.removesuffix("_lookup"), role.split)]
+            keys += [(int(one.pointer[1:]), one.raw, 0) for one in following if one.raw is not None]
+            for line, key, count in sorted(keys):
+                text = (key + file.end) * count or key
+                yield first.path, file.as_last(text) if count and line + count == file.lines else text
 
     def _keep_key(self, block: StoredRecord, role: Role) -> None:
         """Keep the key of a block and its number of rows."""
-        record = block.record
-        assert record is not None  # noqa: S101 - only quarantined ones have none
-        extra = _extra(record)
-        if record.native_id is not None:
-            self._keys[role].append((extra.line, record.native_id.encode(), extra.size))
+        extra = _extra(block.loaded)
+        if block.loaded.native_id is not None:
+            self._keys[role].append((extra.line, block.loaded.native_id.encode(), extra.size))
 
 
 def lines(block: StoredRecord) -> bytes:
     """Write the lines of one block, with the line ends of its file."""
-    return _lines(block, msgspec.json.decode(block.file.extra or "{}", type=_FileExtra).end)
-
-
-def runs(stored: StoredRecord) -> bytes:
-    """Write a lookup file that came without its TSV."""
-    record = stored.record
-    assert record is not None  # noqa: S101 - it is one record
-    extra = msgspec.json.decode(stored.file.extra or "{}", type=_FileExtra)
-    found = msgspec.json.decode(record.extra or "{}", type=_LookupExtra).runs
-    text = b"".join((key.encode() + b"\n") * count for key, count in found)
-    return text.removesuffix(extra.end) if extra.lacks_final_newline else text
-
-
-def own_texts(record: Record) -> list[str]:
-    """List the texts of a context that the block keeps by itself."""
-    return _extra(record).own_texts or []
-
-
-def _lines(block: StoredRecord, end: bytes) -> bytes:
-    record = block.record
-    assert record is not None  # noqa: S101 - only quarantined ones have none
-    extra = _extra(record)
+    extra, end = _extra(block.loaded), _file_extra(block).end
     written = {position: text.encode() + b"\n" for position, text in extra.written.items()}
     context = _context(block, extra)
     found = []
@@ -111,6 +94,17 @@ def _lines(block: StoredRecord, end: bytes) -> bytes:
         text = block.texts[candidate.text_id or ""]
         found.append(written.get(candidate.position) or row([label, *context, text]).encode() + end)
     return b"".join(found)
+
+
+def runs(stored: StoredRecord) -> bytes:
+    """Write a lookup file that came without its TSV."""
+    found = _extra(stored.loaded).runs
+    return _file_extra(stored).as_last(b"".join((key.encode() + b"\n") * count for key, count in found))
+
+
+def own_texts(record: Record) -> list[str]:
+    """List the texts of a context that the block keeps by itself."""
+    return _extra(record).own_texts or []
 
 
 def _context(block: StoredRecord, extra: _RecordExtra) -> list[str]:
@@ -122,4 +116,8 @@ def _context(block: StoredRecord, extra: _RecordExtra) -> list[str]:
 
 
 def _extra(record: Record) -> _RecordExtra:
-    return msgspec.json.decode(record.extra or "{}", type=_RecordExtra)
+    return decode(record.extra or "{}", type=_RecordExtra)
+
+
+def _file_extra(stored: StoredRecord) -> _FileExtra:
+    return decode(stored.file.extra or "{}", type=_FileExtra)
