@@ -15,7 +15,7 @@ from typing import Any
 COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 """A command as Python starts it, for tests that stop it, limit it or leave it."""
 
-_USED = ["talkhouse.cli", "talkhouse.build.staging", "talkhouse.query.run_query"]
+_USED = ["talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"]
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload([*_USED, "pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils"])
 
