@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Every property test is in all three.
 
-LANES = {"quick": 0.2, "slow": 1, "long": 4}
+LANES = {"quick": 0.1, "slow": 1, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""
 
 for _name, _share in LANES.items():
