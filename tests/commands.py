@@ -15,9 +15,11 @@ from typing import Any
 COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 """A command as Python starts it, for tests that stop it, limit it or leave it."""
 
-_USED = ["talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"]
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload([*_USED, "pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils"])
+_OURS = ["talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"]
+# Not talkhouse.cli, which asks for the width of the terminal when it is imported; Typer's adapters import Pydantic.
+_THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils", "typer._adapters"]
+_processes.set_forkserver_preload(_OURS + _THEIRS)
 
 
 def run(
