@@ -77,7 +77,7 @@ class Catalogue:
         """Every schema that a macro or view lives in."""
         return sorted({query.schema for query in (*self.written_macros, *self.written_views)})
 
-    @cached_property
+    @property
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would."""
         state = sha256()

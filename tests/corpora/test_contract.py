@@ -2,13 +2,13 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-import talkhouse
 from ingest.common_rules import COMMON_RULES
 from ingest.corpus import Corpus
 from ingest.registry import corpora, sample_of
@@ -183,16 +183,23 @@ def test_the_grain_is_unique(query: Query, con: duckdb.DuckDBPyConnection) -> No
     assert con.execute(doubled).fetchall() == []
 
 
-@pytest.mark.parametrize("view", VIEWS.views, ids=lambda view: view.full_name)
-def test_a_view_works_under_attach_and_says_what_it_is(view: Query, sample: Path) -> None:
+@pytest.fixture(scope="module")
+def attached(sample: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that has attached the sample under another name."""
     with duckdb.connect() as con:
         con.execute(f"attach '{sample}' as another_name (read_only)")
-        there = con.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
-        comment = con.execute(
-            "select comment from duckdb_views() where schema_name = ? and view_name = ?", [view.schema, view.name]
-        ).fetchall()
-    with talkhouse.open(sample) as con:
-        assert there == con.execute(f"select count(*) from {view.full_name}").fetchall()
+        yield con
+
+
+@pytest.mark.parametrize("view", VIEWS.views, ids=lambda view: view.full_name)
+def test_a_view_works_under_attach_and_says_what_it_is(
+    view: Query, attached: duckdb.DuckDBPyConnection, con: duckdb.DuckDBPyConnection
+) -> None:
+    there = attached.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
+    comment = attached.execute(
+        "select comment from duckdb_views() where schema_name = ? and view_name = ?", [view.schema, view.name]
+    ).fetchall()
+    assert there == con.execute(f"select count(*) from {view.full_name}").fetchall()
     assert comment == [(view.comment,)]
 
 

@@ -71,12 +71,18 @@ def execute(path: Path, statement: str) -> None:
         con.execute(statement)
 
 
-@pytest.fixture
-def new(tmp_path: Path) -> Path:
-    """An empty database of today's schema."""
-    path = tmp_path / "new.duckdb"
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database that all migrations have made; a test takes a copy."""
+    path = tmp_path_factory.mktemp("upgraded") / "new.duckdb"
     migrations.upgrade(path)
     return path
+
+
+@pytest.fixture
+def new(upgraded: Path, tmp_path: Path) -> Path:
+    """An empty database of today's schema."""
+    return Path(shutil.copyfile(upgraded, tmp_path / "new.duckdb"))
 
 
 @pytest.fixture

@@ -137,15 +137,22 @@ NOT_THERE = [
 """What DuckDB knows nothing of, or does not let a reading query do, in the sandbox and out of it."""
 
 
+@pytest.fixture(scope="module")
+def files(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
+    """A warehouse and files that a query might reach for, in a folder, with what they hold."""
+    folder = tmp_path_factory.mktemp("sandbox")
+    shutil.copy(sample, folder / "w.duckdb")
+    (folder / "mine.csv").write_text("a,b\n1,secret\n")
+    duckdb.execute(f"copy (select 'secret' as b) to '{folder}/mine.parquet'")
+    return {path: path.read_bytes() for path in folder.rglob("*")}
+
+
 @pytest.fixture
-def folder(sample: Path, tmp_path: Path) -> Iterator[Path]:
-    """A folder with a warehouse of its own and files that a query might reach for; a test may change none of it."""
-    shutil.copy(sample, tmp_path / "w.duckdb")
-    (tmp_path / "mine.csv").write_text("a,b\n1,secret\n")
-    duckdb.execute(f"copy (select 'secret' as b) to '{tmp_path}/mine.parquet'")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*")}
-    yield tmp_path
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*")} == before
+def folder(files: dict[Path, bytes]) -> Iterator[Path]:
+    """The folder of these files; a test may change none of them and make no other."""
+    (folder,) = {path.parent for path in files}
+    yield folder
+    assert {path: path.read_bytes() for path in folder.rglob("*")} == files
 
 
 def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:

@@ -133,12 +133,10 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize("query", STATEMENTS)
-@pytest.mark.parametrize("query_format", list(QueryFormat))
-def test_every_statement_that_reads_has_every_format(
-    awkward: Path, tmp_path: Path, query: str, query_format: QueryFormat
-) -> None:
-    by_sql(awkward, query, query_format, tmp_path / "out", limit=1)
-    content = (tmp_path / "out").read_bytes()
-    assert content
-    if query_format is QueryFormat.JSON:
-        assert len(json.loads(content)) == 1
+def test_every_statement_that_reads_has_every_format(awkward: Path, tmp_path: Path, query: str) -> None:
+    with talkhouse.open(awkward) as con:
+        sandbox.configure(con)
+        for query_format in QueryFormat:
+            run_query(con, query, query_format, tmp_path / query_format, limit=1)
+            assert (tmp_path / query_format).read_bytes()
+    assert len(json.loads((tmp_path / QueryFormat.JSON).read_bytes())) == 1
