@@ -91,7 +91,7 @@ class Inventor:
         return {key: makers[index % len(makers)]() for index, key in enumerate(dict.fromkeys(keys))}
 
     def marked(self, talks: Talks) -> Talks:
-        """Give the intent file of a split: some dialogues are labelled, one in ten has other words."""
+        """Return the intent file of a split: some dialogues are labelled, one in ten has other words."""
         some, made = self.random, {}
         for key, talk in talks.items():
             utterances = [dict(utterance) for utterance in talk["utterances"]]

@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 def lines(talks: Talks, negatives: Callable[[], list[str]]) -> list[Line]:
-    """Give the rows of a split: each context with its response, then with the negatives drawn for it."""
+    """Return the rows of a split: each context with its response, then with the negatives drawn for it."""
     return [
         Line(key, turn_index, label, context, candidate)
         for key, talk in talks.items()
@@ -66,7 +66,7 @@ Intents = list[str] | None
 
 
 def labelled(talks: Talks) -> dict[str, list[Intents]]:
-    """Give the intents of every utterance of the dialogues that are marked as labelled, by key."""
+    """Return the intents of every utterance of the dialogues that are marked as labelled, by key."""
     return {
         key: [said.get("intent") for said in talk["utterances"]]
         for key, talk in talks.items()
@@ -108,7 +108,7 @@ def table(rows: list[tuple[str, str, str, str]]) -> bytes:
 
 
 def row_intents(keys: list[str], samples: int, rows_of_context: int, talks: Talks) -> list[tuple[Intents, Intents]]:
-    """Give for each row what the authors write beside it, and the same when contexts have as many rows as they do."""
+    """Return for each row what the authors write beside it, and the same when contexts have as many rows as they do."""
     known = labelled(talks)
     found, occurrence = [], 0
     for row, key in enumerate(keys):
@@ -121,5 +121,5 @@ def row_intents(keys: list[str], samples: int, rows_of_context: int, talks: Talk
 
 
 def _nth(all_of_them: list[Intents], number: int) -> Intents:
-    """Give the intents of an utterance by its number from 1; beyond the end the authors' code stops."""
+    """Return the intents of an utterance by its number from 1; beyond the end the authors' code stops."""
     return all_of_them[number - 1] if number <= len(all_of_them) else None

@@ -118,13 +118,13 @@ def found(con: duckdb.DuckDBPyConnection, view: str, columns: str, split: str = 
 
 
 def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
-    """Give severity and detail of a rule's findings."""
+    """Return severity and detail of a rule's findings."""
     query = "select severity, detail from meta.findings where rule = ? order by finding_index"
     return con.execute(query, [rule]).fetchall()
 
 
 def rules_broken(con: duckdb.DuckDBPyConnection) -> set[str]:
-    """Give the rules that have findings, but for files that are not there, which tests leave out."""
+    """Return the rules that have findings, but for files that are not there, which tests leave out."""
     return {rule for (rule,) in con.execute("select rule from meta.findings").fetchall()} - {"MA-01"}
 
 
@@ -571,7 +571,7 @@ def words(talk: Talk) -> list[tuple[str, str]]:
 
 
 def intents_of_contexts(rows: list[Line], talks: Talks, marked: Talks) -> list[list[str] | None]:
-    """Give the intents of the utterance that each row's context ends with, where both files have the same words."""
+    """Return the intents of the utterance that each row's context ends with, where both files have the same words."""
     known = rules.labelled(marked)
     return [
         known[row.key][row.turn_index - 1]

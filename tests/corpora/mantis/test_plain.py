@@ -34,7 +34,7 @@ VALIDATOR = Validator(CORPUS, rules_of(CORPUS))
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SourceFile]:
-    """Give a file that dialogues could be from."""
+    """Return a file that dialogues could be from."""
     path: Path = tmp_path_factory.mktemp("data") / "merged_train.json"
     path.write_text("{}")
     with opened(disk_files(path, "mantis/merged_train.json")) as ([one], _):
@@ -61,19 +61,19 @@ def rows(found: list[Outcome]) -> Rows:
 
 
 def both_ways(file: SourceFile, raws: list[bytes]) -> tuple[Rows, Rows]:
-    """Give the rows of dialogues as they are read, and those of the long way."""
+    """Return the rows of dialogues as they are read, and those of the long way."""
     return rows(outcomes(file, raws, plain_dialogues(raws))), rows(outcomes(file, raws, plain_dialogues([])))
 
 
 def changed(change: Callable[[Talk], object]) -> bytes:
-    """Give the plain dialogue with a change."""
+    """Return the plain dialogue with a change."""
     talk = json.loads(RAW)
     change(talk)
     return json.dumps(talk).encode()
 
 
 def edit(name: str, value: object, place: int = 1) -> Callable[[Talk], object]:
-    """Give a change of one field of an utterance."""
+    """Return a change of one field of an utterance."""
     return lambda talk: talk["utterances"][place].update({name: value})
 
 

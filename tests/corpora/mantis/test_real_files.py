@@ -80,7 +80,7 @@ def counted(con: duckdb.DuckDBPyConnection, key: str) -> dict[str, int]:
 
 
 def whole(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Give the dialogues of each split, or skip where not all of the release is given."""
+    """Return the dialogues of each split, or skip where not all of the release is given."""
     splits = counted(con, "split")
     if sum(splits.values()) < ALL:
         pytest.skip(f"{sum(splits.values()):,} of {ALL:,} dialogues are given")
