@@ -65,13 +65,13 @@ def stream(path: Path) -> int:
     """Read the file as a corpus does: bytes, members, typed records; gives the number of dialogues."""
     from ingest import decode
     from ingest.disk_files import disk_files
-    from ingest.json_members import members
+    from ingest.json_members import views
     from ingest.sources import opened
 
     found = 0
     with opened(disk_files(path, "toys")) as ([file], _):
-        for member in members(file.read()):
-            found += bool(decode.record(member.raw, Talk, rule="XX-01").value.utterances)
+        for _, piece in views(file.read()):
+            found += bool(decode.record(bytes(piece), Talk, rule="XX-01").value.utterances)
     return found
 
 

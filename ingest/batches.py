@@ -1,4 +1,4 @@
-"""Rows to columns: gathers rows per table and hands them on as Polars frames of several row groups."""
+"""Rows to columns: collects rows per table and passes them on as Polars frames of several row groups."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence

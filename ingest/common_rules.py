@@ -8,7 +8,7 @@ Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that a source record can break: when it applies, how grave that is, and what to do."""
+    """A rule that a source record can break: when it applies, how severe that is, and what to do."""
 
     id: str
     severity: Severity

@@ -18,25 +18,10 @@ from ingest.decode import BadRecord, decoder, json_problem, unique
 Text: TypeAlias = bytes | memoryview | Raw
 
 
-class Member(NamedTuple):
-    """A member of a JSON object or list: its pointer token, and its text as published."""
-
-    token: str
-    raw: bytes
-
-
-def members(raw: Text) -> Iterator[Member]:
-    """Split one JSON object or list into its members, in order; memory: the text itself and one view per member.
-
-    A key that stands twice is there twice; ``decode.unique`` answers it with TH-03.
-    """
-    for token, piece in views(raw):
-        yield Member(token, bytes(piece))
-
-
 def views(raw: Text, within: Text | None = None, *, with_nan: bool = False) -> Iterator[tuple[str, Raw]]:
-    """Split like ``members`` without copying anything, for members of hundreds of megabytes.
+    """Split one JSON object or list into its members (pointer token, text as published), in order, without copying.
 
+    A duplicate key is there each time; ``decode.unique`` answers it with TH-03.
     ``within`` is the text of which this one is a part: what is wrong is looked for there, and named by its lines.
     ``with_nan``: objects may have the bare NaN that Python's json writes; ``raw`` is memory that can be written.
     """

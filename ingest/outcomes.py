@@ -14,7 +14,7 @@ from ingest.sources import SourceFile
 class ReaderFinding:
     """A finding that a reader reports: the rule, and what was found where.
 
-    ``severity`` is the rule's own unless this case is less grave.
+    ``severity`` is the rule's own unless this case is less severe.
     """
 
     rule: str

@@ -19,7 +19,7 @@ class Inventory:
 
 
 def findings(con: duckdb.DuckDBPyConnection, corpus_id: str | None = None) -> list[dict[str, Any]]:
-    """Return the findings of a warehouse or of one corpus, the gravest first."""
+    """Return the findings of a warehouse or of one corpus, the most severe first."""
     return dicts(con.execute(queries.of_command("findings"), {"corpus": corpus_id}))
 
 

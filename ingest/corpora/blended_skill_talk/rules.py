@@ -1,4 +1,4 @@
-"""What can be wrong with a file of Blended Skill Talk, how grave it is, and what to do."""
+"""What can be wrong with a file of Blended Skill Talk, how severe it is, and what to do."""
 
 from ingest.common_rules import Rule
 

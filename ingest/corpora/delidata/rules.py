@@ -1,4 +1,4 @@
-"""What can be wrong with a group's file of DeliData, how grave it is, and what to do."""
+"""What can be wrong with a group's file of DeliData, how severe it is, and what to do."""
 
 from ingest.common_rules import Rule
 

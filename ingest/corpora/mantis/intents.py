@@ -3,28 +3,16 @@
 from collections.abc import Iterator
 
 from ingest.corpora.mantis.format import INTENT
-from ingest.rows import Annotation
+from ingest.rows import Annotation, Record
 
 FIRST = ["OQ"]
 """The intents of every first utterance, set by the authors' code."""
 
 
-def annotations(intents: list[str], record_id: str, dialogue_id: str | None, turn: int) -> Iterator[Annotation]:
+def annotations(record: Record, turn: int, intents: list[str]) -> Iterator[Annotation]:
     """Make a row for each intent of one utterance."""
     for index, intent in enumerate(intents):
-        yield Annotation(
-            record_id=record_id,
-            turn_index=turn,
-            persona_set=None,
-            persona_position=None,
-            scheme=INTENT,
-            annotator_index=0,
-            item_index=index,
-            dialogue_id=dialogue_id,
-            persona_id=None,
-            annotator_id=None,
-            label=intent,
-        )
+        yield record.annotation(turn, INTENT, intent, item_index=index)
 
 
 def spaces(intents: list[str]) -> Iterator[str]:

@@ -149,7 +149,7 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
 def at(raw: bytes, pointer: str) -> bytes:
     """Return what a JSON pointer points at."""
     for token in pointer.split("/")[1:]:
-        raw = dict(json_members.members(raw))[token.replace("~1", "/").replace("~0", "~")]
+        raw = bytes(dict(json_members.views(raw))[token.replace("~1", "/").replace("~0", "~")])
     return raw
 
 
@@ -162,7 +162,7 @@ def assert_same(came: bytes, went: bytes) -> None:
     try:
         assert parsed(went) == parsed(came)
     except (ValueError, RecursionError):
-        mine, theirs = list(json_members.members(went)), list(json_members.members(came))
-        assert [one.token for one in mine] == [one.token for one in theirs]
-        for one, other in zip(mine, theirs, strict=True):
-            assert_same(other.raw, one.raw)
+        mine, theirs = list(json_members.views(went)), list(json_members.views(came))
+        assert [token for token, _ in mine] == [token for token, _ in theirs]
+        for (_, one), (_, other) in zip(mine, theirs, strict=True):
+            assert_same(bytes(other), bytes(one))

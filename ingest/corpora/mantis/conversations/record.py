@@ -33,7 +33,7 @@ def record(
     row.extra = _extra(dialogue, known, intents if is_labelled else [], intents)
     rows.append(row)
     for index, said in enumerate(intents):
-        rows += annotations(said or [], key, known.dialogue_id, index)
+        rows += annotations(row, index, said or [])
     return row, [*_intent_findings(intents, is_labelled=is_labelled), *_disagreements(known)]
 
 

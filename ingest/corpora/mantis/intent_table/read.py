@@ -97,7 +97,7 @@ class _Table:
             record.extra = dump_extra({"raw": row.text})
         unusual = "; ".join(self._warnings(split, key, turn, intents))
         findings = [ReaderFinding("MA-08", unusual, pointer="", severity="warn")] if unusual else []
-        return Loaded(location, [record, *annotations(intents, record_id, dialogue_id, turn)], findings)
+        return Loaded(location, [record, *annotations(record, turn, intents)], findings)
 
     def _checked(self, row: _Line) -> tuple[str | None, int, list[str]]:
         """Return dialogue, turn and intents of a row; BadRecord MA-08 where it names no utterance."""
