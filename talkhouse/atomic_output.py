@@ -3,17 +3,35 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
 from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed, UsageError
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
+    """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
+    rows = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
+    warehouses = [Path(path) for (path,) in rows if path]
+    for path in paths:
+        with output_errors(path):
+            if path.is_dir() or not path.exists():
+                continue
+            if any(path.samefile(warehouse) for warehouse in warehouses):
+                problem = "the output would replace the warehouse"
+                raise UsageError(problem, where=path, next_step="name another --output")
+        if not force:
+            raise UsageError(
+                "the file exists already", where=path, next_step="name another --output, or replace it with --force"
+            )
 
 
 @contextmanager

@@ -19,10 +19,11 @@ ROOMS: dict[str, set[str]] = {
     "": set(),  # the modules of talkhouse itself
     "explore": {""},
     "query": {""},
+    "superset": {""},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
-    "cli": {"", "explore", "query", "build", "restore", "replay"},
+    "cli": {"", "explore", "query", "superset", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

@@ -1,16 +1,19 @@
-"""``talkhouse export``: a view or table as a file."""
+"""``talkhouse export``: a view or table as a file, or the dashboards as a file that a BI tool imports."""
 
-from pathlib import Path
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
+from schema.errors import UsageError
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import Database, output, quiet_end
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.query.formats import ExportFormat
+from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -19,13 +22,15 @@ if TYPE_CHECKING:
 
 def command(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="NAME",
             help="A view or table, such as dbdc3.breakdown_detection.",
             autocompletion=relations,
+            show_default=False,
         ),
-    ],
+    ] = None,
+    *,
     path: Annotated[
         Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
     ],
@@ -48,6 +53,18 @@ def command(
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="The first N rows only.", show_default=False)
     ] = None,
+    tool: Annotated[
+        Tool | None,
+        typer.Option("--for", help="In place of NAME: the dashboards, for this BI tool.", show_default=False),
+    ] = None,
+    db_path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="With --for: the warehouse's path on the BI tool's machine. Default: the path here.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
     db: Database = None,
 ) -> None:
@@ -63,13 +80,28 @@ def command(
 
     Where the publisher has no split of that name, the standard names are tried.
 
+    With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
+    dataset for each view of bi, and dashboards.
+
     Examples:
         talkhouse export dbdc3.breakdown_detection --output breakdown.parquet
 
         talkhouse export dbdc3.breakdown_detection --split eval --output eval.jsonl
 
         talkhouse export turns --columns dialogue_id,turn_index,text --output turns.tsv
+
+        talkhouse export --for superset --output talkhouse-superset.zip
     """
+    of_rows = {"NAME": name, "--split": split, "--format": file_format, "--columns": columns, "--limit": limit}
+    if tool is not None:
+        _check_absent(of_rows, "is for a view or table, and --for exports the dashboards")
+        _export_for_superset(path, db, db_path, force=force)
+        return
+    _check_absent({"--db-path": db_path}, "goes with --for")
+    if name is None:
+        raise UsageError(
+            "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
+        )
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.query.export import configure, export
@@ -90,6 +122,43 @@ def command(
             check_complete=stop.check,
         )
     _show(done)
+
+
+def _check_absent(options: Mapping[str, object], problem: str) -> None:
+    """Raise UsageError for the first option that was given."""
+    for option, value in options.items():
+        if value is not None:
+            raise UsageError(f"{option} {problem}", next_step="see: talkhouse export --help")
+
+
+def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
+    import talkhouse
+    from talkhouse.superset.bundle import write_bundle
+
+    with quiet_end(), talkhouse.open(database(db)) as con:
+        there = PurePosixPath(db_path or database(db).resolve())
+        done = write_bundle(con, path, there, force=force)
+    output.print(
+        f"Wrote {len(done.dashboards)} dashboards with {done.chart_count} charts, on {done.dataset_count} datasets"
+        f" ({decimal(done.bytes)}), to {escape(str(done.path))}",
+        soft_wrap=True,
+    )
+    output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
+    for remark in _remarks(Path(there)):
+        output.print(f"  {escape(remark)}", soft_wrap=True)
+    output.print(
+        f"  import it with: superset import-dashboards --path {escape(str(done.path))} --username admin", soft_wrap=True
+    )
+
+
+def _remarks(there: Path) -> Iterator[str]:
+    """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
+    if not there.exists():
+        yield "there is no such file on this machine: the one where Superset runs must have it"
+    elif not there.stat().st_mode & stat.S_IROTH:
+        yield "only its owner and group may read that file: the user who runs Superset must be one of them"
+    elif any(not folder.stat().st_mode & stat.S_IXOTH for folder in there.parents):
+        yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
 
 
 def _show(done: "Exported") -> None:

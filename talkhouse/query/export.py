@@ -9,7 +9,7 @@ import duckdb
 
 from schema.errors import UsageError
 from schema.sql import literal
-from talkhouse.atomic_output import move_into_place, output_errors, private_folder, private_folder_path
+from talkhouse.atomic_output import check_free, move_into_place, private_folder, private_folder_path
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.memory import in_little_memory
@@ -59,7 +59,7 @@ def export(
     """
     file_format = file_format or _by_suffix(output)
     manifest_path = manifest.path_for(output)
-    _check_free(con, (output, manifest_path), force=force)
+    check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(con, name, split=split, columns=columns, limit=limit)
         with private_folder(output) as folder:
@@ -98,22 +98,6 @@ def _by_suffix(output: Path) -> ExportFormat:
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format
-
-
-def _check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
-    """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
-    rows = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
-    warehouses = [Path(path) for (path,) in rows if path]
-    for path in paths:
-        with output_errors(path):
-            if path.is_dir() or not path.exists():
-                continue
-            if any(path.samefile(warehouse) for warehouse in warehouses):
-                raise UsageError("the rows would replace the warehouse", where=path, next_step="name another --output")
-        if not force:
-            raise UsageError(
-                "the file exists already", where=path, next_step="name another --output, or replace it with --force"
-            )
 
 
 def _write(

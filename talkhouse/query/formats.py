@@ -22,3 +22,9 @@ class ExportFormat(StrEnum):
     TSV = "tsv"
     JSONL = "jsonl"
     ARROW = "arrow"
+
+
+class Tool(StrEnum):
+    """The tools that dashboards are exported for."""
+
+    SUPERSET = "superset"

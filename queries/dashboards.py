@@ -1,0 +1,189 @@
+"""Reads the dashboards and metrics that are declared beside the views for BI tools.
+
+``<folder>/bi/metrics.toml`` holds metrics of ``bi`` views, and each ``<folder>/bi/dashboards/*.toml`` is a dashboard.
+They name no tool: the same charts are drawn wherever charts are drawn.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from queries.catalogue import BI, DEFAULT_ROOT
+from schema.errors import CatalogueError
+
+Metrics = Mapping[str, Mapping[str, "Metric"]]
+"""View of ``bi`` -> name of a metric -> the metric."""
+_Type = TypeVar("_Type")
+
+COLUMNS = 12
+"""Columns of a dashboard's grid."""
+
+ROW_COUNT = "row_count"
+"""The metric that every view has."""
+
+
+class Kind(StrEnum):
+    """The kinds of charts."""
+
+    NUMBER = "number"
+    TABLE = "table"
+    BAR = "bar"
+    LINE = "line"
+    HEATMAP = "heatmap"
+
+
+class NumberFormat(StrEnum):
+    """How a metric's value is shown."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    PERCENT = "percent"
+
+
+class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An aggregate of a view's rows that is right for any group of them."""
+
+    title: str
+    sql: str
+    format: NumberFormat = NumberFormat.INTEGER
+    description: str = ""
+
+
+class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One chart: metrics of the rows of a view, by some of its columns."""
+
+    title: str
+    kind: Kind
+    view: str
+    """A view of ``bi``, without the schema."""
+    metrics: tuple[str, ...]
+    x: str = ""
+    """The column along the x axis, of a bar chart, a line chart or a heat map."""
+    grain: str = ""
+    """Where ``x`` is a time: the unit that it is truncated to, such as year."""
+    by: tuple[str, ...] = ()
+    """The columns that make the rows of a table, the series of bars or lines, or the y axis of a heat map."""
+    where: str = ""
+    """An SQL condition on the rows of the view."""
+    largest_first: bool = False
+    """Ordered by the first metric, in place of ``x``."""
+    limit: int = 10_000
+    """Rows that are shown at most; a chart with a small limit says so in its title."""
+    stacked: bool = False
+    horizontal: bool = False
+    description: str = ""
+    width: int = 6
+    """Columns of the grid."""
+    height: int = 0
+    """Height in units of 8 pixels; 0: as the kind has it."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what can't be drawn."""
+        needs_x = self.kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP)
+        if needs_x != bool(self.x):
+            raise ValueError(f"a {self.kind} has {'an' if needs_x else 'no'} x")
+        if self.kind is Kind.HEATMAP and len(self.by) != 1:
+            raise ValueError("a heat map has one column in by")
+        if self.kind in (Kind.NUMBER, Kind.HEATMAP) and len(self.metrics) != 1:
+            raise ValueError(f"a {self.kind} has one metric")
+        if not 1 <= self.width <= COLUMNS:
+            raise ValueError(f"a width is from 1 to {COLUMNS}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the chart groups by."""
+        return (self.x, *self.by) if self.x else self.by
+
+
+class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A choice that a reader of the dashboard makes: it acts on every chart whose view has the column."""
+
+    column: str
+    title: str
+    view: str
+    """The view of ``bi`` that has the values to choose from."""
+    where: str = ""
+    """An SQL condition on the rows of that view."""
+
+
+class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Charts on one page, row by row as their widths allow, and the filters beside them."""
+
+    title: str
+    description: str
+    filters: tuple[Filter, ...] = ()
+    charts: tuple[Chart, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where two charts have one title: a chart is known by it."""
+        titles = [chart.title for chart in self.charts]
+        if len(set(titles)) < len(titles):
+            raise ValueError("two charts have the same title")
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A dashboard with the file that declares it."""
+
+    folder: str
+    """The folder of queries that holds it: a corpus, or ``bi`` for all of them."""
+    path: Path
+    dashboard: Dashboard
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+        return self.path.stem
+
+
+def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
+    """Read every dashboard, those of all corpora first; CatalogueError names the first file that is broken."""
+    found = [
+        Declared(folder.name, path, _read(path, Dashboard))
+        for folder in _folders(roots)
+        for path in sorted(_bi(folder).glob("dashboards/*.toml"))
+    ]
+    known = metrics(roots)
+    for one in found:
+        for chart in one.dashboard.charts:
+            missing = [name for name in chart.metrics if name not in known.get(chart.view, {}) and name != ROW_COUNT]
+            if missing:
+                reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
+                raise _broken(one.path, reason)
+    return sorted(found, key=lambda one: one.folder != BI)
+
+
+def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:
+    """Read the metrics of all views; CatalogueError names the first file that is broken."""
+    found: dict[str, Mapping[str, Metric]] = {}
+    for folder in _folders(roots):
+        path = _bi(folder) / "metrics.toml"
+        if path.exists():
+            for view, of_view in _read(path, dict[str, dict[str, Metric]]).items():
+                if view in found:
+                    raise _broken(path, f"another metrics.toml has the metrics of bi.{view}")
+                found[view] = of_view
+    return found
+
+
+def _folders(roots: Iterable[Path]) -> Iterator[Path]:
+    for root in roots:
+        yield from sorted(folder for folder in root.iterdir() if folder.is_dir())
+
+
+def _bi(folder: Path) -> Path:
+    """Return the folder of what BI tools get: of all corpora, or of one."""
+    return folder if folder.name == BI else folder / BI
+
+
+def _read(path: Path, kind: type[_Type]) -> _Type:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except msgspec.DecodeError as error:
+        raise _broken(path, str(error)) from error
+
+
+def _broken(path: Path, reason: str) -> CatalogueError:
+    return CatalogueError("the declaration is broken", where=path, found=reason, next_step="fix the file")

@@ -1,0 +1,1 @@
+"""Writes a warehouse's dashboards as a file that Apache Superset imports."""

@@ -1,0 +1,151 @@
+"""Writes the file that Superset imports: the connection, a dataset for each view of ``bi``, and the dashboards."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import duckdb
+import yaml
+
+from queries.catalogue import BI, DEFAULT_ROOT
+from queries.chart_sql import chart_sql
+from queries.dashboards import Declared, Metrics, dashboards, metrics
+from schema.errors import SchemaMismatch, UsageError
+from talkhouse.atomic_output import atomic_file, check_free
+from talkhouse.relations import columns_of, relations
+from talkhouse.superset.charts import chart
+from talkhouse.superset.dashboards import dashboard
+from talkhouse.superset.database import database, database_name
+from talkhouse.superset.datasets import dataset
+from talkhouse.superset.names import VERSION
+
+_FOLDER = "talkhouse"
+"""The folder in the archive that holds everything; Superset does not look at its name."""
+
+_ABSENT = """
+select schema_name from duckdb_schemas() where database_name = current_database()
+except
+select corpus_id from main.corpora
+"""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A file that was written, and what is in it."""
+
+    path: Path
+    db_path: PurePosixPath
+    dashboards: tuple[str, ...]
+    """Their titles."""
+    chart_count: int
+    dataset_count: int
+    bytes: int
+
+
+def write_bundle(
+    con: duckdb.DuckDBPyConnection,
+    output: Path,
+    db_path: PurePosixPath,
+    *,
+    query_roots: Iterable[Path] = (),
+    force: bool = False,
+) -> Bundle:
+    """Write the dashboards of a warehouse to a zip archive; the same warehouse makes the same bytes.
+
+    ``db_path`` is the warehouse's absolute path on the machine where Superset runs; ``force`` replaces an existing
+    file. Views and dashboards of corpora that the warehouse does not hold are left out.
+
+    Raises UsageError for a path that can't be, SchemaMismatch where the warehouse's views are of another Talkhouse.
+    """
+    _check_output(con, output, force=force)
+    _check_db_path(db_path)
+    roots = (DEFAULT_ROOT, *query_roots)
+    known = metrics(roots)
+    absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()} - {BI}
+    wanted = [one for one in dashboards(roots) if one.folder not in absent]
+    views = {
+        one["name"]: one["comment"]
+        for one in relations(con)
+        if one["schema"] == BI and not any(one["name"].startswith(f"{schema}_") for schema in absent)
+    }
+    _check_views(con, wanted, known, views)
+    name = database_name(db_path)
+    files: dict[str, Any] = {f"databases/{_FOLDER}.yaml": database(db_path)}
+    for view, comment in views.items():
+        files[f"datasets/{_FOLDER}/{view}.yaml"] = dataset(con, view, comment, known.get(view, {}), name)
+    columns = {view: [column["name"] for column in columns_of(con, BI, view)] for view in views}
+    for one in wanted:
+        for number, declared in enumerate(one.dashboard.charts, start=1):
+            described = chart(declared, one.name, known.get(declared.view, {}), name)
+            files[f"charts/{one.name}_{number:02}.yaml"] = described
+        files[f"dashboards/{one.name}.yaml"] = dashboard(one.dashboard, one.name, columns, name)
+    with atomic_file(output) as part:
+        _write(part, {"metadata.yaml": _metadata(con), **files})
+        size = part.stat().st_size
+    charts = sum(len(one.dashboard.charts) for one in wanted)
+    return Bundle(output, db_path, tuple(one.dashboard.title for one in wanted), charts, len(views), size)
+
+
+def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
+    if output.suffix.lower() != ".zip":
+        raise UsageError(
+            "Superset imports a zip archive", where=output, next_step=f"name it {output.with_suffix('.zip').name}"
+        )
+    check_free(con, [output], force=force)
+
+
+def _check_db_path(path: PurePosixPath) -> None:
+    if not path.is_absolute() or "?" in str(path):
+        raise UsageError(
+            "Superset can't open a warehouse by this path",
+            where=path,
+            expected="an absolute path on the machine where Superset runs, without a question mark",
+            next_step="name it: --db-path /path/on/the/server/talkhouse.duckdb",
+        )
+
+
+def _check_views(
+    con: duckdb.DuckDBPyConnection, wanted: Iterable[Declared], known: Metrics, views: Mapping[str, str]
+) -> None:
+    """Raise SchemaMismatch where a chart or metric can't be computed: Superset would say so only when it draws it."""
+    for view in views:
+        for name, metric in known.get(view, {}).items():
+            _check_sql(con, f"select {metric.sql} from {BI}.{view}", f"the metric {name} of {BI}.{view}")
+    for one in wanted:
+        for declared in one.dashboard.charts:
+            sql = chart_sql(declared, known.get(declared.view, {}))
+            _check_sql(con, sql, f"the chart '{declared.title}' of {one.dashboard.title}")
+        for choice in one.dashboard.filters:
+            where = f" where {choice.where}" if choice.where else ""
+            sql = f"select {choice.column} from {BI}.{choice.view}{where}"
+            _check_sql(con, sql, f"the filter '{choice.title}' of {one.dashboard.title}")
+
+
+def _check_sql(con: duckdb.DuckDBPyConnection, sql: str, what: str) -> None:
+    try:
+        con.execute(f"describe {sql}")
+    except duckdb.Error as error:
+        raise SchemaMismatch(
+            f"{what} does not fit the views of this warehouse",
+            found=str(error),
+            next_step="build the warehouse with this version of Talkhouse: talkhouse build",
+        ) from error
+
+
+def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Describe the file; without a type, so that Superset's import of dashboards and that of assets both take it."""
+    row = con.execute("select max(finished_at) from meta.loads").fetchone()
+    return {"version": VERSION, "timestamp": row[0].isoformat() if row and row[0] else None}
+
+
+def _write(path: Path, files: Mapping[str, Any]) -> None:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+            # Without a time of its own, an entry would have the time at which it was written.
+            entry = ZipInfo(f"{_FOLDER}/{name}", (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, text)

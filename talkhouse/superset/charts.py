@@ -1,0 +1,166 @@
+"""Charts as Superset imports them."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from queries.dashboards import Chart, Kind, Metric
+from talkhouse.superset.datasets import D3_FORMATS, ROWS
+from talkhouse.superset.names import VERSION, identity
+
+_GRAINS = {"year": "P1Y", "month": "P1M", "day": "P1D"}
+
+
+def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str) -> dict[str, Any]:
+    """Describe a chart of a dashboard; ``metrics`` are those of its view."""
+    first = metrics.get(declared.metrics[0], ROWS) if declared.metrics else ROWS
+    kind, own = _KINDS[declared.kind], _SETTINGS[declared.kind](declared)
+    where = [condition(declared.where)] if declared.where else []
+    params = {
+        "datasource": "0__table",  # the import sets it
+        "viz_type": kind,
+        "adhoc_filters": where,
+        "time_range": "No filter",
+        "row_limit": declared.limit,
+        "y_axis_format": D3_FORMATS[first.format],
+        "extra_form_data": {},
+        **own,
+    }
+    return {
+        "slice_name": declared.title,
+        "description": declared.description or None,
+        "viz_type": kind,
+        "params": params,
+        "query_context": json.dumps(_query_context(declared, params)),
+        "cache_timeout": None,
+        "uuid": identity(database, "chart", f"{dashboard}/{declared.title}"),
+        "version": VERSION,
+        "dataset_uuid": identity(database, "dataset", declared.view),
+    }
+
+
+def _number(declared: Chart) -> dict[str, Any]:
+    return {"metric": declared.metrics[0], "header_font_size": 0.4, "subheader_font_size": 0.15}
+
+
+def _table(declared: Chart) -> dict[str, Any]:
+    return {
+        "query_mode": "aggregate",
+        "groupby": list(declared.by),
+        "metrics": list(declared.metrics),
+        "timeseries_limit_metric": declared.metrics[0] if declared.largest_first else None,
+        "order_desc": True,
+        "show_cell_bars": False,
+        "table_timestamp_format": "%Y-%m-%d %H:%M",
+        "allow_rearrange_columns": True,
+    }
+
+
+def _lines(declared: Chart) -> dict[str, Any]:
+    ordered_by = declared.metrics[0] if declared.largest_first else declared.x
+    return {
+        "x_axis": declared.x,
+        "time_grain_sqla": _GRAINS.get(declared.grain),
+        "x_axis_sort": ordered_by,
+        "x_axis_sort_asc": not declared.largest_first,
+        "x_axis_title": declared.x,
+        "x_axis_title_margin": 30,
+        "xAxisLabelInterval": "auto",
+        "groupby": list(declared.by),
+        "metrics": list(declared.metrics),
+        "order_desc": declared.largest_first,
+        "show_legend": bool(declared.by) or len(declared.metrics) > 1,
+        "legendType": "scroll",
+        "legendOrientation": "top",
+        "rich_tooltip": True,
+        "tooltipTimeFormat": "smart_date",
+        "truncateYAxis": False,
+        "y_axis_bounds": [0, None],
+    }
+
+
+def _bars(declared: Chart) -> dict[str, Any]:
+    return {
+        **_lines(declared),
+        "orientation": "horizontal" if declared.horizontal else "vertical",
+        "stack": "Stack" if declared.stacked else None,
+        "xAxisForceCategorical": not declared.grain,
+    }
+
+
+def _heatmap(declared: Chart) -> dict[str, Any]:
+    return {
+        "x_axis": declared.x,
+        "groupby": declared.by[0],
+        "metric": declared.metrics[0],
+        "normalize_across": "heatmap",
+        "linear_color_scheme": "blue_white_yellow",
+        "sort_x_axis": "alpha_asc",
+        "sort_y_axis": "alpha_asc",
+        "show_legend": True,
+        "show_values": False,
+        "show_percentage": False,
+        "value_bounds": [None, None],
+        "left_margin": "auto",
+        "bottom_margin": "auto",
+    }
+
+
+_KINDS = {
+    Kind.NUMBER: "big_number_total",
+    Kind.TABLE: "table",
+    Kind.BAR: "echarts_timeseries_bar",
+    Kind.LINE: "echarts_timeseries_line",
+    Kind.HEATMAP: "heatmap_v2",
+}
+_SETTINGS: Mapping[Kind, Callable[[Chart], dict[str, Any]]] = {
+    Kind.NUMBER: _number,
+    Kind.TABLE: _table,
+    Kind.BAR: _bars,
+    Kind.LINE: _lines,
+    Kind.HEATMAP: _heatmap,
+}
+
+
+def condition(sql: str) -> dict[str, Any]:
+    """Describe an SQL condition as Superset has it in the filters of charts."""
+    return {"clause": "WHERE", "expressionType": "SQL", "sqlExpression": sql, "filterOptionName": "where"}
+
+
+def _query_context(declared: Chart, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the chart's query: Superset's REST interface runs it, a browser makes its own of the parameters."""
+    query = {
+        "columns": [_axis(declared, column) for column in declared.columns],
+        "metrics": list(declared.metrics),
+        "orderby": _order(declared),
+        "filters": [],
+        "extras": {"where": f"({declared.where})" if declared.where else "", "having": ""},
+        "row_limit": declared.limit,
+        "time_range": "No filter",
+    }
+    return {
+        "datasource": {"id": 0, "type": "table"},  # the import sets it
+        "force": False,
+        "form_data": params,
+        "queries": [query],
+        "result_format": "json",
+        "result_type": "full",
+    }
+
+
+def _axis(declared: Chart, column: str) -> Any:
+    if column == declared.x and declared.grain:
+        grain = _GRAINS[declared.grain]
+        return {
+            "columnType": "BASE_AXIS",
+            "expressionType": "SQL",
+            "label": column,
+            "sqlExpression": column,
+            "timeGrain": grain,
+        }
+    return column
+
+
+def _order(declared: Chart) -> list[Any]:
+    first = [[declared.metrics[0], False]] if declared.largest_first else []
+    return [*first, *([column, True] for column in declared.columns)]

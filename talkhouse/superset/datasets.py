@@ -1,0 +1,67 @@
+"""The views of ``bi`` as Superset imports them: datasets with descriptions, columns and metrics."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from queries.catalogue import BI
+from queries.dashboards import ROW_COUNT, Metric, NumberFormat
+from talkhouse.relations import columns_of
+from talkhouse.superset.names import VERSION, identity
+
+D3_FORMATS = {NumberFormat.INTEGER: ",d", NumberFormat.DECIMAL: ",.2f", NumberFormat.PERCENT: ",.1%"}
+"""Number formats as D3 writes them."""
+
+ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
+
+
+def dataset(
+    con: duckdb.DuckDBPyConnection, view: str, comment: str, metrics: Mapping[str, Metric], database: str
+) -> dict[str, Any]:
+    """Describe a view of ``bi``; ``comment`` is the view's own, ``database`` the name of the connection."""
+    columns = columns_of(con, BI, view)
+    times = [column["name"] for column in columns if column["type"] == "TIMESTAMP"]
+    return {
+        "table_name": view,
+        "main_dttm_col": times[0] if times else None,
+        "description": comment,
+        # The catalog is the file's name: without one, Superset takes that of the connection, whatever the file's name.
+        "catalog": None,
+        "schema": BI,
+        "sql": None,
+        "params": None,
+        "filter_select_enabled": True,
+        "uuid": identity(database, "dataset", view),
+        "metrics": [_metric(name, one) for name, one in {ROW_COUNT: ROWS, **metrics}.items()],
+        "columns": [_column(column) for column in columns],
+        "version": VERSION,
+        "database_uuid": identity(database, "database"),
+    }
+
+
+def _metric(name: str, metric: Metric) -> dict[str, Any]:
+    return {
+        "metric_name": name,
+        "verbose_name": metric.title,
+        "metric_type": None,
+        "expression": metric.sql,
+        "description": metric.description or None,
+        "d3format": D3_FORMATS[metric.format],
+        "warning_text": None,
+    }
+
+
+def _column(column: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "column_name": column["name"],
+        "verbose_name": None,
+        "is_dttm": column["type"] == "TIMESTAMP",
+        "is_active": True,
+        "type": "DOUBLE PRECISION" if column["type"] == "DOUBLE" else column["type"],
+        "groupby": True,
+        "filterable": True,
+        "expression": None,
+        "description": column["meaning"],
+        "python_date_format": None,
+    }
