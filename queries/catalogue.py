@@ -21,9 +21,13 @@ CHECKS = "checks"
 BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
+TASK_LABELS = "task_labels"
+"""What a view reads that wants the gold labels of all tasks: the catalogue makes a CTE of it."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY = re.compile(r"^-- ([a-z]+): (.*)$")
 _CALL = re.compile(r"\b([a-z][a-z0-9_]*\.[a-z][a-z0-9_]*)\s*\(")
+_SCHEME = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _COLUMN = re.compile(r"^--   ([a-z][a-z0-9_]*): (.*)$")
 
 
@@ -108,9 +112,45 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
         replace(query, schema=BI, name=f"{query.schema}_{query.name}")
         for query in _read_all(folders, f"{BI}/*.sql", "grain")
     ]
+    views = _with_task_labels(views)
     shared = [folder for folder in folders if folder.name == CHECKS]
     checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
     return Catalogue(tuple(macros), tuple(views), tuple(examples), tuple(checks))
+
+
+def _with_task_labels(views: list[Query]) -> list[Query]:
+    """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
+
+    ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
+    """
+    selects = [_labels_of(view) for view in views if view.facts.keys() & {"label", "labels"}]
+    labels = "\nunion all\n".join(selects or [_NO_LABELS])
+    reads = re.compile(rf"\bfrom {TASK_LABELS}\b")
+    return [replace(view, sql=reads.sub(lambda _: f"from (\n{labels}\n)", view.sql)) for view in views]
+
+
+_NO_LABELS = (
+    "select null::varchar as corpus_id, null::varchar as task, null::varchar as scheme, null::varchar as record_id, "
+    "null::varchar as split, null::integer as example_index, null::varchar[] as labels, null::integer as label_count "
+    "where false"
+)
+
+
+def _labels_of(view: Query) -> str:
+    """Write a SELECT of a task's examples with their labels as a list."""
+    facts = view.facts
+    if {"label", "labels"} <= facts.keys():
+        raise _broken(view.path, "its head names a label and labels: a task has one column of labels")
+    column = facts.get("label") or facts["labels"]
+    if not _NAME.fullmatch(column) or not _SCHEME.fullmatch(facts.get("scheme", "a.b")):
+        raise _broken(view.path, "'-- label: column' names a column, '-- scheme: corpus.name' a scheme")
+    labels = f"[{column}::varchar]" if "label" in facts else f"{column}::varchar[]"
+    scheme = f"'{facts['scheme']}'" if "scheme" in facts else "null::varchar"
+    return (
+        f"select '{view.schema}' as corpus_id, '{view.name}' as task, {scheme} as scheme, record_id, split, "
+        f"example_index, {labels} as labels, len({labels})::integer as label_count "
+        f"from {view.full_name} where {column} is not null"
+    )
 
 
 def _read_all(folders: list[Path], pattern: str, *needs: str) -> list[Query]:

@@ -1,5 +1,7 @@
 -- Breakdown detection: each annotated system turn with its context, the distribution of its labels and the challenge's hard labels.
 -- grain: release, split, example_index
+-- label: label
+-- scheme: dbdc3.breakdown
 --   context: The utterances before the turn, in order; empty for the opening turn.
 --   utterance: The system utterance that is labelled; may be empty.
 --   background: The paragraph that the dialogue is about, verbatim with its final line end (CIC only).

@@ -1,5 +1,7 @@
 -- Deliberation type: each message with the one before it and what it does for the group's deliberation.
 -- grain: split, example_index
+-- label: label
+-- scheme: delidata.type
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
 --   message: Text of the message, quotes decoded.

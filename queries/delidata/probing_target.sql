@@ -1,5 +1,7 @@
 -- Target of probing: each message of the type Probing with the one before it and what it is about.
 -- grain: split, example_index
+-- label: label
+-- scheme: delidata.target
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
 --   message: Text of the message, quotes decoded.

@@ -1,5 +1,7 @@
 -- Intent prediction: each labelled utterance with its intents.
 -- grain: split, example_index
+-- labels: intents
+-- scheme: mantis.intent
 --   turn_index: 0-based position of the utterance in its dialogue.
 --   utterance: What is said, verbatim.
 --   intents: The codes of the utterance's intents, verbatim and in published order.

@@ -1,0 +1,80 @@
+-- Each publication of a dialogue: the dialogue with its length, once for each file or folder of a release and split that has it.
+-- grain: record_id
+--   corpus_id: Corpus of the dialogue.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
+--   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
+--   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
+--   turn_count: Turns.
+--   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
+--   speaker_count: Speakers who say something.
+--   character_count: Characters of all turns.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   annotation_count: Labels that the record publishes, one per annotator.
+with
+publications as (
+    select
+        corpus_id,
+        release,
+        split,
+        standard_split,
+        subset,
+        record_id,
+        dialogue_id,
+        row_number() over (
+            partition by corpus_id, dialogue_id, release, split
+            order by subset, record_index, record_id
+        ) = 1 as is_first_in_split,
+    from main.records
+    where dialogue_id is not null and extra ->> 'repeats' is null
+    qualify row_number() over (
+            partition by corpus_id, dialogue_id, release, split, subset
+            order by record_index, record_id
+        ) = 1
+        and (split is not null or max(split) over (partition by corpus_id, dialogue_id) is null)
+),
+
+talks as (
+    select
+        dialogues.corpus_id,
+        turns.dialogue_id,
+        count(*) as turn_count,
+        count(distinct turns.speaker_id) as speaker_count,
+        sum(length(turns.text))::bigint as character_count,
+        sum(bi.word_count(turns.text))::bigint as word_count,
+    from main.turns
+    inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
+    group by dialogues.corpus_id, turns.dialogue_id
+),
+
+labelled as (
+    select record_id, count(*) as annotation_count
+    from main.annotations
+    group by record_id
+)
+
+select
+    publications.corpus_id,
+    publications.release,
+    publications.split,
+    publications.standard_split,
+    publications.subset,
+    publications.record_id,
+    publications.dialogue_id,
+    dialogues.native_id,
+    dialogues.language,
+    dialogues.domain,
+    dialogues.title,
+    publications.is_first_in_split,
+    coalesce(talks.turn_count, 0) as turn_count,
+    coalesce(talks.turn_count, 0) // 5 * 5 as turn_count_bin,
+    coalesce(talks.speaker_count, 0) as speaker_count,
+    coalesce(talks.character_count, 0) as character_count,
+    coalesce(talks.word_count, 0) as word_count,
+    coalesce(labelled.annotation_count, 0) as annotation_count,
+from publications
+inner join main.dialogues
+    on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
+left join talks
+    on talks.corpus_id = publications.corpus_id and talks.dialogue_id = publications.dialogue_id
+left join labelled on labelled.record_id = publications.record_id

@@ -1,0 +1,63 @@
+-- Each turn of each publication of a dialogue: the dialogue's turns, once for each file or folder of a release and split that has it.
+-- grain: record_id, turn_index
+--   corpus_id: Corpus of the dialogue.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
+--   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a turn once that several subsets of a split have.
+--   turn_index: 0-based position in the published order.
+--   language: ISO 639-1 code of the dialogue.
+--   speaker_name: Name or alias of who said it.
+--   speaker_kind: human, bot or system.
+--   character_count: Characters of the text.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count_bin: The least word_count of its bin: 0 for 0 to 9, 10 for 10 to 19, 20 ...
+with
+publications as (
+    select
+        corpus_id,
+        release,
+        split,
+        standard_split,
+        subset,
+        record_id,
+        dialogue_id,
+        row_number() over (
+            partition by corpus_id, dialogue_id, release, split
+            order by subset, record_index, record_id
+        ) = 1 as is_first_in_split,
+    from main.records
+    where dialogue_id is not null and extra ->> 'repeats' is null
+    qualify row_number() over (
+            partition by corpus_id, dialogue_id, release, split, subset
+            order by record_index, record_id
+        ) = 1
+        and (split is not null or max(split) over (partition by corpus_id, dialogue_id) is null)
+)
+
+select
+    publications.corpus_id,
+    publications.release,
+    publications.split,
+    publications.standard_split,
+    publications.subset,
+    publications.record_id,
+    publications.is_first_in_split,
+    publications.dialogue_id,
+    turns.turn_index,
+    dialogues.language,
+    dialogues.domain,
+    turns.speaker_id,
+    speakers.name as speaker_name,
+    speakers.kind as speaker_kind,
+    turns.role,
+    turns.kind,
+    turns.text,
+    length(turns.text) as character_count,
+    bi.word_count(turns.text) as word_count,
+    bi.word_count(turns.text) // 10 * 10 as word_count_bin,
+    turns.said_at,
+from publications
+inner join main.dialogues
+    on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
+inner join main.turns on turns.dialogue_id = publications.dialogue_id
+left join main.speakers on speakers.speaker_id = turns.speaker_id
