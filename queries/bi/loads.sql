@@ -1,0 +1,25 @@
+-- Each build of this warehouse with what it did to each corpus, from which files, and how long it took.
+-- grain: load_id, corpus_id
+--   load_id: Number of the build.
+--   corpus_id: The corpus.
+--   outcome: loaded: read in this build; unchanged: taken over from the build before; removed.
+--   started_at: When the build began, UTC.
+--   finished_at: When it was published, UTC.
+--   seconds: Seconds of the whole build, all corpora together.
+--   source: Where its files came from.
+--   reader_version: Version of the corpus's reader.
+select
+    corpus_loads.corpus_id,
+    corpus_loads.load_id,
+    json_extract_string(corpus_loads.outcome, '$.' || corpus_loads.corpus_id) as outcome,
+    corpus_loads.started_at,
+    corpus_loads.finished_at,
+    date_diff('millisecond', corpus_loads.started_at, corpus_loads.finished_at) / 1000 as seconds,
+    corpus_loads.source,
+    json_extract_string(corpus_loads.reader_versions, '$.' || corpus_loads.corpus_id)::integer as reader_version,
+    corpus_loads.talkhouse_version,
+    corpus_loads.schema_revision,
+from (
+    select *, unnest(json_keys(outcome)) as corpus_id
+    from meta.loads
+) as corpus_loads
