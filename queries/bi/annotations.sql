@@ -1,7 +1,8 @@
 -- Each label by one annotator with what it means, what it is about, and the release and split that published it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
---   record_id: The record that published the label.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   scheme_description: What is labelled, by whom, and how.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
@@ -44,3 +45,4 @@ left join main.turns
     on turns.dialogue_id = annotations.dialogue_id
     and turns.turn_index = annotations.turn_index
 left join main.personas on personas.persona_id = annotations.persona_id
+where records.extra ->> 'repeats' is null

@@ -1,4 +1,4 @@
--- Each dialogue with its length, its speakers, and where it was published.
+-- Each dialogue with its length and its speakers, once however often it was published; by release and split: bi.record_dialogues.
 -- grain: dialogue_id
 --   corpus_id: Corpus of the dialogue.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
@@ -8,11 +8,7 @@
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   first_said_at: Earliest time of a turn, wall clock as published.
 --   last_said_at: Latest time of a turn, wall clock as published.
---   releases: Releases that it is in, joined by a comma and a space.
---   splits: Splits that it is in, by the publisher's own names, joined by a comma and a space.
---   standard_splits: The same as train, validation or test.
---   subsets: Published files or folders that it is in, joined by a comma and a space.
---   record_count: Records that publish it or belong to it.
+--   record_count: Records that publish it or belong to it; bi.record_dialogues has a row for each publication.
 --   example_count: Examples of all tasks that are made from it.
 with
 talks as (
@@ -32,13 +28,7 @@ talks as (
 ),
 
 places as (
-    select
-        dialogue_id,
-        string_agg(distinct release, ', ' order by release) as releases,
-        string_agg(distinct split, ', ' order by split) as splits,
-        string_agg(distinct standard_split, ', ' order by standard_split) as standard_splits,
-        string_agg(distinct subset, ', ' order by subset) as subsets,
-        count(*) as record_count,
+    select dialogue_id, count(*) as record_count
     from main.records
     group by dialogue_id
 ),
@@ -56,10 +46,6 @@ select
     dialogues.language,
     dialogues.domain,
     dialogues.title,
-    places.releases,
-    places.splits,
-    places.standard_splits,
-    places.subsets,
     coalesce(talks.turn_count, 0) as turn_count,
     coalesce(talks.speaker_count, 0) as speaker_count,
     coalesce(talks.character_count, 0) as character_count,

@@ -1,13 +1,14 @@
 -- Each label of each labelled turn (or dialogue, record, persona) with the number of annotators who gave it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, label
 --   corpus_id: Corpus of the scheme.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   label: The label, verbatim; the number as text where a scheme has only numbers.
 --   vote_count: Annotators who gave this label.
 --   annotator_count: Annotators who labelled the turn in this scheme.
---   vote_share: Share of these annotators who gave this label, 0 to 1.
+--   vote_share: vote_count by annotator_count, 0 to 1.
 with
 -- A scheme in which one annotator gives several labels to one thing has no votes to count: its labels go
 -- together, and comparing them one by one would mistake a partial agreement for a disagreement.

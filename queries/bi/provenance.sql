@@ -1,5 +1,6 @@
 -- Each record with the file that it came from, the file's checksum, and the record's place in it.
 -- grain: record_id
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   record_id: Join annotations, candidates, persona_uses and examples by it.
 --   dialogue_id: Join turns by it: a row for every record that published the dialogue; null if the record has no dialogue.
 --   source_file_id: The file: its path, and after '!' the path inside an archive.

@@ -1,9 +1,11 @@
 -- Each split of each task with its size; what no task uses is in bi.subsets.
 -- grain: corpus_id, task, release, split
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   example_count: Examples of the task in the split.
 --   dialogue_count: Dialogues that they are made from, each counted once.
 --   turn_count: Turns of these dialogues, whether examples or not.
---   example_share: Share of the task's examples in this release that are in the split, 0 to 1.
+--   task_example_count: Examples of the task in all splits of the release; the same in each of them.
+--   example_share: example_count by task_example_count, 0 to 1.
 with
 sizes as (
     select
@@ -52,12 +54,12 @@ select
     sizes.example_count,
     coalesce(dialogue_sizes.dialogue_count, 0) as dialogue_count,
     coalesce(dialogue_sizes.turn_count, 0) as turn_count,
-    sizes.example_count / sum(sizes.example_count) over (
-        partition by sizes.corpus_id, sizes.task, sizes.release
-    )::double as example_share,
+    sum(sizes.example_count) over task::bigint as task_example_count,
+    sizes.example_count / sum(sizes.example_count) over task::double as example_share,
 from sizes
 left join dialogue_sizes
     on dialogue_sizes.corpus_id = sizes.corpus_id
     and dialogue_sizes.task = sizes.task
     and dialogue_sizes.release is not distinct from sizes.release
     and dialogue_sizes.split is not distinct from sizes.split
+window task as (partition by sizes.corpus_id, sizes.task, sizes.release)

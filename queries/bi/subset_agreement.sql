@@ -1,6 +1,7 @@
 -- How far the annotators of a scheme agree, for each published file or folder of a release and split.
 -- grain: scheme, release, split, subset
 --   corpus_id: Corpus of the scheme.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
 --   unit_count: Turns (or dialogues, records, personas) that two or more annotators labelled; others say nothing about agreement.
 --   rating_count: Labels of these units.
@@ -8,10 +9,10 @@
 --   identified_annotator_count: Different annotators of the scheme, as far as the publisher identifies them; null: it identifies none.
 --   min_annotator_count: Fewest annotators of a unit.
 --   max_annotator_count: Most annotators of a unit.
---   mean_majority_share: Mean, over the units, of the share of annotators who gave the label of the majority.
---   mean_entropy: Mean, over the units, of the entropy of the labels in bits.
---   observed_disagreement: Share of the pairs of labels of one unit that differ; a unit weighs as much as it has labels.
---   expected_disagreement: Share of the pairs of labels of any units that differ.
+--   mean_majority_share: Mean, over the units, of the share of annotators who gave the label of the majority; weigh it by unit_count to combine rows.
+--   mean_entropy: Mean, over the units, of the entropy of the labels in bits; weigh it by unit_count to combine rows.
+--   observed_disagreement: Share of the pairs of labels of one unit that differ; a unit weighs as much as it has labels; weigh it by rating_count to combine rows.
+--   expected_disagreement: Share of the pairs of labels of any units that differ; rows can't be combined, as neither those of the two measures below.
 --   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, since it is undefined then.
 --   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
 with
@@ -69,7 +70,7 @@ annotators as (
         count(distinct annotations.annotator_id) as identified_annotator_count,
     from main.annotations
     inner join main.records on records.record_id = annotations.record_id
-    where annotations.annotator_id <> ''
+    where annotations.annotator_id <> '' and records.extra ->> 'repeats' is null
     group by annotations.scheme, records.release, records.split, records.subset
 )
 

@@ -1,9 +1,9 @@
 -- Each published file or folder of a release and split with what is in it, whether or not a task uses it.
 -- grain: corpus_id, release, split, subset
 --   corpus_id: Corpus of the records.
+--   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   subset: The published file or folder.
---   languages: ISO 639-1 codes of its dialogues, joined by a comma and a space.
---   record_count: Records.
+--   record_count: Records; an input file that occurs twice counts once.
 --   dialogue_count: Dialogues, each counted once; one may be in several subsets.
 --   turn_count: Turns of these dialogues.
 --   annotation_count: Labels that the records publish, one per annotator.
@@ -34,13 +34,14 @@ sizes as (
     from main.records
     left join labelled on labelled.record_id = records.record_id
     left join used on used.record_id = records.record_id
+    where records.extra ->> 'repeats' is null
     group by records.corpus_id, records.release, records.split, records.subset
 ),
 
 subset_dialogues as (
     select distinct corpus_id, release, split, subset, dialogue_id
     from main.records
-    where dialogue_id is not null
+    where dialogue_id is not null and extra ->> 'repeats' is null
 ),
 
 lengths as (
@@ -55,11 +56,9 @@ dialogue_sizes as (
         subset_dialogues.release,
         subset_dialogues.split,
         subset_dialogues.subset,
-        string_agg(distinct dialogues.language, ', ' order by dialogues.language) as languages,
         count(*) as dialogue_count,
         sum(lengths.turn_count)::bigint as turn_count,
     from subset_dialogues
-    inner join main.dialogues on dialogues.dialogue_id = subset_dialogues.dialogue_id
     left join lengths on lengths.dialogue_id = subset_dialogues.dialogue_id
     group by subset_dialogues.corpus_id, subset_dialogues.release, subset_dialogues.split, subset_dialogues.subset
 )
@@ -70,7 +69,6 @@ select
     sizes.split,
     sizes.standard_split,
     sizes.subset,
-    dialogue_sizes.languages,
     sizes.record_count,
     coalesce(dialogue_sizes.dialogue_count, 0) as dialogue_count,
     coalesce(dialogue_sizes.turn_count, 0) as turn_count,

@@ -1,4 +1,4 @@
--- Each turn with who said it, its length, its place in the dialogue, and the turn before it.
+-- Each turn with who said it, its length, its place in the dialogue, and the turn before it, once however often it was published; by release and split: bi.record_turns.
 -- grain: dialogue_id, turn_index
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.

@@ -84,11 +84,21 @@ def test_the_views_of_everybody_have_it_too(con: duckdb.DuckDBPyConnection) -> N
         for view in shared
         if "corpus_id" in [name for (name, *_) in con.execute(f"describe {view.full_name}").fetchall()]
     ]
-    assert "bi.examples" in with_corpus
+    assert with_corpus == [view.full_name for view in shared]
     for name in with_corpus:
-        # One listener is no panel: nothing tells of agreement.
-        expected = [] if name.endswith("_agreement") else [("teatime",)]
+        # One listener without a name is no panel: nothing tells of agreement. And nothing is wrong with the files.
+        is_empty = name.endswith(("_agreement", ".annotators", ".findings"))
+        expected = [] if is_empty else [("teatime",)]
         assert con.execute(f"select distinct corpus_id from {name}").fetchall() == expected, name
+
+
+def test_its_labels_are_among_those_of_all_tasks(con: duckdb.DuckDBPyConnection) -> None:
+    query = "select task, split, example_index, label, label_meaning, label_index, label_count from bi.example_labels"
+    assert con.execute(f"{query} order by all").fetchall() == [
+        ("mood", "test", 0, "+", "Well.", 0, 1),
+        ("mood", "train", 0, "-", "Badly.", 0, 1),
+        ("mood", "train", 1, "+", "Well.", 0, 1),
+    ]
 
 
 def test_it_is_checked(folder: Path, con: duckdb.DuckDBPyConnection) -> None:

@@ -1,5 +1,7 @@
 -- Each worker of an episode with how much of the worker's persona shows in what he or she said: the persona's words of at least 5 letters that the worker's messages have.
 -- grain: record_id, role
+--   corpus_id: blended_skill_talk.
+--   release: Null: the corpus has one release, which has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   persona_word_count: Distinct words of at least 5 letters in the worker's persona, in lower case.
 --   said_word_count: Of these, words that occur in the worker's messages after the seed utterances.
@@ -37,10 +39,12 @@ counted as (
 )
 
 select
-    records.record_id,
-    records.dialogue_id,
+    records.corpus_id,
+    records.release,
     records.split,
     records.standard_split,
+    records.record_id,
+    records.dialogue_id,
     dialogues.domain as context_dataset,
     participants.role,
     coalesce(counted.persona_word_count, 0) as persona_word_count,

@@ -1,14 +1,18 @@
 -- Each model, and none, with how often the guided workers took its suggestion, by split and the data set that the context comes from.
--- grain: split, context_dataset, model
+-- grain: release, split, context_dataset, model
+--   corpus_id: blended_skill_talk.
+--   release: Null: the corpus has one release, which has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   model: The model whose suggestion was taken; none where the worker wrote freely.
---   answer_count: Answers of guided workers in this split and data set.
---   taken_count: Of these, answers for which this model's suggestion was taken.
+--   answer_count: Answers of guided workers in this split and data set; the same for each model, so that rows of one model may be added up.
+--   taken_count: Of these, answers for which this model's suggestion was taken; may be 0.
 --   taken_share: taken_count by answer_count, 0 to 1.
 --   shown_first_count: Of the suggestions taken, those that stood first of the three on the screen; null for none.
 with
 answers as (
     select
+        records.corpus_id,
+        records.release,
         records.split,
         records.standard_split,
         dialogues.domain as context_dataset,
@@ -27,16 +31,50 @@ answers as (
         and candidates.candidate_set = 'suggestion'
         and candidates.source = annotations.label
     where annotations.scheme = 'blended_skill_talk.chosen_suggestion' and records.extra ->> 'repeats' is null
+),
+
+places as (
+    select
+        corpus_id,
+        release,
+        split,
+        standard_split,
+        context_dataset,
+        count(*) as answer_count,
+    from answers
+    group by corpus_id, release, split, standard_split, context_dataset
+),
+
+models as (
+    select distinct model
+    from answers
 )
 
 select
-    split,
-    standard_split,
-    context_dataset,
-    model,
-    (sum(count(*)) over (partition by split, context_dataset))::bigint as answer_count,
-    count(*) as taken_count,
-    count(*) / sum(count(*)) over (partition by split, context_dataset)::double as taken_share,
-    case when model <> 'none' then count_if(is_first)::bigint end as shown_first_count,
-from answers
-group by split, standard_split, context_dataset, model
+    places.corpus_id,
+    places.release,
+    places.split,
+    places.standard_split,
+    places.context_dataset,
+    models.model,
+    places.answer_count,
+    count(answers.model) as taken_count,
+    count(answers.model) / places.answer_count as taken_share,
+    case when models.model <> 'none' then count_if(answers.is_first)::bigint end as shown_first_count,
+from places
+cross join models
+left join answers
+    on answers.corpus_id = places.corpus_id
+    and answers.release is not distinct from places.release
+    and answers.split is not distinct from places.split
+    and answers.standard_split is not distinct from places.standard_split
+    and answers.context_dataset is not distinct from places.context_dataset
+    and answers.model = models.model
+group by
+    places.corpus_id,
+    places.release,
+    places.split,
+    places.standard_split,
+    places.context_dataset,
+    models.model,
+    places.answer_count

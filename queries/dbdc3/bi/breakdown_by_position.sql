@@ -1,16 +1,24 @@
 -- DBDC3: how often the dialogues with each bot break down, system turn by system turn, from the labels of all annotators.
 -- grain: release, split, language, subset, bot, position
+--   corpus_id: dbdc3.
+--   release: Release, as its path names it: dbdc3, dbdc3_revised, dev_zips ...; null where the path names none.
 --   split: Split, by the publisher's own name.
 --   subset: The published folder of the dialogues: IRIS_100, CIC_115 ...
 --   bot: The chat system: IRIS, TickTock, CIC, YI, DCM, DIT or IRS.
 --   position: 0-based position among the labelled system turns of a dialogue.
 --   turn_count: Labelled system turns at this position.
---   share_o: Mean share of annotators who say O, not a breakdown.
---   share_t: Mean share of annotators who say T, possible breakdown.
---   share_x: Mean share of annotators who say X, breakdown.
---   breakdown_rate: Share of the turns whose hard label is X at threshold 0.0, the challenge's default.
---   breakdown_rate_at_half: Share of the turns whose hard label is X at threshold 0.5, which its documented runs use.
---   lenient_breakdown_rate: Share of the turns whose lenient label is X_l: T and X together outweigh O.
+--   o_count: Labels O, not a breakdown, by all annotators of these turns.
+--   t_count: Labels T, possible breakdown.
+--   x_count: Labels X, breakdown.
+--   share_o: Mean, over the turns, of the share of annotators who say O; weigh it by turn_count to combine rows, as the other means.
+--   share_t: Mean share of annotators who say T.
+--   share_x: Mean share of annotators who say X.
+--   breakdown_count: Turns whose hard label is X at threshold 0.0, the challenge's default.
+--   breakdown_at_half_count: Turns whose hard label is X at threshold 0.5, which its documented runs use.
+--   lenient_breakdown_count: Turns whose lenient label is X_l: T and X together outweigh O.
+--   breakdown_rate: breakdown_count by turn_count, 0 to 1.
+--   breakdown_rate_at_half: breakdown_at_half_count by turn_count.
+--   lenient_breakdown_rate: lenient_breakdown_count by turn_count.
 --   mean_entropy: Mean entropy in bits of the shares of O, T and X on a turn: 0 where all annotators agree.
 with
 labelled as (
@@ -25,6 +33,9 @@ labelled as (
             partition by breakdown_detection.record_id
             order by breakdown_detection.turn_index
         ) - 1 as position,
+        breakdown_detection.count_o,
+        breakdown_detection.count_t,
+        breakdown_detection.count_x,
         breakdown_detection.prob_o,
         breakdown_detection.prob_t,
         breakdown_detection.prob_x,
@@ -39,6 +50,7 @@ labelled as (
 )
 
 select
+    'dbdc3' as corpus_id,
     release,
     split,
     standard_split,
@@ -47,9 +59,15 @@ select
     bot,
     position,
     count(*) as turn_count,
+    sum(count_o)::bigint as o_count,
+    sum(count_t)::bigint as t_count,
+    sum(count_x)::bigint as x_count,
     avg(prob_o) as share_o,
     avg(prob_t) as share_t,
     avg(prob_x) as share_x,
+    count_if(label = 'X')::bigint as breakdown_count,
+    count_if(label_at_half = 'X')::bigint as breakdown_at_half_count,
+    count_if(lenient_label = 'X_l')::bigint as lenient_breakdown_count,
     avg((label = 'X')::integer) as breakdown_rate,
     avg((label_at_half = 'X')::integer) as breakdown_rate_at_half,
     avg((lenient_label = 'X_l')::integer) as lenient_breakdown_rate,

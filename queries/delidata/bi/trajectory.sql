@@ -1,5 +1,7 @@
 -- DeliData: each row of a group's dialogue (INITIAL, MESSAGE, SUBMIT) with how well the team does after it.
 -- grain: record_id, turn_index
+--   corpus_id: delidata.
+--   release: Null: the corpus has one release, which has no name.
 --   record_id: The file of the group.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.
@@ -43,10 +45,14 @@ group_sizes as (
 )
 
 select
+    records.corpus_id,
+    records.release,
+    records.split,
+    records.standard_split,
+    records.subset,
     records.record_id,
     records.dialogue_id,
     records.native_id,
-    records.split,
     group_sizes.group_size,
     turns.turn_index,
     count(*) filter (where turns.kind = 'message') over so_far as message_count,

@@ -1,9 +1,11 @@
 -- MANtIS: which other sites the agents of a site point at, and how often.
--- grain: split, site, linked_site
+-- grain: release, split, site, linked_site
+--   corpus_id: mantis.
+--   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.
 --   site: Site of Stack Exchange that the dialogues are from.
 --   linked_site: Host of the web address, without www.; null: addresses that name no host, or the site has no links at all.
---   agent_turn_count: Utterances of agents on the site.
+--   agent_turn_count: Utterances of agents on the site; the same for each linked site. For other groups, count those of bi.mantis_utterances, and of these those with a link_count above 0.
 --   grounded_turn_count: Of these, utterances with any web address.
 --   grounded_share: grounded_turn_count by agent_turn_count, 0 to 1.
 --   link_count: Web addresses of the linked site.
@@ -13,8 +15,9 @@ with
 places as (
     select
         dialogue_id,
-        any_value(split) as split,
-        any_value(standard_split) as standard_split,
+        min(release) as release,
+        min(split) as split,
+        min(standard_split) as standard_split,
     from main.records
     where corpus_id = 'mantis' and subset in ('merged', 'intents')
     group by dialogue_id
@@ -23,6 +26,7 @@ places as (
 talks as (
     select
         dialogues.dialogue_id,
+        places.release,
         places.split,
         places.standard_split,
         dialogues.domain as site,
@@ -33,6 +37,7 @@ talks as (
 
 agents as (
     select
+        talks.release,
         talks.split,
         talks.standard_split,
         talks.site,
@@ -40,11 +45,12 @@ agents as (
     from talks
     inner join main.turns on turns.dialogue_id = talks.dialogue_id
     where turns.role = 'agent'
-    group by talks.split, talks.standard_split, talks.site
+    group by talks.release, talks.split, talks.standard_split, talks.site
 ),
 
 links as (
     select
+        talks.release,
         talks.split,
         talks.site,
         hyperlinks.site as linked_site,
@@ -56,25 +62,29 @@ links as (
 
 grounded as (
     select
+        release,
         split,
         site,
         count(distinct (dialogue_id, turn_index)) as grounded_turn_count,
     from links
-    group by split, site
+    group by release, split, site
 ),
 
 linked as (
     select
+        release,
         split,
         site,
         linked_site,
         count(*) as link_count,
         count(distinct (dialogue_id, turn_index)) as turn_count,
     from links
-    group by split, site, linked_site
+    group by release, split, site, linked_site
 )
 
 select
+    'mantis' as corpus_id,
+    agents.release,
     agents.split,
     agents.standard_split,
     agents.site,
@@ -84,7 +94,13 @@ select
     coalesce(grounded.grounded_turn_count, 0) / agents.agent_turn_count as grounded_share,
     coalesce(linked.link_count, 0) as link_count,
     coalesce(linked.turn_count, 0) as turn_count,
-    rank() over (partition by agents.split, agents.site order by linked.link_count desc nulls last) as rank,
+    rank() over (partition by agents.release, agents.split, agents.site order by linked.link_count desc nulls last) as rank,
 from agents
-left join grounded on grounded.split = agents.split and grounded.site = agents.site
-left join linked on linked.split = agents.split and linked.site = agents.site
+left join grounded
+    on grounded.release is not distinct from agents.release
+    and grounded.split is not distinct from agents.split
+    and grounded.site is not distinct from agents.site
+left join linked
+    on linked.release is not distinct from agents.release
+    and linked.split is not distinct from agents.split
+    and linked.site is not distinct from agents.site

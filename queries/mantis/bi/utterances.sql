@@ -1,5 +1,7 @@
 -- MANtIS: each utterance with who said it where, its votes, the post and comment that it was, and how many links it has.
 -- grain: dialogue_id, turn_index
+--   corpus_id: mantis.
+--   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.
 --   turn_index: 0-based position in the dialogue.
 --   site: Site of Stack Exchange that the dialogue is from.
@@ -16,18 +18,21 @@ with
 places as (
     select
         dialogue_id,
-        any_value(split) as split,
-        any_value(standard_split) as standard_split,
+        min(release) as release,
+        min(split) as split,
+        min(standard_split) as standard_split,
     from main.records
     where corpus_id = 'mantis' and subset in ('merged', 'intents')
     group by dialogue_id
 )
 
 select
-    turns.dialogue_id,
-    turns.turn_index,
+    dialogues.corpus_id,
+    places.release,
     places.split,
     places.standard_split,
+    turns.dialogue_id,
+    turns.turn_index,
     dialogues.domain as site,
     dialogues.title,
     turns.role,

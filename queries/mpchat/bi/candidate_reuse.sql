@@ -1,16 +1,20 @@
 -- MPChat: how often the same candidates are offered, list by list and split by split.
--- grain: split, candidate_set
+-- grain: release, split, candidate_set
+--   corpus_id: mpchat.
+--   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.
 --   candidate_set: nrp_response (texts), gpp_persona or si_author (persona elements).
 --   list_count: Candidate lists.
 --   item_count: Items of these lists; of si_author the elements of all authors.
---   distinct_count: Different texts or persona elements among the items.
---   mean_uses: How often one of these is offered, on average.
+--   distinct_count: Different texts or persona elements among the items; can't be added up over splits, which may share some.
+--   mean_uses: item_count by distinct_count: how often one of these is offered.
 --   max_uses: How often the one is offered that is offered most.
 --   gold_elsewhere_count: Different ones that are right in one list and wrong in another of the split.
 with
 uses as (
     select
+        records.corpus_id,
+        records.release,
         records.split,
         records.standard_split,
         candidates.candidate_set,
@@ -20,24 +24,27 @@ uses as (
     from main.candidates
     inner join main.records on records.record_id = candidates.record_id
     where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null
-    group by records.split, records.standard_split, candidates.candidate_set, candidate
+    group by records.corpus_id, records.release, records.split, records.standard_split, candidates.candidate_set, candidate
 ),
 
 lists as (
     select
+        release,
         split,
         candidate_set,
         count(*) as list_count,
     from (
-        select distinct records.split, candidates.candidate_set, candidates.record_id, candidates.turn_index
+        select distinct records.release, records.split, candidates.candidate_set, candidates.record_id, candidates.turn_index
         from main.candidates
         inner join main.records on records.record_id = candidates.record_id
         where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null
     )
-    group by split, candidate_set
+    group by release, split, candidate_set
 )
 
 select
+    uses.corpus_id,
+    uses.release,
     uses.split,
     uses.standard_split,
     uses.candidate_set,
@@ -48,5 +55,14 @@ select
     max(uses.use_count) as max_uses,
     count_if(uses.is_gold_elsewhere)::bigint as gold_elsewhere_count,
 from uses
-inner join lists on lists.split = uses.split and lists.candidate_set = uses.candidate_set
-group by uses.split, uses.standard_split, uses.candidate_set, lists.list_count
+inner join lists
+    on lists.release is not distinct from uses.release
+    and lists.split is not distinct from uses.split
+    and lists.candidate_set = uses.candidate_set
+group by
+    uses.corpus_id,
+    uses.release,
+    uses.split,
+    uses.standard_split,
+    uses.candidate_set,
+    lists.list_count

@@ -1,11 +1,13 @@
 -- MPChat: how often the messages of main authors rest on a persona element, subreddit by subreddit.
--- grain: split, subreddit
+-- grain: release, split, subreddit
+--   corpus_id: mpchat.
+--   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.
 --   subreddit: Subreddit of the thread; null where the publisher names none.
 --   dialogue_count: Threads.
 --   response_count: Messages of their main authors.
 --   grounded_count: Messages of these with a gold persona element.
---   grounding_rate: Share of the messages with a gold persona element, 0 to 1; null where there is no message.
+--   grounding_rate: grounded_count by response_count, 0 to 1; null where there is no message.
 with
 responses as (
     select records.record_id, turns.turn_index
@@ -29,6 +31,8 @@ counts as (
 )
 
 select
+    records.corpus_id,
+    records.release,
     records.split,
     records.standard_split,
     dialogues.domain as subreddit,
@@ -40,4 +44,4 @@ from main.records
 inner join main.dialogues on dialogues.dialogue_id = records.dialogue_id
 left join counts on counts.record_id = records.record_id
 where records.corpus_id = 'mpchat' and records.subset = 'gpp' and records.extra ->> 'repeats' is null
-group by records.split, records.standard_split, dialogues.domain
+group by records.corpus_id, records.release, records.split, records.standard_split, dialogues.domain

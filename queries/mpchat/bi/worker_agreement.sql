@@ -1,5 +1,7 @@
 -- MPChat: the votes of the workers on each pair of a message and a persona element, and how far they agree.
 -- grain: record_id, turn_index, persona_set, persona_position
+--   corpus_id: mpchat.
+--   release: Null: the corpus has one release, which has no name.
 --   record_id: The record that published the votes.
 --   subreddit: Subreddit of the thread; null where the publisher names none.
 --   turn_index: 0-based position of the message.
@@ -11,7 +13,9 @@
 --   entailed_count: Workers who say that the message is entailed by the element.
 --   is_entailed: True where more than half of the workers say so.
 --   is_unanimous: True where all workers say the same.
---   pairwise_agreement: Share of the pairs of workers who say the same, 0 to 1; null where one worker voted.
+--   pair_count: Pairs of workers.
+--   same_pair_count: Of these, pairs who say the same.
+--   pairwise_agreement: same_pair_count by pair_count, 0 to 1; null where one worker voted.
 --   label_overall: The published label of all workers together; null where there is none.
 with
 votes as (
@@ -31,6 +35,8 @@ votes as (
 )
 
 select
+    records.corpus_id,
+    records.release,
     records.split,
     records.standard_split,
     votes.record_id,
@@ -45,6 +51,11 @@ select
     votes.entailed_count,
     votes.entailed_count * 2 > votes.worker_count as is_entailed,
     votes.entailed_count in (0, votes.worker_count) as is_unanimous,
+    votes.worker_count * (votes.worker_count - 1) // 2 as pair_count,
+    (
+        votes.entailed_count * (votes.entailed_count - 1)
+        + (votes.worker_count - votes.entailed_count) * (votes.worker_count - votes.entailed_count - 1)
+    ) // 2 as same_pair_count,
     case when votes.worker_count > 1
         then (
             votes.entailed_count * (votes.entailed_count - 1)

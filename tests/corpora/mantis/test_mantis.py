@@ -526,7 +526,8 @@ def test_intents_are_counted_by_place_and_by_pair(con: duckdb.DuckDBPyConnection
     counted = con.execute(
         "select split, site, role, turn_index, intent, utterance_count from bi.mantis_intents_by_domain"
     ).fetchall()
-    assert {tuple(place): number for *place, number in counted} == places
+    assert {tuple(place): number for *place, number in counted if number} == places
+    assert len(counted) == len({tuple(place) for *place, _ in given}) * len({intent for *_, intent in places})
     pairs = Counter(
         (split, one, other)
         for split, *_, intents in given
@@ -537,8 +538,10 @@ def test_intents_are_counted_by_place_and_by_pair(con: duckdb.DuckDBPyConnection
     counted = con.execute(
         "select split, intent, other_intent, both_count from bi.mantis_intent_cooccurrence"
     ).fetchall()
-    assert {tuple(pair): number for *pair, number in counted} == pairs
-    assert pairs
+    assert {tuple(pair): number for *pair, number in counted if number} == pairs
+    assert {(*pair, split) for _, *pair in pairs for split, *_ in pairs} == {
+        (*pair, split) for split, *pair, _ in counted
+    }
 
 
 def test_votes_of_answers_leave_out_comments(load: Load) -> None:
