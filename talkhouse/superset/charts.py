@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from queries.dashboards import Chart, Kind, Metric
+from queries.dashboards import Chart, Grain, Kind, Metric
 from talkhouse.superset.datasets import D3_FORMATS, ROWS
 from talkhouse.superset.names import VERSION, identity
 
-_GRAINS = {"year": "P1Y", "month": "P1M", "day": "P1D"}
+_GRAINS = {Grain.YEAR: "P1Y", Grain.MONTH: "P1M", Grain.DAY: "P1D"}
 
 
 def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _lines(declared: Chart) -> dict[str, Any]:
     ordered_by = declared.metrics[0] if declared.largest_first else declared.x
     return {
         "x_axis": declared.x,
-        "time_grain_sqla": _GRAINS.get(declared.grain),
+        "time_grain_sqla": _GRAINS[declared.grain] if declared.grain else None,
         "x_axis_sort": ordered_by,
         "x_axis_sort_asc": not declared.largest_first,
         "x_axis_title": declared.x,
