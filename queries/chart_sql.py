@@ -4,29 +4,29 @@ from collections.abc import Mapping
 
 from queries.catalogue import BI
 from queries.dashboards import ROW_COUNT, Chart, Metric
-from schema.sql import identifier, literal
+from schema.sql import literal, quoted
 
 
 def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
     """Return the query of a chart; ``metrics`` are those of its view. Its columns are the chart's, then its metrics."""
     columns = [column_sql(chart, column) for column in chart.columns]
-    wanted = [f"{column} as {identifier(name)}" for column, name in zip(columns, chart.columns, strict=True)]
-    wanted += [f"{metric_sql(name, metrics)} as {identifier(name)}" for name in chart.metrics]
+    wanted = [f"{column} as {quoted(name)}" for column, name in zip(columns, chart.columns, strict=True)]
+    wanted += [f"{metric_sql(name, metrics)} as {quoted(name)}" for name in chart.metrics]
     lines = [f"select {', '.join(wanted)}", f"from {BI}.{chart.view}"]
     if chart.where:
         lines.append(f"where {chart.where}")
     if columns:
         lines.append(f"group by {', '.join(columns)}")
-        first = [f"{identifier(chart.metrics[0])} desc"] if chart.largest_first else []
-        lines.append(f"order by {', '.join([*first, *map(identifier, chart.columns)])}")
+        first = [f"{quoted(chart.metrics[0])} desc"] if chart.largest_first else []
+        lines.append(f"order by {', '.join([*first, *map(quoted, chart.columns)])}")
     return "\n".join([*lines, f"limit {chart.limit}"])
 
 
 def column_sql(chart: Chart, column: str) -> str:
     """Return the expression of a column that a chart groups by."""
     if column == chart.x and chart.grain:
-        return f"date_trunc({literal(chart.grain)}, {identifier(column)})"
-    return identifier(column)
+        return f"date_trunc({literal(chart.grain)}, {quoted(column)})"
+    return quoted(column)
 
 
 def metric_sql(name: str, metrics: Mapping[str, Metric]) -> str:

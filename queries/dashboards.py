@@ -35,6 +35,14 @@ class Kind(StrEnum):
     HEATMAP = "heatmap"
 
 
+class Grain(StrEnum):
+    """The units that a time along the x axis may be truncated to."""
+
+    YEAR = "year"
+    MONTH = "month"
+    DAY = "day"
+
+
 class NumberFormat(StrEnum):
     """How a metric's value is shown."""
 
@@ -62,8 +70,8 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     metrics: tuple[str, ...]
     x: str = ""
     """The column along the x axis, of a bar chart, a line chart or a heat map."""
-    grain: str = ""
-    """Where ``x`` is a time: the unit that it is truncated to, such as year."""
+    grain: Grain | None = None
+    """Where ``x`` is a time: the unit that it is truncated to."""
     by: tuple[str, ...] = ()
     """The columns that make the rows of a table, the series of bars or lines, or the y axis of a heat map."""
     where: str = ""
@@ -87,8 +95,18 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"a {self.kind} has {'an' if needs_x else 'no'} x")
         if self.kind is Kind.HEATMAP and len(self.by) != 1:
             raise ValueError("a heat map has one column in by")
+        if self.kind is Kind.NUMBER and self.by:
+            raise ValueError("a number has no by")
+        if not self.metrics:
+            raise ValueError("a chart has a metric")
         if self.kind in (Kind.NUMBER, Kind.HEATMAP) and len(self.metrics) != 1:
             raise ValueError(f"a {self.kind} has one metric")
+        if self.grain and self.kind not in (Kind.BAR, Kind.LINE):
+            raise ValueError(f"a {self.kind} has no grain")
+        if (self.stacked or self.horizontal) and self.kind is not Kind.BAR:
+            raise ValueError("only bars are stacked or horizontal")
+        if self.limit < 1:
+            raise ValueError("a limit is at least 1")
         if not 1 <= self.width <= COLUMNS:
             raise ValueError(f"a width is from 1 to {COLUMNS}")
 
@@ -118,10 +136,13 @@ class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     charts: tuple[Chart, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where two charts have one title: a chart is known by it."""
+        """Raise ValueError where two charts have one title, or two filters one column: they are known by them."""
         titles = [chart.title for chart in self.charts]
         if len(set(titles)) < len(titles):
             raise ValueError("two charts have the same title")
+        columns = [choice.column for choice in self.filters]
+        if len(set(columns)) < len(columns):
+            raise ValueError("two filters have the same column")
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -146,7 +167,11 @@ def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
         for path in sorted(_bi(folder).glob("dashboards/*.toml"))
     ]
     known = metrics(roots)
+    names: set[str] = set()
     for one in found:
+        if one.name in names:
+            raise _broken(one.path, f"another dashboard is named {one.name}")
+        names.add(one.name)
         for chart in one.dashboard.charts:
             missing = [name for name in chart.metrics if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
@@ -164,6 +189,8 @@ def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:
             for view, of_view in _read(path, dict[str, dict[str, Metric]]).items():
                 if view in found:
                     raise _broken(path, f"another metrics.toml has the metrics of bi.{view}")
+                if ROW_COUNT in of_view:
+                    raise _broken(path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
                 found[view] = of_view
     return found
 
@@ -181,7 +208,7 @@ def _bi(folder: Path) -> Path:
 def _read(path: Path, kind: type[_Type]) -> _Type:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _broken(path, str(error)) from error
 
 

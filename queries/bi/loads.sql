@@ -8,6 +8,8 @@
 --   seconds: Seconds of the whole build, all corpora together.
 --   source: Where its files came from.
 --   reader_version: Version of the corpus's reader.
+--   talkhouse_version: Version of Talkhouse that built it.
+--   schema_revision: Schema revision.
 select
     corpus_loads.corpus_id,
     corpus_loads.load_id,

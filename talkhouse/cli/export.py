@@ -153,11 +153,17 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
 
 def _remarks(there: Path) -> Iterator[str]:
     """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
-    if not there.exists():
-        yield "there is no such file on this machine: the one where Superset runs must have it"
-    elif not there.stat().st_mode & stat.S_IROTH:
+    try:
+        if not there.exists():
+            yield "there is no such file on this machine: the one where Superset runs must have it"
+            return
+        is_readable = there.stat().st_mode & stat.S_IROTH
+        is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in there.parents)
+    except PermissionError:
+        is_readable, is_reached = True, False
+    if not is_readable:
         yield "only its owner and group may read that file: the user who runs Superset must be one of them"
-    elif any(not folder.stat().st_mode & stat.S_IXOTH for folder in there.parents):
+    if not is_reached:
         yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
 
 

@@ -13,6 +13,7 @@ from queries.catalogue import BI, DEFAULT_ROOT
 from queries.chart_sql import chart_sql
 from queries.dashboards import Declared, Metrics, dashboards, metrics
 from schema.errors import SchemaMismatch, UsageError
+from schema.warehouse import check_name
 from talkhouse.atomic_output import atomic_file, check_free
 from talkhouse.relations import columns_of, relations
 from talkhouse.superset.charts import chart
@@ -60,7 +61,7 @@ def write_bundle(
     Raises UsageError for a path that can't be, SchemaMismatch where the warehouse's views are of another Talkhouse.
     """
     _check_output(con, output, force=force)
-    _check_db_path(db_path)
+    _check_db_path(con, db_path)
     roots = (DEFAULT_ROOT, *query_roots)
     known = metrics(roots)
     absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()} - {BI}
@@ -96,7 +97,7 @@ def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) 
     check_free(con, [output], force=force)
 
 
-def _check_db_path(path: PurePosixPath) -> None:
+def _check_db_path(con: duckdb.DuckDBPyConnection, path: PurePosixPath) -> None:
     if not path.is_absolute() or "?" in str(path):
         raise UsageError(
             "Superset can't open a warehouse by this path",
@@ -104,6 +105,8 @@ def _check_db_path(path: PurePosixPath) -> None:
             expected="an absolute path on the machine where Superset runs, without a question mark",
             next_step="name it: --db-path /path/on/the/server/talkhouse.duckdb",
         )
+    schemas = con.execute("select schema_name from duckdb_schemas() where database_name = current_database()")
+    check_name(Path(path), (schema for (schema,) in schemas.fetchall()))
 
 
 def _check_views(

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from queries.dashboards import Chart, Kind, Metric
+from queries.dashboards import Chart, Grain, Kind, Metric
 from talkhouse.superset.datasets import D3_FORMATS, ROWS
 from talkhouse.superset.names import VERSION, identity
 
-_GRAINS = {"year": "P1Y", "month": "P1M", "day": "P1D"}
+_GRAINS = {Grain.YEAR: "P1Y", Grain.MONTH: "P1M", Grain.DAY: "P1D"}
 
 
 def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str) -> dict[str, Any]:
@@ -59,12 +59,12 @@ def _table(declared: Chart) -> dict[str, Any]:
 def _lines(declared: Chart) -> dict[str, Any]:
     return {
         "x_axis": declared.x,
-        "time_grain_sqla": _GRAINS.get(declared.grain),
+        "time_grain_sqla": _GRAINS[declared.grain] if declared.grain else None,
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
-        # A horizontal chart is drawn from the bottom upwards.
+        # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
         "x_axis_title": "" if declared.horizontal else declared.x,
-        "x_axis_title_margin": 20,
+        "x_axis_title_margin": 30,
         "xAxisLabelInterval": "0" if declared.horizontal else "auto",
         "groupby": list(declared.by),
         "metrics": list(declared.metrics),

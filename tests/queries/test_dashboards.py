@@ -1,0 +1,145 @@
+"""Declared dashboards: what is read from the files, and a message for everything that is wrong with one."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from queries.chart_sql import metric_sql
+from queries.dashboards import Declared, Kind, NumberFormat, dashboards, metrics
+from schema.errors import CatalogueError
+
+HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
+CHART = '[[charts]]\ntitle = "Cups"\nkind = "bar"\nview = "cups"\nx = "day"\nmetrics = ["row_count"]\n'
+
+
+def chart(**changes: str) -> str:
+    """Write a dashboard of one bar chart; keyword arguments are other values of its members, as TOML writes them."""
+    members = {
+        "title": '"Cups"',
+        "kind": '"bar"',
+        "view": '"cups"',
+        "x": '"day"',
+        "metrics": '["row_count"]',
+        **changes,
+    }
+    return HEAD + "[[charts]]\n" + "".join(f"{name} = {value}\n" for name, value in members.items() if value)
+
+
+def declared(root: Path, files: dict[str, str]) -> list[Declared]:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return dashboards([root])
+
+
+def test_files_become_dashboards(tmp_path: Path) -> None:
+    files = {
+        "tea/bi/dashboards/tea.toml": chart(metrics='["sips", "row_count"]', by='["who"]', grain='"month"'),
+        "tea/bi/metrics.toml": '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nformat = "decimal"\n',
+        "bi/dashboards/all.toml": chart(),
+        "ale/notes.txt": "No folder for BI tools.",
+    }
+    everybody, tea = declared(tmp_path, files)
+    assert (everybody.folder, everybody.name, tea.folder, tea.name) == ("bi", "all", "tea", "tea")
+    assert (tea.dashboard.title, tea.dashboard.description) == ("Tea", "Who drinks what.")
+    (cups,) = tea.dashboard.charts
+    assert (cups.kind, cups.columns, cups.metrics) == (Kind.BAR, ("day", "who"), ("sips", "row_count"))
+    (sips,) = metrics([tmp_path])["cups"].values()
+    assert (sips.title, sips.sql, sips.format) == ("Sips", "sum(sips)", NumberFormat.DECIMAL)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("title = ", "Invalid value"),
+        ('title = "\xe9"', "utf-8"),
+        (CHART, "missing required field `title`"),
+        ('title = "Tea"\n' + CHART, "missing required field `description`"),
+        (HEAD, "missing required field `charts`"),
+        (HEAD + "colour = 1\n" + CHART, "unknown field `colour`"),
+        (HEAD + CHART + "colour = 1\n", "unknown field `colour`"),
+        (HEAD + '[[filters]]\ncolumn = "day"\nview = "cups"\n' + CHART, "missing required field `title`"),
+        (chart(title=""), "missing required field `title`"),
+        (chart(kind='"pie"'), "Invalid enum value 'pie'"),
+        (chart(kind='"table"'), "a table has no x"),
+        (chart(kind='"number"'), "a number has no x"),
+        (chart(x=""), "a bar has an x"),
+        (chart(kind='"line"', x=""), "a line has an x"),
+        (chart(kind='"heatmap"', x="", by='["who"]'), "a heatmap has an x"),
+        (chart(kind='"heatmap"'), "a heat map has one column in by"),
+        (chart(kind='"heatmap"', by='["who", "what"]'), "a heat map has one column in by"),
+        (chart(kind='"heatmap"', by='["who"]', metrics='["row_count", "row_count"]'), "a heatmap has one metric"),
+        (chart(kind='"number"', x="", metrics='["row_count", "row_count"]'), "a number has one metric"),
+        (chart(kind='"number"', x="", by='["who"]'), "a number has no by"),
+        (chart(kind='"table"', x="", metrics="[]"), "a chart has a metric"),
+        (chart(grain='"fortnight"'), "Invalid enum value 'fortnight'"),
+        (chart(kind='"table"', x="", grain='"year"'), "a table has no grain"),
+        (chart(kind='"heatmap"', by='["who"]', grain='"year"'), "a heatmap has no grain"),
+        (chart(kind='"line"', stacked="true"), "only bars are stacked or horizontal"),
+        (chart(kind='"table"', x="", horizontal="true"), "only bars are stacked or horizontal"),
+        (chart(width="0"), "a width is from 1 to 12"),
+        (chart(width="13"), "a width is from 1 to 12"),
+        (chart(limit="0"), "a limit is at least 1"),
+        (HEAD + CHART + CHART, "two charts have the same title"),
+        (HEAD + 2 * '[[filters]]\ntitle = "Day"\ncolumn = "day"\nview = "cups"\n' + CHART, "two filters have the same"),
+        (chart(metrics='["sips"]'), r"'Cups' shows sips, which is in no metrics.toml under \[cups\]"),
+    ],
+)
+def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "tea" / "bi" / "dashboards" / "tea.toml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
+        dashboards([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[cups", "Expected"),
+        ('[cups.sips]\ntitle = "Sips"\n', "missing required field `sql`"),
+        ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nunit = "l"\n', "unknown field `unit`"),
+        ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nformat = "roman"\n', "Invalid enum value 'roman'"),
+        ('[cups.row_count]\ntitle = "Cups"\nsql = "sum(cups)"\n', "every view has a metric row_count"),
+    ],
+)
+def test_a_broken_metric_is_named_with_its_problem(tmp_path: Path, text: str, problem: str) -> None:
+    files = {"tea/bi/metrics.toml": text, "tea/bi/dashboards/tea.toml": chart()}
+    with pytest.raises(CatalogueError, match=rf"metrics\.toml: the declaration is broken[\s\S]*{problem}"):
+        declared(tmp_path, files)
+
+
+def test_metrics_of_a_view_stand_in_one_file(tmp_path: Path) -> None:
+    sips = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\n'
+    with pytest.raises(CatalogueError, match=r"tea.bi.metrics\.toml[\s\S]*another metrics.toml has .* bi\.cups"):
+        declared(tmp_path, {"bi/metrics.toml": sips, "tea/bi/metrics.toml": sips})
+
+
+def test_dashboards_have_different_names(tmp_path: Path) -> None:
+    files = {"bi/dashboards/tea.toml": chart(), "tea/bi/dashboards/tea.toml": chart()}
+    with pytest.raises(CatalogueError, match=r"tea\.toml[\s\S]*another dashboard is named tea"):
+        declared(tmp_path, files)
+
+
+def test_metrics_of_ours_are_of_views_that_exist(con: duckdb.DuckDBPyConnection) -> None:
+    views = con.execute("select view_name from duckdb_views() where schema_name = 'bi'").fetchall()
+    assert metrics().keys() <= {name for (name,) in views}
+
+
+@pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
+def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
+    metric = metrics()[view][name]
+    ((value,),) = con.execute(f"select {metric_sql(name, metrics()[view])} from bi.{view}").fetchall()
+    if value is None:
+        # A coefficient of agreement is null where there are several: none of them holds for all.
+        columns = con.execute("select column_name from duckdb_columns() where table_name = ?", [view]).fetchall()
+        grouped = f"select {metric.sql} from bi.{view} group by {', '.join(column for (column,) in columns)}"
+        assert any(value is not None for (value,) in con.execute(grouped).fetchall())
+    elif metric.format is NumberFormat.PERCENT:
+        assert 0 <= value <= 1
+
+
+def test_dashboards_of_ours_differ_in_title() -> None:
+    titles = [one.dashboard.title for one in dashboards()]
+    assert len(set(titles)) == len(titles)

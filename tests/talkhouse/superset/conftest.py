@@ -1,0 +1,47 @@
+"""A bundle of the sample, read."""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import ZipFile
+
+import duckdb
+import pytest
+import yaml
+
+from talkhouse.superset.bundle import write_bundle
+
+THERE = PurePosixPath("/srv/talkhouse.duckdb")
+"""Where the warehouse is said to be."""
+
+
+class Contents:
+    """What is in a bundle, by name of the file without its ending."""
+
+    def __init__(self, path: Path) -> None:
+        with ZipFile(path) as archive:
+            self.texts = {info.filename: archive.read(info).decode() for info in archive.infolist()}
+        self.everything = {name: yaml.load(text, yaml.CSafeLoader) for name, text in self.texts.items()}
+        ((self.database),) = self._of("databases").values()
+        self.datasets = self._of("datasets")
+        self.charts = self._of("charts")
+        self.dashboards = self._of("dashboards")
+
+    def _of(self, folder: str) -> dict[str, Any]:
+        return {Path(name).stem: value for name, value in self.everything.items() if name.split("/")[1] == folder}
+
+    def by_uuid(self, kind: str) -> dict[str, Any]:
+        """Key datasets, charts or dashboards by their UUIDs."""
+        return {one["uuid"]: one for one in getattr(self, kind).values()}
+
+
+@pytest.fixture(scope="session")
+def bundle(opened: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bundle") / "bundle.zip"
+    with opened.cursor() as con:
+        write_bundle(con, path, THERE)
+    return path
+
+
+@pytest.fixture(scope="session")
+def contents(bundle: Path) -> Contents:
+    return Contents(bundle)

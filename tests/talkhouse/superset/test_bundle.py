@@ -1,0 +1,252 @@
+"""The file that Superset imports: whole, the same for the same warehouse, and true to the warehouse's views."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+from uuid import UUID
+
+import duckdb
+import pytest
+
+import talkhouse
+from ingest.registry import corpora, sample_of
+from queries.dashboards import COLUMNS, dashboards, metrics
+from schema.errors import BadName, SchemaMismatch, UsageError
+from talkhouse.superset.bundle import write_bundle
+from talkhouse.superset.names import identity
+from tests.conftest import Build
+from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
+from tests.corpora.test_sixth_corpus import made
+from tests.talkhouse.superset.conftest import THERE, Contents
+
+folder = folder_of_the_sixth_corpus
+DASHBOARD = 'title = "Tea"\ndescription = "Who drinks what."\n'
+
+
+def test_the_same_warehouse_makes_the_same_bytes(sample: Path, bundle: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "another_name.duckdb"
+    shutil.copyfile(sample, copy)
+    with talkhouse.open(copy) as con:
+        done = write_bundle(con, tmp_path / "again.zip", THERE)
+    assert done.path.read_bytes() == bundle.read_bytes()
+    assert done.bytes == bundle.stat().st_size
+
+
+def test_it_says_what_it_wrote(con: duckdb.DuckDBPyConnection, contents: Contents, tmp_path: Path) -> None:
+    done = write_bundle(con, tmp_path / "b.zip", THERE)
+    assert done.db_path == THERE
+    assert done.chart_count == len(contents.charts) == sum(len(one.dashboard.charts) for one in dashboards())
+    assert done.dataset_count == len(contents.datasets)
+    assert set(done.dashboards) == {one["dashboard_title"] for one in contents.dashboards.values()}
+
+
+def test_everything_that_is_declared_is_there(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    views = con.execute("select view_name from duckdb_views() where schema_name = 'bi'").fetchall()
+    assert contents.datasets.keys() == {name for (name,) in views}
+    assert contents.dashboards.keys() == {one.name for one in dashboards()}
+    assert {one["slice_name"] for one in contents.charts.values()} == {
+        chart.title for one in dashboards() for chart in one.dashboard.charts
+    }
+    for view, known in metrics().items():
+        assert known.keys() <= {metric["metric_name"] for metric in contents.datasets[view]["metrics"]}
+
+
+def test_identifiers_are_unique(contents: Contents) -> None:
+    found = [one["uuid"] for name, one in contents.everything.items() if not name.endswith("/metadata.yaml")]
+    found += [key["id"] for one in contents.dashboards.values() for key in filters(one)]
+    assert len(set(found)) == len(found)
+    assert all(str(UUID(one.removeprefix("NATIVE_FILTER-"))) in one for one in found)
+
+
+def test_identifiers_never_change() -> None:
+    """Were they others, an import would add everything again beside what is there."""
+    assert identity("Talkhouse", "database") == "5927db17-15be-59e2-9102-a9e04340058c"
+    assert identity("Talkhouse", "chart", "overview/Turns") == "10bb4c0c-4ba4-530b-9b08-88c522feb41f"
+
+
+def test_identifiers_follow_the_name_of_the_warehouse(
+    con: duckdb.DuckDBPyConnection, contents: Contents, tmp_path: Path
+) -> None:
+    def identifiers(there: str) -> set[str]:
+        path = write_bundle(con, tmp_path / "b.zip", PurePosixPath(there), force=True).path
+        return {one["uuid"] for one in Contents(path).everything.values() if "uuid" in one}
+
+    ours = {one["uuid"] for one in contents.everything.values() if "uuid" in one}
+    assert identifiers("/elsewhere/talkhouse.duckdb") == ours
+    assert not identifiers("/srv/mine.duckdb") & ours
+
+
+def test_the_connection_is_read_only_and_caged(contents: Contents, sample: Path) -> None:
+    assert contents.database["sqlalchemy_uri"] == f"duckdb:///{THERE}"
+    assert not [name for name, value in contents.database.items() if name.startswith("allow_") and value]
+    with duckdb.connect(sample, **contents.database["extra"]["engine_params"]["connect_args"]) as con:
+        assert con.execute("select count(*) from bi.turns").fetchall() > [(0,)]
+        for query in (
+            "from read_text('/etc/passwd')",
+            "from glob('/*')",
+            "attach '/tmp/other.duckdb'",
+            "copy (select 1) to '/tmp/out.csv'",
+            "set enable_external_access = true",
+            "install httpfs",
+            "load httpfs",
+            "create table main.x (i integer)",
+        ):
+            with pytest.raises(duckdb.Error, match=r"disabled|locked|read-only"):
+                con.execute(query)
+
+
+def test_every_dataset_and_column_is_explained(contents: Contents) -> None:
+    for view, dataset in contents.datasets.items():
+        assert dataset["description"], view
+        assert dataset["schema"] == "bi"
+        assert dataset["database_uuid"] == contents.database["uuid"]
+        assert all(column["description"] for column in dataset["columns"]), view
+        times = [column["column_name"] for column in dataset["columns"] if column["is_dttm"]]
+        assert dataset["main_dttm_col"] == (times[0] if times else None)
+        assert all(metric["d3format"] and metric["verbose_name"] for metric in dataset["metrics"])
+
+
+def test_columns_are_those_of_the_views(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    for view, dataset in contents.datasets.items():
+        found = [(column["column_name"], column["type"].replace(" PRECISION", "")) for column in dataset["columns"]]
+        assert found == [(name, kind) for name, kind, *_ in con.execute(f"describe bi.{view}").fetchall()]
+
+
+def test_charts_name_columns_and_metrics_of_their_datasets(contents: Contents) -> None:
+    datasets = contents.by_uuid("datasets")
+    for name, chart in contents.charts.items():
+        columns, known = names_in(datasets[chart["dataset_uuid"]])
+        params = chart["params"]
+        groupby = params.get("groupby", [])
+        grouped = {*([groupby] if isinstance(groupby, str) else groupby), *filter(None, [params.get("x_axis")])}
+        assert grouped <= columns, name
+        (query,) = json.loads(chart["query_context"])["queries"]
+        assert {column if isinstance(column, str) else column["label"] for column in query["columns"]} == grouped
+        assert set(query["metrics"]) == set(params.get("metrics", [params.get("metric")])) <= known, name
+        assert {by for by, _ in query["orderby"]} <= columns | known
+
+
+def test_dashboards_lay_out_their_charts(contents: Contents) -> None:
+    charts = contents.by_uuid("charts")
+    laid_out = []
+    for dashboard in contents.dashboards.values():
+        position = dashboard["position"]
+        for key, element in position.items():
+            if key == "DASHBOARD_VERSION_KEY":
+                continue
+            assert element["id"] == key
+            assert all(position[child]["parents"][-1] == key for child in element.get("children", []))
+            if element["type"] == "ROW":
+                assert sum(position[child]["meta"]["width"] for child in element["children"]) <= COLUMNS
+        reached = list(below(position, "ROOT_ID"))
+        assert position.keys() - reached == {"DASHBOARD_VERSION_KEY", "HEADER_ID"}
+        laid_out += [position[key]["meta"]["uuid"] for key in reached if position[key]["type"] == "CHART"]
+    assert sorted(laid_out) == sorted(charts)
+
+
+def below(position: dict[str, Any], key: str) -> Iterator[str]:
+    """Name an element and all that it holds, in the order of the page."""
+    yield key
+    for child in position[key].get("children", []):
+        yield from below(position, child)
+
+
+def test_filters_act_on_exactly_the_charts_with_their_column(contents: Contents) -> None:
+    charts, datasets = contents.by_uuid("charts"), contents.by_uuid("datasets")
+    for dashboard in contents.dashboards.values():
+        boxes = [one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"]
+        columns_of = {box["chartId"]: names_in(datasets[charts[box["uuid"]]["dataset_uuid"]])[0] for box in boxes}
+        assert len(columns_of) == len(boxes)
+        for choice in filters(dashboard):
+            (target,) = choice["targets"]
+            column = target["column"]["name"]
+            assert column in names_in(datasets[target["datasetUuid"]])[0]
+            without = {number for number, columns in columns_of.items() if column not in columns}
+            assert set(choice["scope"]["excluded"]) == without != columns_of.keys()
+
+
+def filters(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = dashboard["metadata"]["native_filter_configuration"]
+    return found
+
+
+def names_in(dataset: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """Name the columns and metrics of a dataset."""
+    columns = {column["column_name"] for column in dataset["columns"]}
+    return columns, {metric["metric_name"] for metric in dataset["metrics"]}
+
+
+def test_corpora_that_are_not_there_are_left_out(build_data: Build, tmp_path: Path, contents: Contents) -> None:
+    shutil.copytree(sample_of(corpora()["delidata"]), tmp_path / "data" / "delidata")
+    found = Contents(write_bundle(build_data(tmp_path / "data"), tmp_path / "b.zip", THERE).path)
+    others = tuple(f"{corpus}_" for corpus in corpora() if corpus != "delidata")
+    assert found.datasets.keys() == {view for view in contents.datasets if not view.startswith(others)}
+    assert found.dashboards.keys() == {one.name for one in dashboards() if one.folder in ("bi", "delidata")}
+    assert {one["dataset_uuid"] for one in found.charts.values()} <= found.by_uuid("datasets").keys()
+
+
+def test_a_sixth_corpus_brings_its_own_dashboard(folder: Path) -> None:
+    ours = folder / "queries" / "teatime" / "bi"
+    (ours / "dashboards").mkdir(parents=True)
+    (ours / "moods.sql").write_text(
+        "-- How often each mood was meant.\n-- grain: split, mood\n"
+        "--   mood: How it was taken.\n--   utterance_count: Utterances.\n"
+        "select split, label as mood, count(*) as utterance_count from teatime.mood group by all\n"
+    )
+    (ours / "metrics.toml").write_text(
+        '[teatime_moods.utterance_count]\ntitle = "Utterances"\nsql = "sum(utterance_count)"\n'
+    )
+    (ours / "dashboards" / "teatime.toml").write_text(
+        f'{DASHBOARD}[[filters]]\ntitle = "Split"\ncolumn = "split"\nview = "teatime_moods"\n'
+        '[[charts]]\ntitle = "Moods"\nkind = "bar"\nview = "teatime_moods"\nx = "mood"\nmetrics = ["utterance_count"]\n'
+    )
+    made(folder)
+    with talkhouse.open(folder / "w.duckdb") as con:
+        done = write_bundle(con, folder / "b.zip", THERE, query_roots=[folder / "queries"])
+        without = write_bundle(con, folder / "without.zip", THERE)
+    found = Contents(done.path)
+    assert found.dashboards.keys() == {"teatime", *(one.name for one in dashboards() if one.folder == "bi")}
+    assert not any(view.startswith(tuple(corpora())) for view in found.datasets)
+    assert found.charts["teatime_01"]["dataset_uuid"] == found.datasets["teatime_moods"]["uuid"]
+    assert names_in(found.datasets["teatime_moods"])[1] == {"row_count", "utterance_count"}
+    assert "teatime_moods" in Contents(without.path).datasets
+    assert "Tea" not in without.dashboards
+
+
+@pytest.mark.parametrize(
+    ("declared", "problem"),
+    [
+        ('view = "turns"\nby = ["flavour"]\nmetrics = ["row_count"]\n', "the chart 'Cups' of Tea"),
+        ('view = "turns"\nwhere = "flavour = 1"\nmetrics = ["row_count"]\n', "the chart 'Cups' of Tea"),
+        ('view = "cups"\nmetrics = ["row_count"]\n', "the chart 'Cups' of Tea"),
+        (
+            'view = "turns"\nmetrics = ["row_count"]\n[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
+            "the filter 'Tea' of Tea",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_views_is_named(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, declared: str, problem: str
+) -> None:
+    path = tmp_path / "tea" / "bi" / "dashboards" / "tea.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f'{DASHBOARD}[[charts]]\ntitle = "Cups"\nkind = "table"\n{declared}')
+    with pytest.raises(SchemaMismatch, match=rf"{problem} does not fit the views[\s\S]*next:.*talkhouse build"):
+        write_bundle(con, tmp_path / "b.zip", THERE, query_roots=[tmp_path])
+    assert not (tmp_path / "b.zip").exists()
+
+
+@pytest.mark.parametrize("there", ["talkhouse.duckdb", "./x/talkhouse.duckdb", "/srv/a?b.duckdb"])
+def test_paths_that_superset_can_not_open_are_refused(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, there: str
+) -> None:
+    with pytest.raises(UsageError, match=r"can't open a warehouse by this path[\s\S]*--db-path /path"):
+        write_bundle(con, tmp_path / "b.zip", PurePosixPath(there))
+
+
+@pytest.mark.parametrize("there", ["/srv/bi.duckdb", "/srv/mantis.duckdb"])
+def test_names_that_are_schemas_are_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path, there: str) -> None:
+    with pytest.raises(BadName, match="may not be named after a schema"):
+        write_bundle(con, tmp_path / "b.zip", PurePosixPath(there))

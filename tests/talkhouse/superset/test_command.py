@@ -1,0 +1,151 @@
+"""``talkhouse export --for superset``: what it says, and one clear message for each mistake."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from talkhouse.cli.export import _remarks
+from tests.commands import run
+from tests.talkhouse.superset.conftest import THERE
+
+FOR_SUPERSET = ("export", "--for", "superset")
+NO_FILE = "there is no such file on this machine"
+NO_READER = "only its owner and group may read that file"
+NO_WAY = "other users can't enter one of the folders above that file"
+
+
+@pytest.fixture
+def here(sample: Path) -> Iterator[Path]:
+    """A folder that all users may enter, with a warehouse that all may read."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        copy = Path(name) / "talkhouse.duckdb"
+        shutil.copyfile(sample, copy)
+        copy.chmod(0o644)
+        yield Path(name)
+        Path(name).chmod(0o755)
+
+
+def test_it_says_what_it_wrote_and_what_to_do_with_it(here: Path, bundle: Path) -> None:
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here)
+    assert shown.returncode == 0, shown.stderr
+    wrote, opens, *remarks, import_it = shown.stdout.splitlines()
+    assert wrote.startswith("Wrote ")
+    assert wrote.endswith(" to b.zip")
+    assert "dashboards with" in wrote
+    assert opens == f"  opens {here.resolve() / 'talkhouse.duckdb'} read-only"
+    assert not remarks
+    assert import_it.startswith("  import it with: superset ")
+    # Another process made these bytes, with other hashes.
+    run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", THERE, "--force", cwd=here)
+    assert (here / "b.zip").read_bytes() == bundle.read_bytes()
+
+
+def test_a_file_that_is_elsewhere_is_remarked(here: Path) -> None:
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", THERE, cwd=here)
+    assert shown.returncode == 0, shown.stderr
+    assert f"  opens {THERE} read-only\n  {NO_FILE}" in shown.stdout
+    assert NO_WAY not in shown.stdout
+
+
+def test_a_file_that_superset_may_not_read_is_remarked(here: Path) -> None:
+    (here / "talkhouse.duckdb").chmod(0o640)
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
+    assert NO_READER in shown
+    assert NO_WAY not in shown
+    here.chmod(0o750)
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--force", cwd=here).stdout
+    assert NO_READER in shown
+    assert NO_WAY in shown
+
+
+def test_a_folder_that_superset_may_not_enter_is_remarked(here: Path) -> None:
+    here.chmod(0o750)
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
+    assert NO_WAY in shown
+    assert NO_READER not in shown
+
+
+def test_a_folder_that_this_user_may_not_enter_is_remarked(here: Path, request: pytest.FixtureRequest) -> None:
+    here.chmod(0)
+    request.getfixturevalue("unprivileged")
+    (remark,) = _remarks(here / "talkhouse.duckdb")
+    assert NO_WAY in remark
+
+
+WRONG = {
+    "the output is no zip archive": (["--output", "b.tar"], 2, ["b.tar", "zip archive", "name it b.zip"]),
+    "the output has no ending": (["--output", "b"], 2, ["zip archive", "name it b.zip"]),
+    "the output exists": (["--output", "there.zip"], 2, ["there.zip", "exists already", "--force"]),
+    "the output is the warehouse": (["--output", "link.zip", "--force"], 2, ["replace the warehouse"]),
+    "the output has no folder": (["--output", "none/b.zip"], 2, ["no such folder"]),
+    "no output": ([], 2, ["--output"]),
+    "no warehouse": (["--output", "b.zip", "--db", "none.duckdb"], 2, ["none.duckdb", "no warehouse here"]),
+    "not a warehouse": (["--output", "b.zip", "--db", "there.zip"], 2, ["there.zip", "not a warehouse"]),
+    "somebody else's database": (["--output", "b.zip", "--db", "other.duckdb"], 2, ["not made by Talkhouse"]),
+    "an older warehouse": (["--output", "b.zip", "--db", "old.duckdb"], 1, ["older schema", "talkhouse build"]),
+    "another warehouse": (["--output", "b.zip", "--db", "less.duckdb"], 1, ["of Talkhouse", "fit the views", "build"]),
+    "a relative path": (["--output", "b.zip", "--db-path", "w.duckdb"], 2, ["absolute path", "--db-path /"]),
+    "a path with a question mark": (["--output", "b.zip", "--db-path", "/a?/w.duckdb"], 2, ["without a question mark"]),
+    "a path named after a schema": (["--output", "b.zip", "--db-path", "/a/bi.duckdb"], 2, ["named after a schema"]),
+    "a view": (["turns", "--output", "b.zip"], 2, ["NAME", "--for exports the dashboards"]),
+    "a split": (["--split", "train", "--output", "b.zip"], 2, ["--split", "--for exports the dashboards"]),
+    "a format": (["--format", "csv", "--output", "b.zip"], 2, ["--format", "--for exports the dashboards"]),
+    "columns": (["--columns", "text", "--output", "b.zip"], 2, ["--columns", "--for exports the dashboards"]),
+    "a limit": (["--limit", "0", "--output", "b.zip"], 2, ["--limit", "--for exports the dashboards"]),
+}
+
+
+@pytest.fixture(scope="module")
+def with_everything_wrong(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a warehouse, and beside it files that are none or of another time."""
+    folder = tmp_path_factory.mktemp("wrong")
+    for name in ("talkhouse", "old", "less"):
+        shutil.copyfile(sample, folder / f"{name}.duckdb")
+    with duckdb.connect(folder / "old.duckdb") as con:
+        con.execute("update meta.alembic_version set version_num = '0000'")
+    with duckdb.connect(folder / "less.duckdb") as con:
+        con.execute("drop view bi.corpora")
+        con.execute("create view bi.corpora as select * exclude (title) from main.corpora")
+    with duckdb.connect(folder / "other.duckdb") as con:
+        con.execute("create table turns (text varchar)")
+    (folder / "there.zip").write_text("something else")
+    (folder / "link.zip").symlink_to("talkhouse.duckdb")
+    return folder
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_each_mistake_gets_one_clear_message(with_everything_wrong: Path, mistake: str) -> None:
+    arguments, code, words = WRONG[mistake]
+    before = sorted(with_everything_wrong.iterdir())
+    shown = run(*FOR_SUPERSET, *arguments, cwd=with_everything_wrong)
+    assert shown.returncode == code, shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert all(word in shown.stderr for word in words), shown.stderr
+    assert sorted(with_everything_wrong.iterdir()) == before
+    assert (with_everything_wrong / "there.zip").read_text() == "something else"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["turns", "--db-path", THERE], ["--db-path goes with --for"]),
+        ([], ["nothing to export", "talkhouse views", "--for superset"]),
+        (["--for", "excel"], ["--for", "superset"]),
+    ],
+)
+def test_a_row_export_is_told_apart(with_everything_wrong: Path, arguments: list[str], words: list[str]) -> None:
+    shown = run("export", *arguments, "--output", "t.csv", cwd=with_everything_wrong)
+    assert shown.returncode == 2
+    assert all(word in shown.stderr for word in words), shown.stderr
+    assert not (with_everything_wrong / "t.csv").exists()
+
+
+def test_an_existing_file_is_replaced_by_force(here: Path) -> None:
+    (here / "b.zip").write_text("something else")
+    assert run(*FOR_SUPERSET, "--output", "b.zip", "--force", cwd=here).returncode == 0
+    assert (here / "b.zip").read_bytes().startswith(b"PK")
