@@ -17,6 +17,7 @@
 --   dialogue_character_count: Characters of all speakers.
 --   turn_share: turn_count by dialogue_turn_count, 0 to 1.
 --   word_share: word_count by dialogue_word_count, 0 to 1; null where nobody says a word.
+--   word_percent_bin: The least word_share of its bin in hundredths: 0 for less than 0.1, 10 for less than 0.2 ... 100 for 1.
 --   character_share: character_count by dialogue_character_count, 0 to 1; null where nobody says anything.
 --   word_rank: 1 for who says the most words; equals share a rank.
 --   is_dominant: True where the speaker says more than half of the words.
@@ -94,6 +95,7 @@ select
     dialogue_character_count,
     turn_count / dialogue_turn_count as turn_share,
     word_count / nullif(dialogue_word_count, 0) as word_share,
+    word_count * 10 // nullif(dialogue_word_count, 0) * 10 as word_percent_bin,
     character_count / nullif(dialogue_character_count, 0) as character_share,
     word_rank,
     word_count * 2 > dialogue_word_count as is_dominant,

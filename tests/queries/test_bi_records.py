@@ -53,6 +53,7 @@ def test_a_publication_has_the_lengths_of_its_dialogue(con: duckdb.DuckDBPyConne
         assert row["word_count"] == sum(words[turn["dialogue_id"], turn["turn_index"]] for turn in mine)
         assert row["annotation_count"] == labels[record_id]
         assert row["turn_count_bin"] == row["turn_count"] - row["turn_count"] % 5
+        assert row["word_count_bin"] == row["word_count"] - row["word_count"] % 50
     for rows in grouped(list(found.values()), "dialogue_id", "release", "split").values():
         first = min(rows, key=lambda row: row["subset"])
         assert [row["record_id"] for row in rows if row["is_first_in_split"]] == [first["record_id"]]
@@ -105,6 +106,13 @@ def test_a_dialogue_without_a_split_is_not_lost(toy: duckdb.DuckDBPyConnection) 
         toy.execute(f"delete from main.{table}")
 
 
+def assert_binned(rows: list[Row], column: str, part: str, whole: str) -> None:
+    """Find the tenth that a share is in, by whole numbers; fractions err at the bounds."""
+    for row in rows:
+        tenths = [tenth for tenth in range(11) if tenth * row[whole] <= row[part] * 10]
+        assert row[column] == (tenths[-1] * 10 if row[whole] else None)
+
+
 def test_speakers_have_shares_of_the_messages(con: duckdb.DuckDBPyConnection) -> None:
     talks = grouped(read(con, "from bi.record_turns where kind = 'message'"), "record_id")
     found = grouped(read(con, "from bi.speaker_shares"), "record_id")
@@ -124,6 +132,7 @@ def test_speakers_have_shares_of_the_messages(con: duckdb.DuckDBPyConnection) ->
             assert row["word_rank"] == 1 + sum(number > row["word_count"] for number in words.values())
             assert row["is_dominant"] == (row["word_count"] > sum(words.values()) - row["word_count"])
         assert total(rows, "turn_share") == pytest.approx(1)
+        assert_binned(rows, "word_percent_bin", "word_count", "dialogue_word_count")
 
 
 def words_of(text: str) -> list[str]:
@@ -255,6 +264,7 @@ def assert_compared(con: duckdb.DuckDBPyConnection) -> dict[Key, Row]:
     expected = compared(units)
     found = by(read(con, "from bi.annotators"), *ANNOTATOR)
     assert found.keys() == expected.keys()
+    assert_binned(list(found.values()), "agreement_percent_bin", "same_label_count", "other_label_count")
     for key, row in found.items():
         assert {name: row[name] for name in COUNTS} == {name: expected[key][name] for name in COUNTS}
     return found
