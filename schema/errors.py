@@ -41,6 +41,10 @@ class WarehouseLocked(TalkhouseError):
     """Another process holds the file open for writing, or is building it."""
 
 
+class OpenedOtherwise(TalkhouseError):
+    """The file is open in this process already, with other settings."""
+
+
 class NotAWarehouse(UsageError):
     """The file is not a DuckDB database, or is one that Talkhouse did not make."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
+from schema.errors import BadName, NotAWarehouse, OpenedOtherwise, SchemaMismatch, WarehouseLocked, WarehouseMissing
 from schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
@@ -68,7 +68,8 @@ def name(path: Path) -> str:
 def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
     """Open a file read-only; messages name ``shown`` where the file is known under another name.
 
-    Raises WarehouseMissing, WarehouseLocked (a writer holds it) or NotAWarehouse (not a DuckDB file, or unreadable).
+    Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
+    settings) or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
     if not path.exists():
@@ -91,6 +92,14 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
                 where=shown,
                 found=str(error).split(". See also")[0],
                 next_step="close that process; readers should open the file read-only",
+            ) from error
+        if "different configuration" in str(error):
+            raise OpenedOtherwise(
+                "this process has the file open with other settings",
+                where=shown,
+                expected="every connection of a process to it read-only, without settings of its own",
+                found=str(error),
+                next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
             ) from error
         raise NotAWarehouse(
             "this is not a warehouse",

@@ -94,8 +94,10 @@ def test_a_recipe_gives_rows(query: str, con: duckdb.DuckDBPyConnection) -> None
     assert con.execute(query).fetchmany(1), query
 
 
-def test_every_command_of_the_recipes_works(folder: Path) -> None:
-    for command in commands(RECIPES):
+@pytest.mark.parametrize("page", ["recipes", "bi"])
+def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    for command in commands(text):
         run(command, folder)
 
 

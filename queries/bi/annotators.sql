@@ -12,6 +12,7 @@
 --   other_label_count: Labels by others of the same turns.
 --   same_label_count: Of these, labels that equal the annotator's.
 --   agreement_share: same_label_count by other_label_count, 0 to 1; null where nobody else labelled. Fairer than with_majority_share, since the annotator's own vote is no part of it, and ties count.
+--   agreement_percent_bin: The least agreement_share of its bin in hundredths: 0 for less than 0.1, 10 for less than 0.2 ... 100 for 1.
 with
 ranked as (
     select
@@ -94,4 +95,5 @@ select
     other_label_count,
     same_label_count,
     same_label_count / nullif(other_label_count, 0) as agreement_share,
+    same_label_count * 10 // nullif(other_label_count, 0) * 10 as agreement_percent_bin,
 from compared

@@ -8,7 +8,7 @@
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   first_said_at: Earliest time of a turn, wall clock as published.
 --   last_said_at: Latest time of a turn, wall clock as published.
---   record_count: Records that publish it or belong to it; bi.record_dialogues has a row for each publication.
+--   record_count: Records that publish it or belong to it, a file that occurs twice counted once; bi.record_dialogues has a row for each publication.
 --   example_count: Examples of all tasks that are made from it.
 with
 talks as (
@@ -30,6 +30,7 @@ talks as (
 places as (
     select dialogue_id, count(*) as record_count
     from main.records
+    where extra ->> 'repeats' is null
     group by dialogue_id
 ),
 

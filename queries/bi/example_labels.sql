@@ -10,7 +10,10 @@
 with
 -- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`.
 labelled as (
-    select * exclude (labels), unnest(labels) as label, unnest(range(len(labels)))::integer as label_index,
+    select
+        * exclude (labels),
+        unnest(labels) as label,
+        unnest(range(len(labels)))::integer as label_index,
     from task_labels
 )
 

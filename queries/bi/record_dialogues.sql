@@ -10,6 +10,7 @@
 --   speaker_count: Speakers who say something.
 --   character_count: Characters of all turns.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
 --   annotation_count: Labels that the record publishes, one per annotator.
 with
 publications as (
@@ -71,6 +72,7 @@ select
     coalesce(talks.speaker_count, 0) as speaker_count,
     coalesce(talks.character_count, 0) as character_count,
     coalesce(talks.word_count, 0) as word_count,
+    coalesce(talks.word_count, 0) // 50 * 50 as word_count_bin,
     coalesce(labelled.annotation_count, 0) as annotation_count,
 from publications
 inner join main.dialogues

@@ -1,13 +1,14 @@
--- Each word with how often it is said, by release, split, language and role. A word is a run of letters in lower case, with apostrophes between letters (don't); a number is none.
--- grain: corpus_id, release, split, standard_split, language, role, word
+-- Each word with how often it is said, by release, split, language, role and kind of turn. A word is a run of letters in lower case, with apostrophes between letters (don't); a number is none.
+-- grain: corpus_id, release, split, standard_split, language, role, kind, word
 --   corpus_id: Corpus of the dialogues.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   language: ISO 639-1 code of the dialogues; Japanese is written without spaces, so that its runs of letters are whole phrases.
 --   role: Role of who says it: user, system, agent ...
+--   kind: Kind of the turns: message, seed, initial, submit ...; filter by it to leave out what is no talk.
 --   word: The word, in lower case, ’ written as '. No word is left out; in texts with HTML, names of tags are words too.
 --   letter_count: Characters of the word: filter by it to leave out short ones.
 --   use_count: How often the word is said; a dialogue that several subsets of a split have counts once.
---   turn_count: Turns with the word; one turn has one role, so that these may be added up over any groups.
+--   turn_count: Turns with the word; counts of a word may be added up over any rows of one release.
 with
 places as (
     select distinct corpus_id, release, split, standard_split, dialogue_id
@@ -20,6 +21,7 @@ said as (
         dialogues.dialogue_id,
         dialogues.language,
         turns.role,
+        turns.kind,
         turns.turn_index,
         unnest(
             regexp_extract_all(replace(lower(turns.text), '’', ''''), '[\p{L}\p{M}]+(?:''[\p{L}\p{M}]+)*')
@@ -29,15 +31,15 @@ said as (
 ),
 
 in_turns as (
-    select corpus_id, dialogue_id, language, role, turn_index, word, count(*) as use_count
+    select corpus_id, dialogue_id, language, role, kind, turn_index, word, count(*) as use_count
     from said
-    group by corpus_id, dialogue_id, language, role, turn_index, word
+    group by corpus_id, dialogue_id, language, role, kind, turn_index, word
 ),
 
 in_dialogues as (
-    select corpus_id, dialogue_id, language, role, word, sum(use_count) as use_count, count(*) as turn_count
+    select corpus_id, dialogue_id, language, role, kind, word, sum(use_count) as use_count, count(*) as turn_count
     from in_turns
-    group by corpus_id, dialogue_id, language, role, word
+    group by corpus_id, dialogue_id, language, role, kind, word
 )
 
 select
@@ -47,6 +49,7 @@ select
     places.standard_split,
     in_dialogues.language,
     in_dialogues.role,
+    in_dialogues.kind,
     in_dialogues.word,
     length(in_dialogues.word) as letter_count,
     sum(in_dialogues.use_count)::bigint as use_count,
@@ -61,4 +64,5 @@ group by
     places.standard_split,
     in_dialogues.language,
     in_dialogues.role,
+    in_dialogues.kind,
     in_dialogues.word

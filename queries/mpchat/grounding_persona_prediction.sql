@@ -59,7 +59,8 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    array_to_string(talks.messages[1:examples.turn_index], ' ') as context,
+    -- Up to DuckDB 1.4, array_to_string of an empty list is null.
+    coalesce(array_to_string(talks.messages[1:examples.turn_index], ' '), '') as context,
     talks.messages[examples.turn_index + 1] as response,
     mpchat.image_file(dialogues.extra, records.extra) as image_file,
     array_to_string(remainders.titles, ' ') as remainder_text,
@@ -67,10 +68,10 @@ select
     gold.native_id as gold_id,
     gold.text as gold_text,
     gold.image_file as gold_image,
-    if(examples.split = 'train', null, candidate_lists.ids) as candidate_ids,
-    if(examples.split = 'train', null, candidate_lists.titles) as candidate_texts,
-    if(examples.split = 'train', null, candidate_lists.images) as candidate_images,
-    if(examples.split = 'train', null, 0) as gold_position,
+    case when examples.split = 'train' then null else candidate_lists.ids end as candidate_ids,
+    case when examples.split = 'train' then null else candidate_lists.titles end as candidate_texts,
+    case when examples.split = 'train' then null else candidate_lists.images end as candidate_images,
+    case when examples.split = 'train' then null else 0 end as gold_position,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id

@@ -49,13 +49,14 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    array_to_string(talks.messages[1:examples.turn_index], ' ') as context,
+    -- Up to DuckDB 1.4, array_to_string of an empty list is null.
+    coalesce(array_to_string(talks.messages[1:examples.turn_index], ' '), '') as context,
     talks.messages[examples.turn_index + 1] as response,
     mpchat.image_file(dialogues.extra, records.extra) as image_file,
     array_to_string(persona_lists.titles, ' ') as persona_text,
     persona_lists.images as persona_images,
-    if(examples.split = 'train', null, candidate_lists.texts) as candidates,
-    if(examples.split = 'train', null, 0) as gold_position,
+    case when examples.split = 'train' then null else candidate_lists.texts end as candidates,
+    case when examples.split = 'train' then null else 0 end as gold_position,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id

@@ -62,14 +62,15 @@ select
     examples.example_index,
     examples.dialogue_id,
     records.native_id,
-    array_to_string(talks.messages[:-2], ' ') as context,
+    -- Up to DuckDB 1.4, array_to_string of an empty list is null.
+    coalesce(array_to_string(talks.messages[:-2], ' '), '') as context,
     talks.messages[-1] as response,
     mpchat.image_file(dialogues.extra, records.extra) as image_file,
     array_to_string(persona_lists.titles, ' ') as persona_text,
     persona_lists.images as persona_images,
-    if(examples.split = 'train', null, candidate_lists.titles) as candidate_texts,
-    if(examples.split = 'train', null, candidate_lists.images) as candidate_images,
-    if(examples.split = 'train', null, 0) as gold_position,
+    case when examples.split = 'train' then null else candidate_lists.titles end as candidate_texts,
+    case when examples.split = 'train' then null else candidate_lists.images end as candidate_images,
+    case when examples.split = 'train' then null else 0 end as gold_position,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id

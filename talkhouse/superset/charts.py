@@ -57,25 +57,25 @@ def _table(declared: Chart) -> dict[str, Any]:
 
 
 def _lines(declared: Chart) -> dict[str, Any]:
-    ordered_by = declared.metrics[0] if declared.largest_first else declared.x
     return {
         "x_axis": declared.x,
         "time_grain_sqla": _GRAINS[declared.grain] if declared.grain else None,
-        "x_axis_sort": ordered_by,
-        "x_axis_sort_asc": not declared.largest_first,
-        "x_axis_title": declared.x,
+        "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
+        # What comes first is drawn at the left, but at the bottom of a horizontal chart.
+        "x_axis_sort_asc": declared.largest_first == declared.horizontal,
+        "x_axis_title": "" if declared.horizontal else declared.x,
         "x_axis_title_margin": 30,
-        "xAxisLabelInterval": "auto",
+        "xAxisLabelInterval": "0" if declared.horizontal else "auto",
         "groupby": list(declared.by),
         "metrics": list(declared.metrics),
         "order_desc": declared.largest_first,
+        "sort_series_type": "name",
+        "sort_series_ascending": True,
         "show_legend": bool(declared.by) or len(declared.metrics) > 1,
         "legendType": "scroll",
         "legendOrientation": "top",
         "rich_tooltip": True,
         "tooltipTimeFormat": "smart_date",
-        "truncateYAxis": False,
-        "y_axis_bounds": [0, None],
     }
 
 
@@ -94,7 +94,7 @@ def _heatmap(declared: Chart) -> dict[str, Any]:
         "groupby": declared.by[0],
         "metric": declared.metrics[0],
         "normalize_across": "heatmap",
-        "linear_color_scheme": "blue_white_yellow",
+        "linear_color_scheme": "schemeBlues",
         "sort_x_axis": "alpha_asc",
         "sort_y_axis": "alpha_asc",
         "show_legend": True,

@@ -8,7 +8,7 @@ from queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind
 from talkhouse.superset.charts import condition
 from talkhouse.superset.names import VERSION, identity
 
-_HEIGHTS = {Kind.NUMBER: 16, Kind.TABLE: 50, Kind.BAR: 50, Kind.LINE: 50, Kind.HEATMAP: 50}
+_HEIGHTS = {Kind.NUMBER: 18, Kind.TABLE: 50, Kind.BAR: 50, Kind.LINE: 50, Kind.HEATMAP: 50}
 """Heights of charts in units of 8 pixels."""
 
 _ROOT, _GRID = "ROOT_ID", "GRID_ID"

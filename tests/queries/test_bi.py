@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -13,73 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.registry import corpora
-from migrations import upgrade
-from queries.catalogue import BI, DEFAULT_ROOT, catalogue
-from queries.views import create_views
-from schema.sql import dicts
+from queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
+from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, rate, read
 
-Row = dict[str, Any]
-VIEWS = [view for view in catalogue().views if view.schema == BI]
 PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
-UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
-PART = ("corpus_id", "release", "split", "subset")
-
-
-def read(con: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
-    return dicts(con.execute(query))
-
-
-def by(rows: list[Row], *columns: str) -> dict[Any, Row]:
-    """Key rows by one column or several, which must tell them apart."""
-    found = {row[columns[0]] if len(columns) == 1 else tuple(row[name] for name in columns): row for row in rows}
-    assert len(found) == len(rows)
-    return found
-
-
-def grouped(rows: list[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
-    groups = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[name] for name in columns)].append(row)
-    return groups
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
-    path = tmp_path_factory.mktemp("toy") / "w.duckdb"
-    upgrade(path)
-    with duckdb.connect(path) as con:
-        create_views(con, catalogue())
-        con.execute("insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false)")
-        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn')")
-        yield con
-
-
-def rate(con: duckdb.DuckDBPyConnection, records: dict[str, list[list[str | None]]], extra: str = "{}") -> None:
-    """Let each record hold these units, a turn each, with one label per annotator; None: not labelled.
-
-    A record is named toy/<release>/<subset>, where '-' stands for a release without a name.
-    """
-    for table in ("records", "annotations"):
-        con.execute(f"delete from main.{table}")
-    con.executemany(
-        "insert into main.records (record_id, corpus_id, release, split, subset, record_index, source_file_id, "
-        "source_pointer, extra) values (?, 'toy', nullif(?, '-'), 'train', ?, 0, 'f', '', ?)",
-        [(record_id, *record_id.split("/")[1:], extra) for record_id in records],
-    )
-    con.executemany(
-        "insert into main.annotations (record_id, turn_index, scheme, annotator_index, item_index, annotator_id, label)"
-        " values (?, ?, 'toy.mood', ?, 0, ?, ?)",
-        [
-            (record_id, turn, annotator, f"a{annotator}", label)
-            for record_id, units in records.items()
-            for turn, unit in enumerate(units)
-            for annotator, label in enumerate(unit)
-            if label is not None
-        ]
-        or [("toy/none/0", 0, 0, "", None)],
-    )
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.full_name)
@@ -379,86 +316,3 @@ def test_a_scheme_with_several_labels_at_once_is_left_out(toy: duckdb.DuckDBPyCo
     )
     assert read(toy, "from bi.turn_agreement") == []
     assert read(toy, "from bi.scheme_agreement") == []
-
-
-def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
-    key = ("release", "split", "language", "subset")
-    groups = defaultdict(list)
-    for _, rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
-        for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
-            groups[*(row[name] for name in key), position].append(row)
-    found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")
-    assert found.keys() == groups.keys()
-    for key, row in found.items():
-        mine = groups[key]
-        assert row["turn_count"] == len(mine)
-        assert row["share_t"] == pytest.approx(sum(one["prob_t"] for one in mine) / len(mine))
-        assert row["breakdown_rate"] == pytest.approx(sum(one["label"] == "X" for one in mine) / len(mine))
-        assert row["breakdown_rate_at_half"] == pytest.approx(
-            sum(one["label_at_half"] == "X" for one in mine) / len(mine)
-        )
-        assert row["lenient_breakdown_rate"] == pytest.approx(
-            sum(one["lenient_label"] == "X_l" for one in mine) / len(mine)
-        )
-        shares = [[one["prob_o"], one["prob_t"], one["prob_x"]] for one in mine]
-        entropy = [-sum(share * math.log2(share) for share in of_turn if share) for of_turn in shares]
-        assert row["mean_entropy"] == pytest.approx(sum(entropy) / len(mine))
-        assert row["bot"] == {"TKTK": "TickTock", "json": "TickTock"}.get(
-            row["subset"][:4], row["subset"].split("_")[0]
-        )
-
-
-def test_a_share_of_zero_adds_no_entropy(toy: duckdb.DuckDBPyConnection) -> None:
-    """Two dialogues at one position: all annotators say O, and half say O and half X."""
-    for number, labels in enumerate((["O", "O"], ["O", "X"])):
-        dialogue, record = f"dbdc3:{number}", f"dbdc3/r/{number}"
-        for table, columns, *rows in (
-            ("dialogues", "dialogue_id, corpus_id", (dialogue, "dbdc3")),
-            ("turns", "dialogue_id, turn_index, role, kind, text", (dialogue, 0, "system", "message", "Well.")),
-            (
-                "records",
-                "record_id, corpus_id, dialogue_id, split, record_index, source_file_id, source_pointer",
-                (record, "dbdc3", dialogue, "dev", number, "f", ""),
-            ),
-            (
-                "examples",
-                "corpus_id, task, split, example_index, record_id, dialogue_id, turn_index",
-                ("dbdc3", "breakdown_detection", "dev", number, record, dialogue, 0),
-            ),
-            (
-                "annotations",
-                "record_id, dialogue_id, turn_index, scheme, annotator_index, item_index, label",
-                *((record, dialogue, 0, "dbdc3.breakdown", index, 0, label) for index, label in enumerate(labels)),
-            ),
-        ):
-            marks = ", ".join("?" for _ in columns.split(","))
-            toy.executemany(f"insert into main.{table} ({columns}) values ({marks})", rows)
-    (row,) = read(toy, "from bi.dbdc3_breakdown_by_position")
-    assert (row["turn_count"], row["share_o"], row["share_t"], row["mean_entropy"]) == (2, 0.75, 0, 0.5)
-
-
-def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) -> None:
-    scheme = "delidata.team_performance"
-    values = {
-        (row["record_id"], row["turn_index"]): row["value"]
-        for row in read(con, f"from main.annotations where scheme = '{scheme}'")
-    }
-    found = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
-    assert {record_id for (record_id,) in found} == {record_id for record_id, _ in values}
-    for (record_id,), rows in found.items():
-        assert [row["turn_index"] for row in rows] == list(range(len(rows)))
-        best: list[float] = []
-        for row in rows:
-            value = values[record_id, row["turn_index"]]
-            assert row["team_performance"] == value
-            assert row["change_since_start"] == value - values[record_id, 0]
-            assert row["is_new_best"] == (value > max(best) if best else None)
-            best.append(value)
-            assert row["best_so_far"] == max(best)
-            assert row["message_count"] == sum(
-                other["kind"] == "message" for other in rows if other["turn_index"] <= row["turn_index"]
-            )
-            assert row["progress"] == pytest.approx(row["turn_index"] / (len(rows) - 1))
-    sizes = {row["native_id"]: row["group_size"] for (_,), rows in found.items() for row in rows}
-    named = Counter(row["dialogue_id"] for row in read(con, "from main.participants where role = 'participant'"))
-    assert sizes == {native_id: named[f"delidata:{native_id}"] for native_id in sizes}

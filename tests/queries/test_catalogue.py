@@ -86,6 +86,37 @@ def test_a_cycle_is_named(tmp_path: Path) -> None:
         assert catalogue([write(tmp_path, files)]).views
 
 
+LABELS = HEAD + "select task, labels, scheme from (from task_labels) order by task"
+
+
+def test_a_line_in_the_head_of_a_task_view_gives_its_labels(tmp_path: Path) -> None:
+    row = "select 'r' as record_id, 'train' as split, 0 as example_index, "
+    files = {
+        "toy/a.sql": "-- A row is a thing.\n-- grain: a\n-- label: mood\n-- scheme: toy.mood\n" + row + "'+' as mood",
+        "toy/b.sql": "-- A row is a thing.\n-- grain: a\n-- labels: moods\n" + row + "['+', '-'] as moods",
+        "toy/c.sql": HEAD + row + "'+' as mood",
+        "bi/labels.sql": LABELS,
+    }
+    found = catalogue([write(tmp_path, files)])
+    with duckdb.connect() as con:
+        create_views(con, found)
+        assert con.execute("from bi.labels").fetchall() == [("a", ["+"], "toy.mood"), ("b", ["+", "-"], None)]
+
+
+def test_without_such_a_line_there_are_no_labels(tmp_path: Path) -> None:
+    found = catalogue([write(tmp_path, {"bi/labels.sql": LABELS})])
+    with duckdb.connect() as con:
+        create_views(con, found)
+        assert con.execute("from bi.labels").fetchall() == []
+
+
+@pytest.mark.parametrize("lines", ["-- label: a\n-- labels: b", "-- label: a, b", "-- label: a\n-- scheme: a'b"])
+def test_a_broken_line_of_labels_is_named(tmp_path: Path, lines: str) -> None:
+    write(tmp_path, {"toy/a.sql": f"-- A row.\n-- grain: a\n{lines}\nselect 1 as a"})
+    with pytest.raises(CatalogueError, match=r"label"):
+        catalogue([tmp_path])
+
+
 @pytest.mark.parametrize(
     ("name", "sql", "reason"),
     [

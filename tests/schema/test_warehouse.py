@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import BadName, NotAWarehouse, SchemaMismatch, WarehouseLocked, WarehouseMissing
+from schema.errors import BadName, NotAWarehouse, OpenedOtherwise, SchemaMismatch, WarehouseLocked, WarehouseMissing
 
 
 @pytest.fixture
@@ -64,6 +64,21 @@ def test_a_writer_is_named(copy: Path) -> None:
         pytest.raises(WarehouseLocked, match=r"PID \d+"),
     ):
         talkhouse.open(copy)
+
+
+def test_other_settings_in_this_process_are_named(copy: Path) -> None:
+    message = r"this process has the file open with other settings[\s\S]*engine.dispose"
+    with duckdb.connect(copy), pytest.raises(OpenedOtherwise, match=message):
+        talkhouse.open(copy)
+
+
+def test_connections_of_a_process_may_differ_in_how_they_were_made(copy: Path) -> None:
+    ours = talkhouse.open(copy)
+    with ours, duckdb.connect(copy, read_only=True) as plain, duckdb.connect() as attaching:
+        attaching.execute(f"attach '{copy}' as w (read_only)")
+        assert plain.execute("select count(*) from main.turns").fetchone() == (
+            attaching.execute("select count(*) from w.main.turns").fetchone()
+        )
 
 
 def test_a_newer_schema_is_refused(copy: Path) -> None:

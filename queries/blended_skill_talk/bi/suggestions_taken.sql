@@ -60,7 +60,7 @@ select
     places.answer_count,
     count(answers.model) as taken_count,
     count(answers.model) / places.answer_count as taken_share,
-    case when models.model <> 'none' then count_if(answers.is_first)::bigint end as shown_first_count,
+    case when models.model <> 'none' then count(*) filter (where answers.is_first) end as shown_first_count,
 from places
 cross join models
 left join answers

@@ -2,7 +2,7 @@
 -- grain: record_id
 --   corpus_id: delidata.
 --   release: Null: the corpus has one release, which has no name.
---   record_id: The file of the group.
+--   record_id: The file of the group; of a group that is there twice, the first.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.
 --   turn_count: Rows of the group's file: INITIAL, MESSAGE and SUBMIT.
@@ -77,7 +77,7 @@ select
         when performances.final_performance < performances.initial_performance then 'loss'
         when performances.final_performance = performances.initial_performance then 'same'
     end as outcome,
-from main.records
+from bi.record_dialogues as records
 inner join talks on talks.dialogue_id = records.dialogue_id
 left join performances on performances.record_id = records.record_id
 left join group_sizes on group_sizes.dialogue_id = records.dialogue_id

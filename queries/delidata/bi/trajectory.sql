@@ -2,7 +2,7 @@
 -- grain: record_id, turn_index
 --   corpus_id: delidata.
 --   release: Null: the corpus has one release, which has no name.
---   record_id: The file of the group.
+--   record_id: The file of the group; of a group that is there twice, the first.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.
 --   turn_index: 0-based row of the group's file; 0 is INITIAL, the state before the discussion.
@@ -69,7 +69,7 @@ select
     labels.team_performance - first_value(labels.team_performance) over so_far as change_since_start,
     max(labels.team_performance) over so_far as best_so_far,
     labels.team_performance > max(labels.team_performance) over before as is_new_best,
-from main.records
+from bi.record_dialogues as records
 inner join main.turns on turns.dialogue_id = records.dialogue_id
 left join main.speakers on speakers.speaker_id = turns.speaker_id
 left join labels

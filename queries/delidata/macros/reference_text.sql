@@ -2,7 +2,7 @@
 (decoded, extra) as
 ltrim(
     coalesce(
-        extra -> 'cells' ->> 'original_text',
+        extra ->> '$.cells.original_text',
         case
             when contains(decoded, '''') then '''' || replace(decoded, '''', '''''') || ''''
             else decoded

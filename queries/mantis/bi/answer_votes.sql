@@ -31,9 +31,9 @@ select
     max(votes) as max_votes,
     coalesce(sum(votes), 0)::bigint as vote_sum,
     avg(votes) as mean_votes,
-    count_if(votes = 0)::bigint as unvoted_count,
-    count_if(votes < 0)::bigint as negative_count,
-    count_if(is_answer)::bigint as accepted_count,
+    count(*) filter (where votes = 0) as unvoted_count,
+    count(*) filter (where votes < 0) as negative_count,
+    count(*) filter (where is_answer) as accepted_count,
 from bi.mantis_utterances
 where role = 'agent' and post_id is not null and comment_id is null
 group by corpus_id, release, split, standard_split, site

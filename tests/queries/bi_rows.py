@@ -1,0 +1,63 @@
+"""What tests of the views for BI tools share: rows as dicts, groups of them, and invented labels."""
+
+from collections import defaultdict
+from typing import Any
+
+import duckdb
+
+from queries.catalogue import BI, catalogue
+from schema.sql import dicts
+
+Row = dict[str, Any]
+VIEWS = [view for view in catalogue().views if view.schema == BI]
+UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
+PART = ("corpus_id", "release", "split", "subset")
+
+
+def read(con: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
+    return dicts(con.execute(query))
+
+
+def by(rows: list[Row], *columns: str) -> dict[Any, Row]:
+    """Key rows by one column or several, which must tell them apart."""
+    found = {row[columns[0]] if len(columns) == 1 else tuple(row[name] for name in columns): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def grouped(rows: list[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in columns)].append(row)
+    return groups
+
+
+def total(rows: list[Row], column: str) -> Any:
+    """Add up a column; nulls add nothing."""
+    return sum(row[column] or 0 for row in rows)
+
+
+def rate(con: duckdb.DuckDBPyConnection, records: dict[str, list[list[str | None]]], extra: str = "{}") -> None:
+    """Let each record hold these units, a turn each, with one label per annotator; None: not labelled.
+
+    A record is named toy/<release>/<subset>, where '-' stands for a release without a name.
+    """
+    for table in ("records", "annotations"):
+        con.execute(f"delete from main.{table}")
+    con.executemany(
+        "insert into main.records (record_id, corpus_id, release, split, subset, record_index, source_file_id, "
+        "source_pointer, extra) values (?, 'toy', nullif(?, '-'), 'train', ?, 0, 'f', '', ?)",
+        [(record_id, *record_id.split("/")[1:], extra) for record_id in records],
+    )
+    con.executemany(
+        "insert into main.annotations (record_id, turn_index, scheme, annotator_index, item_index, annotator_id, label)"
+        " values (?, ?, 'toy.mood', ?, 0, ?, ?)",
+        [
+            (record_id, turn, annotator, f"a{annotator}", label)
+            for record_id, units in records.items()
+            for turn, unit in enumerate(units)
+            for annotator, label in enumerate(unit)
+            if label is not None
+        ]
+        or [("toy/none/0", 0, 0, "", None)],
+    )

@@ -1,0 +1,22 @@
+"""A warehouse with one invented corpus, for tests of the views for BI tools."""
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from migrations import upgrade
+from queries.catalogue import catalogue
+from queries.views import create_views
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
+    path = tmp_path_factory.mktemp("toy") / "w.duckdb"
+    upgrade(path)
+    with duckdb.connect(path) as con:
+        create_views(con, catalogue())
+        con.execute("insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false)")
+        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn')")
+        yield con

@@ -1,0 +1,225 @@
+"""The views for BI tools of single corpora say what plain Python makes of their tables."""
+
+import math
+from collections import Counter, defaultdict
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.queries.bi_rows import Row, by, grouped, read, total
+
+
+def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
+    key = ("release", "split", "language", "subset")
+    groups = defaultdict(list)
+    for _, rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+        for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
+            groups[*(row[name] for name in key), position].append(row)
+    found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")
+    assert found.keys() == groups.keys()
+    for key, row in found.items():
+        mine = groups[key]
+        assert row["turn_count"] == len(mine)
+        for label in "otx":
+            assert row[f"{label}_count"] == total(mine, f"count_{label}")
+        assert row["share_t"] == pytest.approx(sum(one["prob_t"] for one in mine) / len(mine))
+        assert row["breakdown_rate"] == pytest.approx(sum(one["label"] == "X" for one in mine) / len(mine))
+        assert row["breakdown_rate_at_half"] == pytest.approx(
+            sum(one["label_at_half"] == "X" for one in mine) / len(mine)
+        )
+        assert row["lenient_breakdown_rate"] == pytest.approx(
+            sum(one["lenient_label"] == "X_l" for one in mine) / len(mine)
+        )
+        shares = [[one["prob_o"], one["prob_t"], one["prob_x"]] for one in mine]
+        entropy = [-sum(share * math.log2(share) for share in of_turn if share) for of_turn in shares]
+        assert row["mean_entropy"] == pytest.approx(sum(entropy) / len(mine))
+        assert row["bot"] == {"TKTK": "TickTock", "json": "TickTock"}.get(
+            row["subset"][:4], row["subset"].split("_")[0]
+        )
+
+
+def test_a_share_of_zero_adds_no_entropy(toy: duckdb.DuckDBPyConnection) -> None:
+    """Two dialogues at one position: all annotators say O, and half say O and half X."""
+    for number, labels in enumerate((["O", "O"], ["O", "X"])):
+        dialogue, record = f"dbdc3:{number}", f"dbdc3/r/{number}"
+        for table, columns, *rows in (
+            ("dialogues", "dialogue_id, corpus_id", (dialogue, "dbdc3")),
+            ("turns", "dialogue_id, turn_index, role, kind, text", (dialogue, 0, "system", "message", "Well.")),
+            (
+                "records",
+                "record_id, corpus_id, dialogue_id, split, record_index, source_file_id, source_pointer",
+                (record, "dbdc3", dialogue, "dev", number, "f", ""),
+            ),
+            (
+                "examples",
+                "corpus_id, task, split, example_index, record_id, dialogue_id, turn_index",
+                ("dbdc3", "breakdown_detection", "dev", number, record, dialogue, 0),
+            ),
+            (
+                "annotations",
+                "record_id, dialogue_id, turn_index, scheme, annotator_index, item_index, label",
+                *((record, dialogue, 0, "dbdc3.breakdown", index, 0, label) for index, label in enumerate(labels)),
+            ),
+        ):
+            marks = ", ".join("?" for _ in columns.split(","))
+            toy.executemany(f"insert into main.{table} ({columns}) values ({marks})", rows)
+    (row,) = read(toy, "from bi.dbdc3_breakdown_by_position")
+    assert (row["turn_count"], row["share_o"], row["share_t"], row["mean_entropy"]) == (2, 0.75, 0, 0.5)
+
+
+def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) -> None:
+    scheme = "delidata.team_performance"
+    values = {
+        (row["record_id"], row["turn_index"]): row["value"]
+        for row in read(con, f"from main.annotations where scheme = '{scheme}'")
+    }
+    found = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
+    assert {record_id for (record_id,) in found} == {record_id for record_id, _ in values}
+    for (record_id,), rows in found.items():
+        assert [row["turn_index"] for row in rows] == list(range(len(rows)))
+        best: list[float] = []
+        for row in rows:
+            value = values[record_id, row["turn_index"]]
+            assert row["team_performance"] == value
+            assert row["change_since_start"] == value - values[record_id, 0]
+            assert row["is_new_best"] == (value > max(best) if best else None)
+            best.append(value)
+            assert row["best_so_far"] == max(best)
+            assert row["message_count"] == sum(
+                other["kind"] == "message" for other in rows if other["turn_index"] <= row["turn_index"]
+            )
+            assert row["progress"] == pytest.approx(row["turn_index"] / (len(rows) - 1))
+    sizes = {row["native_id"]: row["group_size"] for (_,), rows in found.items() for row in rows}
+    named = Counter(row["dialogue_id"] for row in read(con, "from main.participants where role = 'participant'"))
+    assert sizes == {native_id: named[f"delidata:{native_id}"] for native_id in sizes}
+
+
+def test_outcomes_are_those_of_the_trajectories(con: duckdb.DuckDBPyConnection) -> None:
+    rows = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
+    words = {(row["dialogue_id"], row["turn_index"]): row["word_count"] for row in read(con, "from bi.turns")}
+    labels = by(read(con, "from delidata.outcome"), "record_id")
+    found = by(read(con, "from bi.delidata_outcomes"), "record_id")
+    assert {(record_id,) for record_id in found} == rows.keys()
+    for record_id, row in found.items():
+        mine = rows[(record_id,)]
+        messages = [one for one in mine if one["kind"] == "message"]
+        values = [one["team_performance"] for one in mine]
+        same = ("corpus_id", "release", "split", "standard_split", "subset", "dialogue_id", "native_id", "group_size")
+        assert [row[name] for name in same] == [mine[0][name] for name in same]
+        assert (row["turn_count"], row["message_count"]) == (len(mine), len(messages))
+        assert row["submit_count"] == sum(one["kind"] == "submit" for one in mine)
+        assert row["message_count_bin"] == len(messages) - len(messages) % 10
+        assert row["character_count"] == sum(len(one["text"]) for one in messages)
+        assert row["word_count"] == sum(words[one["dialogue_id"], one["turn_index"]] for one in messages)
+        assert row["probing_count"] == sum(one["annotation_type"] == "Probing" for one in messages)
+        assert (row["initial_performance"], row["final_performance"]) == (values[0], values[-1])
+        assert row["best_performance"] == max(values)
+        assert row["performance_change"] == values[-1] - values[0]
+        assert row["outcome"] == labels[record_id]["label"]
+
+
+def shares(rows: list[Row], groups: set[str], part: str, whole: str) -> dict[Any, float]:
+    """Add up both counts for each group and divide, as a chart does."""
+    columns = sorted(groups)
+    return {
+        key: total(mine, part) / total(mine, whole) for key, mine in grouped(rows, *columns).items() if columns or mine
+    }
+
+
+PLACES = ("release", "split", "language", "subset", "bot", "position")
+
+
+@given(groups=st.sets(st.sampled_from(PLACES)))
+def test_breakdowns_add_up_over_any_groups(con: duckdb.DuckDBPyConnection, groups: set[str]) -> None:
+    bots = {row["speaker_id"]: row["name"] for row in read(con, "from main.speakers")}
+    speakers = {(row["dialogue_id"], row["turn_index"]): row["speaker_id"] for row in read(con, "from main.turns")}
+    turns = []
+    for rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").values():
+        for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
+            bot = bots[speakers[row["dialogue_id"], row["turn_index"]]]
+            turns.append(row | {"position": position, "bot": bot, "one": 1, "is_x": row["label"] == "X"})
+    found = read(con, "from bi.dbdc3_breakdown_by_position")
+    for row in found:
+        row["all_count"] = row["o_count"] + row["t_count"] + row["x_count"]
+    for row in turns:
+        row["all_count"] = row["count_o"] + row["count_t"] + row["count_x"]
+    assert shares(found, groups, "breakdown_count", "turn_count") == shares(turns, groups, "is_x", "one")
+    assert shares(found, groups, "x_count", "all_count") == shares(turns, groups, "count_x", "all_count")
+
+
+SITES = ("split", "site", "role", "turn_index")
+
+
+@given(groups=st.sets(st.sampled_from(SITES)))
+def test_shares_of_an_intent_add_up_over_any_groups(con: duckdb.DuckDBPyConnection, groups: set[str]) -> None:
+    """A place without an intent has a row that says so, or its utterances would be missing from the whole."""
+    query = "select split, site, role, turn_index, intents, 1 as one from mantis.utterance_intents "
+    labelled = read(con, f"{query} inner join bi.mantis_utterances using (split, dialogue_id, turn_index)")
+    for (intent,), rows in grouped(read(con, "from bi.mantis_intents_by_domain"), "intent").items():
+        given_here = [row | {"has": intent in row["intents"]} for row in labelled]
+        expected = shares(given_here, groups, "has", "one")
+        assert shares(rows, groups, "utterance_count", "labelled_count") == expected
+
+
+@given(groups=st.sets(st.sampled_from(("split", "context_dataset"))))
+def test_shares_of_a_model_add_up_over_any_groups(con: duckdb.DuckDBPyConnection, groups: set[str]) -> None:
+    query = """
+        select split, context_dataset, coalesce(nullif(trim(guided_chosen_suggestion), ''), 'none') as model, 1 as one
+        from blended_skill_talk.guided_response_clean
+    """
+    answers = read(con, query)
+    found = grouped(read(con, "from bi.blended_skill_talk_suggestions_taken"), "model")
+    assert found.keys() == {(row["model"],) for row in answers}
+    for (model,), rows in found.items():
+        expected = shares([row | {"taken": row["model"] == model} for row in answers], groups, "taken", "one")
+        assert shares(rows, groups, "taken_count", "answer_count") == expected
+        assert [row["shown_first_count"] is None for row in rows] == [model == "none"] * len(rows)
+
+
+def test_pairs_of_intents_add_up_over_splits(con: duckdb.DuckDBPyConnection) -> None:
+    intents = [set(row["intents"]) for row in read(con, "select intents from mantis.utterance_intents")]
+    found = grouped(read(con, "from bi.mantis_intent_cooccurrence"), "intent", "other_intent")
+    assert found
+    for (one, other), rows in found.items():
+        assert total(rows, "both_count") == sum({one, other} <= given for given in intents)
+        assert total(rows, "either_count") == sum(bool({one, other} & given) for given in intents)
+        assert total(rows, "intent_count") == sum(one in given for given in intents)
+
+
+def test_episodes_have_the_lengths_of_their_messages(con: duckdb.DuckDBPyConnection) -> None:
+    messages = grouped(read(con, "from bi.turns where kind = 'message'"), "dialogue_id")
+    found = read(con, "from bi.blended_skill_talk_dialogue_lengths")
+    assert found
+    for row in found:
+        mine = messages[(row["dialogue_id"],)]
+        assert row["message_count"] == len(mine)
+        assert row["message_count_bin"] == len(mine) - len(mine) % 2
+        assert (row["character_count"], row["word_count"]) == (
+            total(mine, "character_count"),
+            total(mine, "word_count"),
+        )
+
+
+def test_votes_of_any_group_can_be_taken_from_the_utterances(con: duckdb.DuckDBPyConnection) -> None:
+    query = "from bi.mantis_utterances where role = 'agent' and post_id is not null and comment_id is null"
+    answers = grouped(read(con, query), "split", "site")
+    for row in read(con, "from bi.mantis_answer_votes"):
+        votes = sorted(one["votes"] for one in answers[row["split"], row["site"]] if one["votes"] is not None)
+        assert (row["voted_count"], row["vote_sum"]) == (len(votes), sum(votes))
+        assert row["median_votes"] == votes[math.ceil(len(votes) / 2) - 1]
+
+
+def test_shares_of_grounded_messages_add_up(con: duckdb.DuckDBPyConnection) -> None:
+    found = read(con, "from bi.mpchat_grounding_by_subreddit")
+    uses = read(con, "from main.persona_uses where persona_set = 'gpp_gold'")
+    messages = """
+        select count(*) as message_count
+        from main.records inner join main.turns
+            on turns.dialogue_id = records.dialogue_id and turns.speaker_id = records.main_speaker_id
+        where records.subset = 'gpp'
+    """
+    assert total(found, "grounded_count") == len(uses)
+    assert [{"message_count": total(found, "response_count")}] == read(con, messages)

@@ -1,0 +1,220 @@
+"""What holds for every view for BI tools, so that one filter acts on all charts and counts can be added up."""
+
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import talkhouse
+from ingest.registry import corpora, sample_of
+from queries.catalogue import Query
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from tests.conftest import Build
+from tests.queries.bi_rows import VIEWS, grouped, read
+
+PUBLISHED = ("release", "split", "standard_split")
+NOT_PUBLISHED = {
+    "bi.corpora": "one row per corpus",
+    "bi.dialogues": "stored once however often it was published; bi.record_dialogues has the publications",
+    "bi.turns": "stored once however often its dialogue was published; bi.record_turns has the publications",
+    "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
+}
+"""Views that one can't filter by release and split, and why."""
+
+AS_BUILT = {
+    "bi.corpora": "counts all that was loaded",
+    "bi.provenance": "leads to every file",
+    "bi.findings": "tell it",
+}
+"""Views that show a file that occurs twice, and why."""
+
+RATIOS = {
+    "bi.annotators": {
+        "with_majority_share": ("with_majority_count", "decided_count"),
+        "agreement_share": ("same_label_count", "other_label_count"),
+    },
+    "bi.label_counts": {"vote_share": ("vote_count", "annotator_count")},
+    "bi.turn_agreement": {
+        "majority_share": ("majority_count", "annotator_count"),
+        "pairwise_agreement": ("same_pair_count", "pair_count"),
+    },
+    "bi.speaker_shares": {
+        "turn_share": ("turn_count", "dialogue_turn_count"),
+        "word_share": ("word_count", "dialogue_word_count"),
+        "character_share": ("character_count", "dialogue_character_count"),
+    },
+    "bi.splits": {"example_share": ("example_count", "task_example_count")},
+    "bi.blended_skill_talk_dialogue_lengths": {"mean_characters": ("character_count", "message_count")},
+    "bi.blended_skill_talk_persona_overlap": {"overlap": ("said_word_count", "persona_word_count")},
+    "bi.blended_skill_talk_suggestions_taken": {"taken_share": ("taken_count", "answer_count")},
+    "bi.dbdc3_breakdown_by_position": {
+        "breakdown_rate": ("breakdown_count", "turn_count"),
+        "breakdown_rate_at_half": ("breakdown_at_half_count", "turn_count"),
+        "lenient_breakdown_rate": ("lenient_breakdown_count", "turn_count"),
+    },
+    "bi.mantis_answer_votes": {"mean_votes": ("vote_sum", "voted_count")},
+    "bi.mantis_grounding_by_site": {"grounded_share": ("grounded_turn_count", "agent_turn_count")},
+    "bi.mantis_intent_cooccurrence": {"overlap": ("both_count", "either_count")},
+    "bi.mantis_intents_by_domain": {"share": ("utterance_count", "labelled_count")},
+    "bi.mpchat_candidate_reuse": {"mean_uses": ("item_count", "distinct_count")},
+    "bi.mpchat_grounding_by_subreddit": {"grounding_rate": ("grounded_count", "response_count")},
+    "bi.mpchat_worker_agreement": {"pairwise_agreement": ("same_pair_count", "pair_count")},
+}
+"""Each share, rate or mean with the counts that it is made of."""
+
+WEIGHTED = {
+    "bi.subset_agreement": {
+        "mean_majority_share": "unit_count",
+        "mean_entropy": "unit_count",
+        "observed_disagreement": "rating_count",
+    },
+    "bi.scheme_agreement": {
+        "mean_majority_share": "unit_count",
+        "mean_entropy": "unit_count",
+        "observed_disagreement": "rating_count",
+    },
+    "bi.dbdc3_breakdown_by_position": dict.fromkeys(("share_o", "share_t", "share_x", "mean_entropy"), "turn_count"),
+}
+"""Means of what is no count, with the count that weighs them."""
+
+NO_MEANS = {
+    "bi.annotations": {"value"},
+    "bi.turn_agreement": {"entropy"},
+    "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
+    "bi.scheme_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
+    "bi.delidata_trajectory": {
+        "progress",
+        "team_performance",
+        "performance_change",
+        "change_since_start",
+        "best_so_far",
+    },
+    "bi.delidata_outcomes": {
+        "initial_performance",
+        "final_performance",
+        "best_performance",
+        "performance_change",
+    },
+}
+"""Numbers of one row, and measures of which the comments say that they can't be combined."""
+
+EVERY_VIEW = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.full_name)
+
+
+def types(con: duckdb.DuckDBPyConnection, view: Query) -> dict[str, str]:
+    return {row["column_name"]: row["column_type"] for row in read(con, f"describe {view.full_name}")}
+
+
+def rounded(con: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    """Read rows in an order of their own; sums of fractions depend on the order in their last digit."""
+    rows = con.execute(query).fetchall()
+    return sorted(
+        (tuple(round(value, 9) if isinstance(value, float) else value for value in row) for row in rows), key=repr
+    )
+
+
+@EVERY_VIEW
+def test_every_view_can_be_filtered(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    columns = types(con, view)
+    assert "corpus_id" in columns
+    assert (set(PUBLISHED) <= columns.keys()) == (view.full_name not in NOT_PUBLISHED)
+    assert not columns.keys() & {"releases", "splits", "standard_splits", "subsets"}, "joined strings"
+
+
+@EVERY_VIEW
+def test_release_and_splits_are_those_of_the_records(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    columns = ["corpus_id", *(name for name in PUBLISHED if name in types(con, view))]
+    places = {tuple(row[name] for name in columns) for row in read(con, "from main.records")}
+    places |= {(row["corpus_id"], None, None, None) for row in read(con, "from meta.findings")}
+    found = {tuple(row.values()) for row in read(con, f"select distinct {', '.join(columns)} from {view.full_name}")}
+    # A task may make examples of one split from the records of another.
+    borrowed = {("blended_skill_talk", None, "test", "validation")}
+    assert found - places - borrowed == set()
+
+
+@EVERY_VIEW
+def test_a_row_has_the_corpus_of_its_keys(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    keys = [name for name in ("dialogue_id", "record_id", "scheme", "speaker_id") if name in types(con, view)]
+    for row in read(con, f"from {view.full_name}"):
+        for key in keys:
+            assert row[key] is None or row[key].startswith(row["corpus_id"]), row
+        if view.path.parent.parent.name in corpora():
+            assert row["corpus_id"] == view.path.parent.parent.name
+
+
+@pytest.mark.parametrize("corpus_id", corpora())
+def test_a_filter_on_the_corpus_gives_the_rows_of_a_warehouse_without_the_others(
+    corpus_id: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    build(tmp_path / "w.duckdb", Silent(), only=(corpus_id,))
+    with talkhouse.open(tmp_path / "w.duckdb") as alone:
+        for view in VIEWS:
+            times = "exclude (built_at)" if view.name == "corpora" else ""
+            query = f"select * {times} from {view.full_name} where corpus_id = '{corpus_id}'"
+            assert rounded(con, query) == rounded(alone, query), view.full_name
+            others = f"select count(*) from {view.full_name} where corpus_id <> '{corpus_id}'"
+            assert alone.execute(others).fetchall() == [(0,)], view.full_name
+
+
+@pytest.mark.parametrize("corpus_id", ["blended_skill_talk", "dbdc3", "delidata", "mpchat"])
+def test_a_file_that_occurs_twice_counts_once(corpus_id: str, build_data: Build, tmp_path: Path) -> None:
+    sample = sample_of(corpora()[corpus_id])
+    for name in ("once", "twice"):
+        shutil.copytree(sample, tmp_path / name / corpus_id)
+    with zipfile.ZipFile(tmp_path / "twice" / corpus_id / "again.zip", "w") as archive:
+        for path in (path for path in sample.rglob("*") if path.is_file() and path.suffix != ".context"):
+            archive.write(path, path.relative_to(sample))
+    once, twice = build_data(tmp_path / "once"), build_data(tmp_path / "twice")
+    for view in (view for view in VIEWS if view.full_name not in AS_BUILT):
+        if corpus_id == "delidata" and not view.full_name.startswith("bi.delidata"):
+            continue  # its reader does not say which record repeats which: labels are there twice
+        files = "exclude (source_file_id)" if view.name == "examples" else ""
+        query = f"select * {files} from {view.full_name}"
+        assert rounded(twice, query) == rounded(once, query), view.full_name
+
+
+@EVERY_VIEW
+def test_every_fraction_is_declared_with_its_counts(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    doubles = {name for name, kind in types(con, view).items() if kind == "DOUBLE"}
+    declared = [RATIOS.get(view.full_name, {}), WEIGHTED.get(view.full_name, {}), NO_MEANS.get(view.full_name, set())]
+    assert doubles == {name for some in declared for name in some}
+    whole = {"INTEGER", "BIGINT"}
+    counts = {name for pair in RATIOS.get(view.full_name, {}).values() for name in pair}
+    counts |= set(WEIGHTED.get(view.full_name, {}).values())
+    assert {types(con, view)[name] for name in counts} <= whole
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_a_share_is_one_count_by_the_other(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    rows = read(con, f"from {name}")
+    assert rows
+    for share, (part, whole) in RATIOS[name].items():
+        for row in rows:
+            expected = row[part] / row[whole] if row[whole] else None
+            assert row[share] == (expected if expected is None else pytest.approx(expected))
+            if not share.startswith("mean_"):
+                assert 0 <= row[part] <= row[whole]
+
+
+def test_weighted_means_make_those_of_the_whole(con: duckdb.DuckDBPyConnection) -> None:
+    parts = grouped(read(con, "from bi.subset_agreement"), "scheme", "release")
+    for row in read(con, "from bi.scheme_agreement"):
+        mine = parts[row["scheme"], row["release"]]
+        for mean, weight in WEIGHTED["bi.subset_agreement"].items():
+            whole = sum(part[weight] for part in mine)
+            assert row[weight] == whole
+            assert row[mean] == pytest.approx(sum(part[mean] * part[weight] for part in mine) / whole)
+
+
+def test_what_null_means_is_said_of_every_release(con: duckdb.DuckDBPyConnection) -> None:
+    comments = read(
+        con,
+        "select table_name, comment from duckdb_columns() "
+        "where schema_name = 'bi' and column_name = 'release' and not internal",
+    )
+    assert len(comments) == len(VIEWS) - len(NOT_PUBLISHED) + 1
+    assert [row["table_name"] for row in comments if "null" not in row["comment"].lower()] == []
