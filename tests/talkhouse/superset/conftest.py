@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from talkhouse.superset.bundle import write_bundle
-from tests.talkhouse.superset.server import Superset, install
+from tests.talkhouse.superset.server import Superset
 
 THERE = PurePosixPath("/srv/talkhouse.duckdb")
 """Where the warehouse is said to be."""
@@ -55,7 +55,6 @@ def superset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Superset]:
     """Superset, installed and with nothing in it; its 700 MB are removed at the end."""
     folder = tmp_path_factory.mktemp("superset")
     try:
-        (folder / "home").mkdir()
-        yield Superset(install(folder / "env"), folder / "home")
+        yield Superset(folder)
     finally:
-        shutil.rmtree(folder / "env", ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)

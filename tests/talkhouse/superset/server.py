@@ -2,95 +2,63 @@
 
 import json
 import os
-import shutil
+import shlex
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
-from urllib.request import HTTPCookieProcessor, Request, build_opener, urlopen
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 from uuid import uuid4
 
-import pytest
+from tests import outside
 
-PYTHON = "3.11"
-DAYS = ["--exclude-newer=2026-05-20", "--exclude-newer-package=duckdb=2026-08-01"]
-DAYS += ["--exclude-newer-package=duckdb-engine=2026-08-01"]
-"""What is newer is not installed, so that today's tests install what yesterday's did."""
-# Superset imports rich and cachetools and does not declare them.
-SUPERSET = ["apache-superset==6.1.0", "rich", "cachetools", "duckdb==1.5.5", "duckdb-engine"]
-NO_NETWORK = (
-    "dns error",
-    "error sending request",
-    "Network is unreachable",
-    "Could not connect",
-    "network was disabled",
-)
+PAGE = (Path(__file__).parents[3] / "docs" / "bi.md").read_text(encoding="utf-8")
 START = 120.0
 """Seconds after which a server that does not answer has failed."""
 
 
-def install(folder: Path) -> Path:
-    """Install Superset into an environment of its own, and return the folder of its commands."""
-    uv("venv", "--quiet", "--python", PYTHON, folder)
-    uv("pip", "install", "--quiet", "--python", folder / "bin" / "python", *DAYS, *SUPERSET)
-    return folder / "bin"
-
-
-def uv(*arguments: object) -> str:
-    """Run uv with the user's cache, not the tests'; skip the test where there is no uv or no network."""
-    program = shutil.which("uv")
-    if program is None:
-        pytest.skip("uv is not installed: it would install Superset")
-    env = {name: value for name, value in os.environ.items() if name not in ("XDG_CACHE_HOME", "VIRTUAL_ENV")}
-    done = subprocess.run([program, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=1800)
-    if done.returncode and any(words in done.stderr for words in NO_NETWORK):
-        pytest.skip(f"no network to install Superset from: {done.stderr.strip().splitlines()[-1]}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def documented(beginning: str) -> list[str]:
+    """Return the words of the page's one command that begins so."""
+    lines = [line.strip() for line in PAGE.replace("\\\n", " ").splitlines()]
+    (found,) = [line for line in lines if line.startswith(beginning)]
+    return shlex.split(found)
 
 
 class Superset:
-    """Superset as installed by its documentation: no settings but a key, SQLite for its own tables."""
+    """Superset as the page on BI tools installs it: all settings are its own, and its tables are in SQLite."""
 
-    def __init__(self, commands: Path, home: Path) -> None:
-        self._commands, self._home = commands, home
-        config = home / "superset_config.py"
-        config.write_text(
-            f'SECRET_KEY = "{uuid4().hex * 2}"\nSQLALCHEMY_DATABASE_URI = "sqlite:///{home / "superset.db"}"\n'
-        )
-        own = {"SUPERSET_CONFIG_PATH": str(config), "SUPERSET_HOME": str(home), "FLASK_APP": "superset"}
-        self._env = {**os.environ, **own, "NO_COLOR": "1"}
+    def __init__(self, folder: Path) -> None:
+        """Install it into a folder."""
+        self._folder = folder
+        for beginning in ("uv venv", "uv pip install"):
+            outside.run(documented(beginning), folder)
+        self._commands = folder / "superset" / "bin"
+        own = {"SUPERSET_SECRET_KEY": uuid4().hex * 2, "SUPERSET_HOME": str(folder / "home"), "FLASK_APP": "superset"}
+        path = f"{self._commands}{os.pathsep}{os.environ['PATH']}"
+        self._env = {**os.environ, **own, "PATH": path, "NO_COLOR": "1"}
         self.url = ""
         self._headers: dict[str, str] = {}
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
 
     def set_up(self) -> None:
         """Make its tables, roles, and a user admin with the password admin."""
-        self.command("db", "upgrade")
-        names = ["--username", "admin", "--firstname", "A", "--lastname", "B", "--email", "a@example.org"]
-        self.command("fab", "create-admin", *names, "--password", "admin")
-        self.command("init")
+        for beginning in ("superset db upgrade", "superset fab create-admin", "superset init"):
+            self.command(documented(beginning))
 
-    def command(self, *arguments: str) -> None:
-        """Run ``superset`` with arguments; it must end well, and tell of no error."""
-        words = [str(self._commands / "superset"), *arguments]
-        done = subprocess.run(words, env=self._env, cwd=self._home, capture_output=True, text=True, timeout=600)
-        shown = done.stdout + done.stderr
-        assert done.returncode == 0, shown
-        assert "Traceback" not in shown, shown
-
-    def python(self, script: Path, *arguments: object) -> str:
-        """Run a script where Superset can be imported, and return its output."""
-        words = [str(self._commands / "python"), str(script), *map(str, arguments)]
-        done = subprocess.run(words, env=self._env, cwd=self._home, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, done.stderr
+    def command(self, words: Sequence[object], cwd: Path | None = None) -> str:
+        """Run a command as Superset's user does; it must end well, and tell of no error."""
+        done = subprocess.run(
+            list(map(str, words)), env=self._env, cwd=cwd or self._folder, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
         return done.stdout
 
     @contextmanager
@@ -100,10 +68,16 @@ class Superset:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
-        words = [str(self._commands / "superset"), "run", "-h", "127.0.0.1", "-p", str(port), "--with-threads"]
-        with (self._home / "server.log").open("w") as log:
+        words = documented("superset run")
+        words[words.index("--port") + 1] = str(port)
+        with self._log.open("w") as log:
             process = subprocess.Popen(
-                words, env=self._env, cwd=self._home, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                [self._commands / words[0], *words[1:]],
+                env=self._env,
+                cwd=self._folder,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         try:
             self._wait_for(process)
@@ -120,16 +94,16 @@ class Superset:
         end = time.monotonic() + START
         while True:
             try:
-                with urlopen(f"{self.url}/health", timeout=5):
+                with self._opener.open(f"{self.url}/health", timeout=5):
                     return
             except (URLError, TimeoutError, ConnectionError):
-                assert process.poll() is None, self.log()
-                assert time.monotonic() < end, self.log()
+                assert process.poll() is None, self._log.read_text()
+                assert time.monotonic() < end, self._log.read_text()
                 time.sleep(0.1)
 
-    def log(self) -> str:
-        """Return what the server has said."""
-        return (self._home / "server.log").read_text(errors="replace")
+    @property
+    def _log(self) -> Path:
+        return self._folder / "server.log"
 
     def log_in(self) -> None:
         """Get what requests need: a token, and one against forgery with its cookie."""

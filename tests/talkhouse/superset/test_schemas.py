@@ -18,7 +18,7 @@ def test_superset_takes_every_file(superset: Superset, bundle: Path, contents: C
     with ZipFile(broken, "w") as archive:
         for name, text in contents.texts.items():
             archive.writestr(name, text + "colour: blue\n" if "charts/overview_01" in name else text)
-    found = json.loads(superset.python(SCRIPT, bundle, broken).splitlines()[-1])
+    found = json.loads(superset.command(["python", SCRIPT, bundle, broken]).splitlines()[-1])
     assert found[str(bundle)]["wrong"] == {}
     files = {name.partition("/")[2] for name in contents.texts} - {"metadata.yaml"}
     assert set(found[str(bundle)]["files"]) == files
