@@ -78,7 +78,7 @@ def test_so_it_does_after_attach_and_use(
 
 
 @pytest.mark.parametrize("version", [OLDEST_ATTACHED, LAST_BEFORE_2])
-def test_its_views_need_no_use_from_1_4_on(
+def test_its_views_need_no_use_from_1_4_4_on(
     version: str, views: list[str], expected: dict[str, str], sample: Path
 ) -> None:
     _, *found = answers(in_duckdb(version), [attach(sample), *(f"from w.{view}" for view in views)])

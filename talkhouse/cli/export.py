@@ -145,7 +145,7 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
         soft_wrap=True,
     )
     output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
-    for remark in _remarks(Path(there)):
+    for remark in _remarks(Path(there), database(db)):
         output.print(f"  {escape(remark)}", soft_wrap=True)
     output.print(
         f"  import it with: superset import-dashboards --path {escape(quote(str(done.path)))} --username admin",
@@ -153,12 +153,14 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
     )
 
 
-def _remarks(there: Path) -> Iterator[str]:
+def _remarks(there: Path, exported: Path) -> Iterator[str]:
     """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
     try:
         if not there.exists():
             yield "there is no such file on this machine: the one where Superset runs must have it"
             return
+        if not there.samefile(exported):
+            yield f"on this machine that is another file than {exported}, whose views the dashboards fit"
         is_readable = there.stat().st_mode & stat.S_IROTH
         is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in there.parents)
     except PermissionError:
