@@ -66,8 +66,18 @@ def draw(page: Page, url: str, folder: Path, dashboard: int, charts: int) -> dic
     page.wait_for_function(DRAWN, arg=charts, timeout=MINUTE)
     page.wait_for_load_state("networkidle")
     wrong["shown"] = page.locator(ERRORS).all_inner_texts()
-    page.screenshot(path=folder / f"dashboard_{dashboard}.png")
+    (folder / f"dashboard_{dashboard}.png").write_bytes(still(page))
     return wrong
+
+
+def still(page: Page) -> bytes:
+    """Take a picture once two are the same: bars grow for a second."""
+    before, picture = b"", page.screenshot()
+    for _ in range(50):
+        if picture == before:
+            break
+        before, picture = picture, page.screenshot()
+    return picture
 
 
 if __name__ == "__main__":

@@ -187,9 +187,9 @@ def test_corpora_that_are_not_there_are_left_out(build_data: Build, tmp_path: Pa
     assert {one["dataset_uuid"] for one in found.charts.values()} <= found.by_uuid("datasets").keys()
 
 
-def test_a_sixth_corpus_brings_its_own_dashboard(folder: Path) -> None:
+def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> None:
+    """One dashboard is the page's; another shows what the page leaves out, a view and a metric of its own."""
     ours = folder / "queries" / "teatime" / "bi"
-    (ours / "dashboards").mkdir(parents=True)
     (ours / "moods.sql").write_text(
         "-- How often each mood was meant.\n-- grain: split, mood\n"
         "--   mood: How it was taken.\n--   utterance_count: Utterances.\n"
@@ -198,7 +198,7 @@ def test_a_sixth_corpus_brings_its_own_dashboard(folder: Path) -> None:
     (ours / "metrics.toml").write_text(
         '[teatime_moods.utterance_count]\ntitle = "Utterances"\nsql = "sum(utterance_count)"\n'
     )
-    (ours / "dashboards" / "teatime.toml").write_text(
+    (ours / "dashboards" / "moods.toml").write_text(
         f'{DASHBOARD}[[filters]]\ntitle = "Split"\ncolumn = "split"\nview = "teatime_moods"\n'
         '[[charts]]\ntitle = "Moods"\nkind = "bar"\nview = "teatime_moods"\nx = "mood"\nmetrics = ["utterance_count"]\n'
     )
@@ -207,9 +207,9 @@ def test_a_sixth_corpus_brings_its_own_dashboard(folder: Path) -> None:
         done = write_bundle(con, folder / "b.zip", THERE, query_roots=[folder / "queries"])
         without = write_bundle(con, folder / "without.zip", THERE)
     found = Contents(done.path)
-    assert found.dashboards.keys() == {"teatime", *(one.name for one in dashboards() if one.folder == "bi")}
+    assert found.dashboards.keys() == {"teatime", "moods", *(one.name for one in dashboards() if one.folder == "bi")}
     assert not any(view.startswith(tuple(corpora())) for view in found.datasets)
-    assert found.charts["teatime_01"]["dataset_uuid"] == found.datasets["teatime_moods"]["uuid"]
+    assert found.charts["moods_01"]["dataset_uuid"] == found.datasets["teatime_moods"]["uuid"]
     assert names_in(found.datasets["teatime_moods"])[1] == {"row_count", "utterance_count"}
     assert "teatime_moods" in Contents(without.path).datasets
     assert "Tea" not in without.dashboards

@@ -52,6 +52,13 @@ def test_a_file_that_is_elsewhere_is_remarked(here: Path) -> None:
     assert NO_WAY not in shown.stdout
 
 
+def test_another_file_is_remarked(here: Path) -> None:
+    shutil.copy(here / "talkhouse.duckdb", here / "another.duckdb")
+    there = here / "another.duckdb"
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", there, cwd=here).stdout
+    assert "that is another file than talkhouse.duckdb" in shown
+
+
 def test_a_file_that_superset_may_not_read_is_remarked(here: Path) -> None:
     (here / "talkhouse.duckdb").chmod(0o640)
     shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
@@ -73,7 +80,7 @@ def test_a_folder_that_superset_may_not_enter_is_remarked(here: Path) -> None:
 def test_a_folder_that_this_user_may_not_enter_is_remarked(here: Path, request: pytest.FixtureRequest) -> None:
     here.chmod(0)
     request.getfixturevalue("unprivileged")
-    (remark,) = _remarks(here / "talkhouse.duckdb")
+    (remark,) = _remarks(here / "talkhouse.duckdb", here / "talkhouse.duckdb")
     assert NO_WAY in remark
 
 
