@@ -152,7 +152,7 @@ def test_a_filter_acts_on_every_chart_with_its_column(
     assert dataset["table_name"] == choice.view
     where = f"where {choice.where} " if choice.where else ""
     name = quoted(column)
-    most = f"select {name} from bi.{choice.view} {where}group by all order by {name} is null, count(*) desc, 1"
+    most = f"select {name} from bi.{choice.view} {where}group by {name} order by {name} is null, count(*) desc, 1"
     value = con.execute(most).fetchall()[0][0]
     has_rows = False
     for chart in dashboard.charts:
@@ -278,7 +278,7 @@ def changed_bundle(path: Path, output: Path) -> bytes:
         "databases": lambda one: one.update(cache_timeout=77),
         "datasets": lambda one: explain_anew(one, *one["columns"], *one["metrics"]),
         "charts": lambda one: one["params"].update(row_limit=77),
-        "dashboards": explain_anew,
+        "dashboards": lambda one: one.update(css=MARK),
     }
     with ZipFile(path) as archive, ZipFile(output, "w") as made:
         for name in archive.namelist():
@@ -303,7 +303,7 @@ def marked(served: Superset) -> set[str]:
         "column": {is_explained_anew(column) for one in datasets for column in one["columns"]},
         "metric": {is_explained_anew(metric) for one in datasets for metric in one["metrics"]},
         "chart": {json.loads(one["params"])["row_limit"] == 77 for one in charts},
-        "dashboard": set(map(is_explained_anew, boards)),
+        "dashboard": {one["css"] == MARK for one in boards},
     }
     assert all(len(values) == 1 for values in found.values()), found
     return {kind for kind, values in found.items() if values == {True}}
