@@ -16,53 +16,45 @@ places as (
 ),
 
 said as (
+    -- Sorted, so that a word that a turn has again is equal to the one before it: grouping turn by turn takes far more memory.
     select
-        dialogues.corpus_id,
-        dialogues.dialogue_id,
+        places.corpus_id,
+        places.release,
+        places.split,
+        places.standard_split,
         dialogues.language,
         turns.role,
         turns.kind,
-        turns.turn_index,
-        unnest(
+        list_sort(
             regexp_extract_all(replace(lower(turns.text), '’', ''''), '[\p{L}\p{M}]+(?:''[\p{L}\p{M}]+)*')
-        ) as word,
-    from main.turns
-    inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
+        ) as words,
+    from places
+    inner join main.dialogues
+        on dialogues.corpus_id = places.corpus_id and dialogues.dialogue_id = places.dialogue_id
+    inner join main.turns on turns.dialogue_id = places.dialogue_id
 ),
 
-in_turns as (
-    select corpus_id, dialogue_id, language, role, kind, turn_index, word, count(*) as use_count
+uses as (
+    select
+        * exclude (words),
+        unnest(words) as word,
+        unnest([null] || words[:-2]) as previous_word,
     from said
-    group by corpus_id, dialogue_id, language, role, kind, turn_index, word
-),
-
-in_dialogues as (
-    select corpus_id, dialogue_id, language, role, kind, word, sum(use_count) as use_count, count(*) as turn_count
-    from in_turns
-    group by corpus_id, dialogue_id, language, role, kind, word
 )
 
 select
-    places.corpus_id,
-    places.release,
-    places.split,
-    places.standard_split,
-    in_dialogues.language,
-    in_dialogues.role,
-    in_dialogues.kind,
-    in_dialogues.word,
-    length(in_dialogues.word) as letter_count,
-    sum(in_dialogues.use_count)::bigint as use_count,
-    sum(in_dialogues.turn_count)::bigint as turn_count,
-from in_dialogues
-inner join places
-    on places.corpus_id = in_dialogues.corpus_id and places.dialogue_id = in_dialogues.dialogue_id
-group by
-    places.corpus_id,
-    places.release,
-    places.split,
-    places.standard_split,
-    in_dialogues.language,
-    in_dialogues.role,
-    in_dialogues.kind,
-    in_dialogues.word
+    corpus_id,
+    release,
+    split,
+    standard_split,
+    language,
+    role,
+    kind,
+    word,
+    length(word) as letter_count,
+    count(*) as use_count,
+    count(*) filter (where word is distinct from previous_word) as turn_count,
+from uses
+-- A turn without words has a null in place of one.
+where word is not null
+group by corpus_id, release, split, standard_split, language, role, kind, word
