@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Every property test is in all three.
+# Apart from them, `-m superset` tries the dashboards in Superset itself.
 
 LANES = {"quick": 0.1, "slow": 1, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""
@@ -36,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the lane by the expression after ``-m``; without one, everything runs as in the slow lane."""
     expression = config.option.markexpr
     settings.load_profile("quick" if "not slow" in expression else "long" if expression == "long" else "slow")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Have one process, and so one server, for the tests of Superset."""
+    return 0 if config.option.markexpr == "superset" else None
 
 
 @pytest.hookimpl(tryfirst=True)

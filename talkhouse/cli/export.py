@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -147,7 +148,8 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
     for remark in _remarks(Path(there), database(db)):
         output.print(f"  {escape(remark)}", soft_wrap=True)
     output.print(
-        f"  import it with: superset import-dashboards --path {escape(str(done.path))} --username admin", soft_wrap=True
+        f"  import it with: superset import-dashboards --path {escape(quote(str(done.path)))} --username admin",
+        soft_wrap=True,
     )
 
 

@@ -1,5 +1,7 @@
 """A bundle of the sample, read."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import ZipFile
@@ -9,6 +11,7 @@ import pytest
 import yaml
 
 from talkhouse.superset.bundle import write_bundle
+from tests.talkhouse.superset.server import Superset
 
 THERE = PurePosixPath("/srv/talkhouse.duckdb")
 """Where the warehouse is said to be."""
@@ -45,3 +48,13 @@ def bundle(opened: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathF
 @pytest.fixture(scope="session")
 def contents(bundle: Path) -> Contents:
     return Contents(bundle)
+
+
+@pytest.fixture(scope="session")
+def superset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Superset]:
+    """Superset, installed and with nothing in it; its 700 MB are removed at the end."""
+    folder = tmp_path_factory.mktemp("superset")
+    try:
+        yield Superset(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
