@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-_ENVIRONMENT = dict(os.environ)
-"""As it is before the fixture ``cache`` moves all caches, also that of uv."""
+_ENVIRONMENT = {**os.environ, "npm_config_fetch_retries": "0"}
+"""As it is before the fixture ``cache`` moves all caches, also that of uv; npm waits minutes between tries."""
 
 _OFFLINE = ("Failed to fetch", "network was disabled", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH")
 """What uv and npm write where there is no network and a package is not in their caches."""

@@ -5,7 +5,7 @@
 --   outcome: loaded: read in this build; unchanged: taken over from the build before; removed.
 --   started_at: When the build began, UTC.
 --   finished_at: When it was published, UTC.
---   seconds: Seconds of the whole build, all corpora together.
+--   milliseconds: Duration of the whole build, all corpora together.
 --   source: Where its files came from.
 --   reader_version: Version of the corpus's reader.
 --   talkhouse_version: Version of Talkhouse that built it.
@@ -16,7 +16,7 @@ select
     json_extract_string(corpus_loads.outcome, '$.' || corpus_loads.corpus_id) as outcome,
     corpus_loads.started_at,
     corpus_loads.finished_at,
-    date_diff('millisecond', corpus_loads.started_at, corpus_loads.finished_at) / 1000 as seconds,
+    date_diff('millisecond', corpus_loads.started_at, corpus_loads.finished_at) as milliseconds,
     corpus_loads.source,
     json_extract_string(corpus_loads.reader_versions, '$.' || corpus_loads.corpus_id)::integer as reader_version,
     corpus_loads.talkhouse_version,

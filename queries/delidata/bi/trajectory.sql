@@ -8,7 +8,7 @@
 --   turn_index: 0-based row of the group's file; 0 is INITIAL, the state before the discussion.
 --   message_count: MESSAGE rows so far, this one included.
 --   progress: Position in the dialogue: 0 for its first row, 1 for its last; null where it has one row.
---   progress_bin: The least progress of its bin: 0 for 0 to 0.1, 0.1 for 0.1 to 0.2, ... 0.9 with the last row; null where there is one row.
+--   progress_percent_bin: The least progress of its bin in percent: 0 for 0 to 9, 10 ... 90 with the last row; null where there is one row.
 --   speaker_name: Alias of who wrote it; an alias means nothing outside of its group.
 --   annotation_type: What the message does for deliberation; null for a row without.
 --   annotation_target: What the message is about; null for a row without.
@@ -58,7 +58,7 @@ select
     turns.turn_index,
     count(*) filter (where turns.kind = 'message') over so_far as message_count,
     turns.turn_index / nullif(max(turns.turn_index) over talk, 0)::double as progress,
-    least(10 * turns.turn_index // nullif(max(turns.turn_index) over talk, 0), 9) / 10 as progress_bin,
+    least(10 * turns.turn_index // nullif(max(turns.turn_index) over talk, 0), 9) * 10 as progress_percent_bin,
     turns.kind,
     speakers.name as speaker_name,
     turns.text,
