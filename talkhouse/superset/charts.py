@@ -65,7 +65,7 @@ def _lines(declared: Chart) -> dict[str, Any]:
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
         "x_axis_title": "" if declared.horizontal else declared.x,
         "x_axis_title_margin": 30,
-        "xAxisLabelInterval": "0" if declared.horizontal else "auto",
+        "xAxisLabelInterval": "auto" if declared.x.endswith("_bin") else "0",
         "groupby": list(declared.by),
         "metrics": list(declared.metrics),
         "order_desc": declared.largest_first,
@@ -101,7 +101,7 @@ def _heatmap(declared: Chart) -> dict[str, Any]:
         "show_values": False,
         "show_percentage": False,
         "value_bounds": [None, None],
-        "left_margin": "auto",
+        "left_margin": 100,
         "bottom_margin": "auto",
     }
 
