@@ -109,7 +109,7 @@ def plain(rows: list[Row]) -> list[Row]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
-        return float(int(value.replace(tzinfo=UTC).timestamp() * 1000))
+        value = value.replace(tzinfo=UTC).timestamp() * 1000
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
         return None if math.isnan(value) else float(f"{value:.13g}")
     return value
