@@ -1,6 +1,6 @@
 """Writes the file that Superset imports: the connection, a dataset for each view of ``bi``, and the dashboards."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,10 +26,11 @@ _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""
 
 _ABSENT = """
-select schema_name from duckdb_schemas() where database_name = current_database()
+select schema_name from duckdb_schemas() where database_name = current_database() and schema_name <> 'bi'
 except
 select corpus_id from main.corpora
 """
+"""Schemas of corpora that the warehouse does not hold, and those that are of no corpus."""
 
 
 @dataclass(frozen=True)
@@ -64,29 +65,45 @@ def write_bundle(
     _check_db_path(con, db_path)
     roots = (DEFAULT_ROOT, *query_roots)
     known = metrics(roots)
-    absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()} - {BI}
+    absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()}
     wanted = [one for one in dashboards(roots) if one.folder not in absent]
-    views = {
-        one["name"]: one["comment"]
-        for one in relations(con)
-        if one["schema"] == BI and not any(one["name"].startswith(f"{schema}_") for schema in absent)
-    }
+    views = _views(con, absent)
     _check_views(con, wanted, known, views)
-    name = database_name(db_path)
-    files: dict[str, Any] = {f"databases/{_FOLDER}.yaml": database(db_path)}
-    for view, comment in views.items():
-        files[f"datasets/{_FOLDER}/{view}.yaml"] = dataset(con, view, comment, known.get(view, {}), name)
-    columns = {view: [column["name"] for column in columns_of(con, BI, view)] for view in views}
-    for one in wanted:
-        for number, declared in enumerate(one.dashboard.charts, start=1):
-            described = chart(declared, one.name, known.get(declared.view, {}), name)
-            files[f"charts/{one.name}_{number:02}.yaml"] = described
-        files[f"dashboards/{one.name}.yaml"] = dashboard(one.dashboard, one.name, columns, name)
+    files = {
+        "metadata.yaml": _metadata(con),
+        f"databases/{_FOLDER}.yaml": database(db_path),
+        **dict(_describe(con, wanted, known, views, database_name(db_path))),
+    }
     with atomic_file(output) as part:
-        _write(part, {"metadata.yaml": _metadata(con), **files})
+        _write(part, files)
         size = part.stat().st_size
     charts = sum(len(one.dashboard.charts) for one in wanted)
     return Bundle(output, db_path, tuple(one.dashboard.title for one in wanted), charts, len(views), size)
+
+
+def _views(con: duckdb.DuckDBPyConnection, absent: set[str]) -> dict[str, str]:
+    """Return the comments of the views of ``bi``, but for those of absent corpora (``bi.<corpus>_<name>``)."""
+    known = relations(con)
+    schemas = {one["schema"] for one in known}
+
+    def owner(view: str) -> str:
+        return max((schema for schema in schemas if view.startswith(f"{schema}_")), key=len, default=BI)
+
+    return {one["name"]: one["comment"] for one in known if one["schema"] == BI and owner(one["name"]) not in absent}
+
+
+def _describe(
+    con: duckdb.DuckDBPyConnection, wanted: Iterable[Declared], known: Metrics, views: Mapping[str, str], name: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield path and content of every dataset, chart and dashboard; ``name`` is that of the connection."""
+    columns = {view: [column["name"] for column in columns_of(con, BI, view)] for view in views}
+    for view, comment in views.items():
+        yield f"datasets/{_FOLDER}/{view}.yaml", dataset(con, view, comment, known.get(view, {}), name)
+    for one in wanted:
+        for number, declared in enumerate(one.dashboard.charts, start=1):
+            described = chart(declared, one.name, known.get(declared.view, {}), name)
+            yield f"charts/{one.name}_{number:02}.yaml", described
+        yield f"dashboards/{one.name}.yaml", dashboard(one.dashboard, one.name, columns, name)
 
 
 def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
