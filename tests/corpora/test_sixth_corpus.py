@@ -50,6 +50,7 @@ def test_the_page_has_all_the_files() -> None:
     assert folders == {
         "ingest/corpora/teatime",
         "queries/teatime",
+        "queries/teatime/bi/dashboards",
         "queries/teatime/examples",
         "sample/test",
         "sample/train",
