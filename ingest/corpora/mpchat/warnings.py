@@ -66,9 +66,9 @@ def _stray_lists(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists) ->
 
 
 def _picture(dialogue: SourceDialogue) -> Iterator[ReaderFinding]:
-    """MP-09: the dialogue's own picture, whose name begins with the id of the post; it is read with has_image only."""
+    """MP-09: the dialogue's own picture, whose name begins with the id of the post; without one, both may be empty."""
     name, url = dialogue.file_name, dialogue.direct_url
-    if dialogue.has_image and isinstance(name, str) and isinstance(url, str):
+    if isinstance(name, str) and isinstance(url, str) and (name or dialogue.has_image):
         post = dialogue.message_ids[0] if isinstance(dialogue.message_ids, list) else name.partition("_")[0]
         if name != picture_name(post, url):
             detail = f"{_PICTURE}: {name[:_LONGEST]!r}, and not {picture_name(post, url)[:_LONGEST]!r}"
