@@ -150,6 +150,15 @@ CLAUSES = [
         for name in (NRP, GPP, SI)
         for split in ("train", "val", "test")
     ),
+    Clause(
+        "MP-09",
+        together(
+            put(f"{NRP}#/train/1/file_name", "wood.jpg"),
+            put(f"{NRP}#/train/1/direct_url", "https://i.example.org/wood.jpg"),
+        ),
+        f"{NRP}#/train/1/file_name",
+        "and not 'u0_wood.jpg'",
+    ),
     Clause("MP-09", put(f"{IN_TRAIN}/message_ids/0", "s9"), f"{IN_TRAIN}/file_name", "and not 's9_desk.png'"),
     Clause(
         "MP-09",
