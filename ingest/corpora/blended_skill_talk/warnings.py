@@ -88,7 +88,8 @@ def _texts(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
     models = [i for i, texts in enumerate(parsed.suggestions) if any(map(_CHANGED.search, texts.values()))]
     yield from _finding("BS-07", "a suggestion that the round trip changes", "suggestions", models)
     context = [*episode.personas[1][:2], episode.free_turker_utterance, episode.guided_turker_utterance]
-    if any(map(_CHANGED.search, [*context, parsed.topic or ""])):
+    topic = parsed.topic if episode.context_dataset == "wizard_of_wikipedia" else None
+    if any(map(_CHANGED.search, [*context, topic or ""])):
         yield ReaderFinding("BS-07", "a context that the round trip changes", pointer="")
 
 

@@ -11,7 +11,7 @@ _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=2,
+    version=3,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "

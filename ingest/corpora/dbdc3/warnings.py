@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET
 
 from ingest.corpora.dbdc3.bots import Family
 from ingest.corpora.dbdc3.format import Label, Log, LogTurn
@@ -60,7 +60,7 @@ class _UnusualTurn(NamedTuple):
 
 
 def _is_misnumbered(index: int, turn: LogTurn) -> bool:
-    return isinstance(turn.turn_index, Raw) and bytes(turn.turn_index) != str(index).encode()
+    return turn.turn_index is UNSET or bytes(turn.turn_index) != str(index).encode()
 
 
 def _repeats_annotator(_: int, turn: LogTurn) -> bool:

@@ -11,7 +11,7 @@ _DRIVE = "https://drive.google.com/uc?export=download&id="
 
 CORPUS = Corpus(
     id="mantis",
-    version=4,
+    version=5,
     title="MANtIS: a Multi-Domain Information Seeking Dialogues Dataset",
     description=(
         "80,000 conversations from 14 sites of Stack Exchange: one person asks, another answers with at least one "

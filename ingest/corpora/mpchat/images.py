@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import Raw
 
 from ingest import decode
 from ingest.corpora.mpchat.files import IMAGE_FILES
 from ingest.corpora.mpchat.format import CORPUS
+from ingest.decode import BadRecord
 from ingest.input_files import InputFiles
 from ingest.outcomes import Loaded, Outcome, SourceLocation, reject
 from ingest.rows import Image, Row
@@ -20,8 +22,8 @@ def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
     location = SourceLocation(file, subset=subset, size=file.size)
     raw = file.read()
     try:
-        urls: dict[str, str | None] = decode.record(raw, dict[str, str | None], rule="MP-01").value
-    except decode.BadRecord as bad:
+        urls = _urls(raw)
+    except BadRecord as bad:
         yield reject(location, bad, raw)
         return
     input_file = files.take(location, subset)
@@ -29,6 +31,17 @@ def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
     rows: list[Row] = [location.record(input_file.prefix, extra={"repeats": input_file.repeats})]
     rows += (Image(CORPUS, kind, image_id, url, file.id, index) for index, (image_id, url) in enumerate(urls.items()))
     yield Loaded(location, rows, input_file.findings("MP-13"))
+
+
+def _urls(raw: bytes) -> dict[str, str | None]:
+    """Return the addresses by image; raises BadRecord: MP-01 where one is no text, or a common rule."""
+    members = decode.record(raw, dict[str, Raw], rule="MP-01").value
+    for image_id, address in members.items():
+        try:
+            decode.decoder(str | None).decode(address)
+        except msgspec.ValidationError as error:
+            raise BadRecord("MP-01", str(error), decode.pointer(image_id)) from error
+    return decode.record(raw, dict[str, str | None], rule="MP-01").value
 
 
 def write_images(stored: StoredRecord) -> bytes:

@@ -65,15 +65,16 @@ def _responses(
     wrong = _wrong_size(lists.get(("candidate", None)), RESPONSE)
     if turns and wrong:
         yield _rejected("MP-05", RESPONSE, f"candidate_personas {wrong}", "/candidate_personas", None)
-    elif has_candidates:
+    if has_candidates:
         lists_of_turns = dialogue.nrp_candidate_responses or [None] * len(dialogue.messages)
         for turn in turns:
             texts, pointer = lists_of_turns[turn], f"/{RESPONSE.candidates}/{turn}"
             if not texts:
                 yield _rejected("MP-03", RESPONSE, "no candidates", pointer, turn)
-            elif turn not in first:
+                continue
+            if turn not in first:
                 yield _rejected("MP-03", RESPONSE, "the first candidate is not the message", pointer, turn)
-            elif len(texts) != CANDIDATES:
+            if len(texts) != CANDIDATES:
                 yield _rejected("MP-04", RESPONSE, f"{len(texts)} candidates, not {CANDIDATES}", pointer, turn)
 
 
@@ -82,11 +83,11 @@ def _grounding(turn: int, lists: Lists, first: set[int], *, has_candidates: bool
     candidates, pointer = lists.get(("gpp_persona", turn)), f"/{GROUNDING.candidates}/{turn}"
     if wrong:
         yield _rejected("MP-05", GROUNDING, f"gpp_candidate_personas {wrong}", f"/gpp_candidate_personas/{turn}", turn)
-    elif has_candidates and candidates is None:
+    if has_candidates and candidates is None:
         yield _rejected("MP-03", GROUNDING, "no candidates", pointer, turn)
-    elif has_candidates and candidates and turn not in first:
-        yield _rejected("MP-03", GROUNDING, "the first candidate is not the gold persona", pointer, turn)
     elif has_candidates and candidates:
+        if turn not in first:
+            yield _rejected("MP-03", GROUNDING, "the first candidate is not the gold persona", pointer, turn)
         yield from _too_few(GROUNDING, len(candidates.uses), pointer, turn)
 
 
@@ -96,14 +97,14 @@ def _speaker(last: int, lists: Lists, first: set[int], *, has_candidates: bool) 
     if wrong:
         main = "si_main_author_candidate_personas"
         yield _rejected("MP-05", SPEAKER, f"{main} {wrong}", f"/{main}", None)
-    elif has_candidates and candidates is None:
+    if has_candidates and candidates is None:
         yield _rejected("MP-03", SPEAKER, "no candidates", pointer, None)
-    elif has_candidates and candidates and not first:
-        yield _rejected("MP-03", SPEAKER, "the first author's titles are not the main author's", pointer, None)
     elif has_candidates and candidates:
+        if not first:
+            yield _rejected("MP-03", SPEAKER, "the first author's titles are not the main author's", pointer, None)
         sizes = candidates.sizes
         wrong_sizes = [k for k, size in enumerate(sizes[:CANDIDATES]) if not 1 <= size <= SPEAKER.limit]
-        if wrong_sizes and len(sizes) >= CANDIDATES:
+        if wrong_sizes:
             detail = f"{len(wrong_sizes)} candidate authors have a list of other than 1 to {SPEAKER.limit} elements"
             yield _rejected("MP-05", SPEAKER, detail, f"{pointer}/{wrong_sizes[0]}", None)
         yield from _too_few(SPEAKER, len(sizes), pointer, None)
@@ -120,8 +121,9 @@ def _too_few(task_file: TaskFile, count: int, pointer: str, turn: int | None) ->
 def _repeats(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists, first: set[int]) -> Iterator[ReaderFinding]:
     turns = sorted(turn for turn in first if _is_repeated(task_file, dialogue, lists, turn))
     if turns:
+        pointer = f"/{task_file.candidates}" + ("" if task_file is SPEAKER else f"/{turns[0]}")
         detail = f"the answer stands among its candidates again, at turn {', '.join(map(str, turns))}"
-        yield ReaderFinding("MP-09", detail, pointer=f"/{task_file.candidates}", turn_index=turns[0])
+        yield ReaderFinding("MP-09", detail, pointer=pointer, turn_index=turns[0])
 
 
 def _is_repeated(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists, turn: int) -> bool:

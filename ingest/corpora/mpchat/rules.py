@@ -46,8 +46,8 @@ RULES = (
     Rule(
         "MP-07",
         "warn",
-        "A persona element with neither or both of created_utc and created_utcs, or whose label_overall is unknown or "
-        "not what its three workers say.",
+        "A persona element with a time in neither or both of created_utc and created_utcs, or whose label_overall is "
+        "unknown or not what its three workers say.",
         "Nothing; look at main.annotations before you count labels.",
     ),
     Rule(
@@ -60,14 +60,17 @@ RULES = (
     Rule(
         "MP-09",
         "warn",
-        "A persona's file_name is not its id, '_' and the last part of its direct_url; a candidate persona of the "
-        "main author is not among all_personas; or the answer is among its candidates twice.",
-        "Where the answer is repeated, a model that picks the other position is counted as wrong.",
+        "The file_name of a dialogue's picture or of a persona is not the id (a dialogue's is its first message_id), "
+        "'_' and the last part of the direct_url; a candidate persona of the main author is not among all_personas; "
+        "or the answer is among its candidates twice.",
+        "Nothing; every value is kept as it was published. Where the answer is repeated, a model that picks the other "
+        "position is counted as wrong.",
     ),
     Rule(
         "MP-10",
         "warn",
-        "A train dialogue with candidate lists that only val and test have, or a val or test dialogue without them.",
+        "A train dialogue with the field of candidates that only val and test have, be it empty, or a val or test "
+        "dialogue without it.",
         "Nothing; train examples have no candidates in the views.",
     ),
     Rule(

@@ -16,7 +16,10 @@ _LABELS = {"(strong) E": 3, "E": 2, "I": 1, "(strong) I": 0}
 """The label of all three workers together, and how many of them see an entailment."""
 
 _WORKERS = 3
+_PICTURE = "file_name is not the id, '_' and the last part of direct_url"
 _SHOWN = 10
+_LONGEST = 200
+"""Characters of a file's name that are shown."""
 
 
 class ElementWarning(NamedTuple):
@@ -35,8 +38,10 @@ def dialogue_warnings(
     if dialogue.main_author not in dialogue.authors:
         yield ReaderFinding("MP-08", f"{dialogue.main_author}, the main author, says nothing", pointer="/main_author")
     yield from _stray_lists(task_file, dialogue, lists)
-    value = getattr(dialogue, task_file.candidates) or []
-    has_candidates = any(value) if split == "train" else bool(value)
+    yield from _picture(dialogue)
+    # In train the field itself is odd, whatever is in it.
+    value = getattr(dialogue, task_file.candidates)
+    has_candidates = value is not UNSET if split == "train" else bool(value)
     if has_candidates == (split == "train"):
         detail = f"a {split} dialogue {'with' if has_candidates else 'without'} {task_file.candidates}"
         yield ReaderFinding("MP-10", detail, pointer=f"/{task_file.candidates}" if has_candidates else "")
@@ -60,6 +65,21 @@ def _stray_lists(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists) ->
             yield ReaderFinding("MP-08", detail, pointer=f"/{name}/{stray[0]}", turn_index=stray[0])
 
 
+def _picture(dialogue: SourceDialogue) -> Iterator[ReaderFinding]:
+    """MP-09: the dialogue's own picture, whose name begins with the id of the post; without one, both may be empty."""
+    name, url = dialogue.file_name, dialogue.direct_url
+    if isinstance(name, str) and isinstance(url, str) and (name or dialogue.has_image):
+        post = dialogue.message_ids[0] if isinstance(dialogue.message_ids, list) else name.partition("_")[0]
+        if name != picture_name(post, url):
+            detail = f"{_PICTURE}: {name[:_LONGEST]!r}, and not {picture_name(post, url)[:_LONGEST]!r}"
+            yield ReaderFinding("MP-09", detail, pointer="/file_name")
+
+
+def picture_name(native_id: str, url: str) -> str:
+    """Return the name that the publisher gives to the picture of a post, be it a dialogue's or a persona's."""
+    return f"{native_id}_{url.rpartition('/')[2]}"
+
+
 def _missing_personas(lists: Lists) -> Iterator[ReaderFinding]:
     """MP-09: personas of the main author that a task offers and all_personas does not have."""
     known = {use.native_id for use in lists["all", None].uses} if ("all", None) in lists else set()
@@ -72,13 +92,11 @@ def _missing_personas(lists: Lists) -> Iterator[ReaderFinding]:
 
 def persona_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:
     """Look at the times and the file name of a distinct persona; yields rules and what breaks them."""
-    has_one, has_other = element.created_utc is not UNSET, element.created_utcs is not UNSET
+    has_one, has_other = (time not in (UNSET, None) for time in (element.created_utc, element.created_utcs))
     if has_one == has_other:
         yield "MP-07", f"{'both' if has_one else 'neither'} of created_utc and created_utcs"
-    if isinstance(element.direct_url, str):
-        last = element.direct_url.rpartition("/")[2]
-        if element.file_name != f"{element.id}_{last}":
-            yield "MP-09", "file_name is not the id, '_' and the last part of direct_url"
+    if isinstance(element.direct_url, str) and element.file_name != picture_name(element.id, element.direct_url):
+        yield "MP-09", _PICTURE
 
 
 def label_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from ingest.rows import Record, Row
 
 TASK = "intent_prediction"
 _SHOWN = 3
+_UTTERANCES = pointer("utterances")
 
 
 def record(
@@ -67,9 +68,12 @@ def _disagreements(known: Known) -> Iterator[ReaderFinding]:
         detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
         yield ReaderFinding("MA-09", detail, pointer="")
     if known.differs:
+        # Of utterances, a field is compared as a whole, so that no single one of them can be named.
+        first = next(iter(known.differs))
+        at = _UTTERANCES if first.startswith(f"{_UTTERANCES}/") else first
         names = list(dict.fromkeys(at.rpartition("/")[2] for at in known.differs))
         shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
-        yield ReaderFinding("MA-10", f"an earlier file states otherwise: {shown}", pointer=next(iter(known.differs)))
+        yield ReaderFinding("MA-10", f"an earlier file states otherwise: {shown}", pointer=at)
 
 
 def _extra(dialogue: PublishedDialogue, known: Known, labelled: list[Value], intents: list[Value]) -> str | None:

@@ -87,7 +87,7 @@ class Ranking:
         if not self._keys:
             return None
         if len(keys) < len(raw):
-            raise misfit(f"the lookup file ends after {self._keys.count:,} lines", len(keys))
+            raise misfit(f"the lookup file ends after {self._keys.count:,} lines", 0)
         if keys.count(keys[0]) < len(keys):
             raise misfit("rows of one context with different keys in the lookup file", 0)
         if not keys[0].endswith(self._keys.carriage):
@@ -118,6 +118,8 @@ class Ranking:
         problem = bad if isinstance(bad, BadRecord) else BadRecord("TH-02", f"not UTF-8: {bad.reason}")
         rows = self._lines.joined(raw.rows, is_last=raw.is_last)
         detail = f"rows {raw.line + 1:,} to {raw.line + len(raw):,}: {problem.detail}"
+        if position := int(problem.pointer.removeprefix("/") or 0):
+            detail += f", in row {raw.line + position + 1:,}"
         yield Rejected(self._location(raw, None, index), problem.rule, detail, rows)
         if self._keys and keys:
             yield self._rejected_keys(self._keys, keys, raw.line, index)

@@ -1,0 +1,119 @@
+"""DeliData: every clause of its rules."""
+
+from collections.abc import Callable
+
+from ingest.corpora.delidata.format import Cells
+from tests.corpora.clauses import Change, Clause, copied, line, replaced, write
+
+GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"
+OTHER = "delidata_corpus/20000002-aaaa-4bbb-8ccc-000000000002"
+"""The second has a user whom nobody names, and one of whom no solution is known."""
+
+LAST = 9
+"""The number of the last row of the first group, a MESSAGE."""
+
+
+def cells(row: int, **texts: str) -> Change:
+    """Change cells of a row of the first group."""
+    return line(GROUP, row + 1, lambda text: "\t".join(Cells(*text.split("\t"))._replace(**texts)))
+
+
+def doubled(row: int, **texts: str) -> Change:
+    """Put a row of the first group there again, with other cells, as the last one."""
+
+    def run(text: str) -> str:
+        lines = text.split("\n")
+        return "\n".join([*lines[:-1], "\t".join(Cells(*lines[row + 1].split("\t"))._replace(**texts)), ""])
+
+    return whole(run)
+
+
+def whole(make: Callable[[str], str]) -> Change:
+    """Change the text of the first group."""
+    return lambda folder: write(GROUP, make((folder / GROUP).read_bytes().decode()))(folder)
+
+
+def told(rule: str, row: int, column: str, text: str, words: str) -> Clause:
+    """Return what is told of one changed cell, at its place."""
+    return Clause(rule, cells(row, **{column: text}), f"{GROUP}#/{row}/{column}", words)
+
+
+def checked(rule: str, words: str, row: int, **texts: str) -> Clause:
+    """Return what a check tells of changed cells."""
+    return Clause(rule, cells(row, **texts), f"{GROUP}#", words, is_check=True)
+
+
+TRACKERS = ("{", "[]", "7", '{"Otter": "E"}', '{"Otter": [3]}', '{"Otter": ["E"], "Otter": ["E"]}', '{"Otter": [NaN]}')
+
+CLAUSES = [
+    Clause("DE-01", write(GROUP, ""), f"{GROUP}#", "the file is empty"),
+    Clause("DE-01", line(GROUP, 0, lambda text: text.replace("origin", "user")), f"{GROUP}#", "the header is"),
+    Clause("DE-01", line(GROUP, 3, lambda text: text.rpartition("\t")[0]), f"{GROUP}#/2", "12 cells in a row, not 13"),
+    Clause("DE-01", line(GROUP, 3, lambda text: text + "\t"), f"{GROUP}#/2", "14 cells in a row, not 13"),
+    Clause("DE-01", whole(lambda text: text.replace("\n", "\r\n", 3)), f"{GROUP}#/2", "the lines do not all end"),
+    Clause(
+        "DE-01", copied(GROUP, "delidata_corpus/other"), "delidata_corpus/other#/0/group_id", "the file is named other"
+    ),
+    Clause("DE-01", cells(4, group_id="other"), f"{GROUP}#/4/group_id", "its group_id is other"),
+    Clause(
+        "DE-02", line(GROUP, 1, lambda _: None), f"{GROUP}#/0", "row 0 is not INITIAL by SYSTEM with the message_id"
+    ),
+    *(
+        Clause(
+            "DE-02", cells(0, **{column: text}), f"{GROUP}#/0", "row 0 is not INITIAL by SYSTEM with the message_id -1"
+        )
+        for column, text in (("message_type", "MESSAGE"), ("origin", "Otter"), ("message_id", "0"))
+    ),
+    Clause("DE-02", doubled(0), f"{GROUP}#/{LAST + 1}", "a second INITIAL row"),
+    *(
+        told("DE-02", 0, "original_text", text, "not 'names&&cards' with 4 cards")
+        for text in ("Otter,SYSTEM&E,T,8,3", "Otter&&SYSTEM&&E,T,8,3", "Otter,SYSTEM&&E,T,8", "Otter&&E,T,8,3,5")
+    ),
+    told("DE-03", 4, "message_id", "10000001-m002-4000-8000-000000000002", "came before, at delidata/"),
+    Clause(
+        "DE-03",
+        replaced(OTHER, "20000002-m001-4000-8000-000000000001", "10000001-m001-4000-8000-000000000001"),
+        f"{OTHER}#/1/message_id",
+        f"came before, at delidata/{GROUP}/1",
+    ),
+    Clause("DE-03", copied(GROUP, f"more/{GROUP[16:]}"), f"more/{GROUP[16:]}#", "the group came before"),
+    told("DE-03", 4, "message_type", "WHISPER", "unknown message_type 'WHISPER'"),
+    *(told("DE-04", 4, "sol_tracker_all", text, "no JSON object of lists of cards") for text in TRACKERS),
+    *(
+        told("DE-04", 4, "team_performance", text, "no number from 0 to 1")
+        for text in ("", "high", "nan", "1.5", "-0.1")
+    ),
+    *(told("DE-04", 4, "performance_change", text, "no number from -1 to 1") for text in ("", "up", "1.1", "-1.1")),
+    checked("DE-05", "team_performance is 0.998, the solutions score 1.0", LAST, team_performance="0.998"),
+    checked("DE-05", "performance_change is 0.002, the step is 0.0", LAST, performance_change="0.002"),
+    checked("DE-06", "the INITIAL row does not name Yak", LAST, origin="Yak"),
+    checked("DE-06", "the tracker lacks Otter", LAST, sol_tracker_all='{"Guinea pig": ["E", "3"]}'),
+    checked("DE-06", "the card on is none of the group's four, in 1 rows", 7, original_text="E,on"),
+    checked("DE-06", "the card Z is none of the group's four, in 1 rows", 3, sol_tracker_message="E,Z"),
+    checked("DE-06", "the card Y is none", LAST, sol_tracker_all='{"Guinea pig": ["Y"], "Otter": ["3", "E"]}'),
+    checked("DE-07", "the cards are E, the tracker has for Guinea pig: 3,E", 7, original_text="E"),
+    checked("DE-07", "the cards are 3, the tracker has for Otter: 3,E", 3, sol_tracker_message="3"),
+    checked("DE-07", "a SUBMIT with clean_text <CARD>", 7, clean_text="<CARD>"),
+    *(
+        checked("DE-07", f"a SUBMIT with delidata.{name}", 7, **{f"annotation_{name}": text})
+        for name, text in (("type", "Probing"), ("target", "Solution"), ("additional", "complete_solution"))
+    ),
+    told("DE-08", 4, "annotation_type", "Non-probing deliberation", "unknown type 'Non-probing deliberation'"),
+    told("DE-08", 4, "annotation_type", "", "unknown type ''"),
+    told("DE-08", 4, "annotation_target", "Agree", "the target 'Agree' does not go with the type 'Probing'"),
+    told("DE-08", 4, "annotation_target", "Other", "the target 'Other' does not go with the type 'Probing'"),
+    told("DE-08", 5, "annotation_target", "Moderation", "does not go with the type 'Non-probing-deliberation'"),
+    told("DE-08", 1, "annotation_target", "Solution", "the target 'Solution' does not go with the type 'None'"),
+    told("DE-08", LAST, "annotation_target", "Solution", "the target 'Solution' does not go with the type '0'"),
+    told("DE-08", 4, "annotation_additional", "specific_referee", "unknown items ['specific_referee']"),
+    told("DE-09", 4, "original_text", "'it is 3", "a quote at one end only"),
+    told("DE-09", 4, "clean_text", "it is 3'", "a quote at one end only"),
+    told("DE-09", 4, "original_text", "'", "a quote at one end only"),
+    told("DE-09", 4, "original_text", "'it's 3'", "a single quote inside a quoted cell"),
+    told("DE-09", 4, "original_text", '"3" it is', "begins with a quote that the reference readers take"),
+    told("DE-09", 4, "original_text", "", "a MESSAGE without text"),
+    Clause("TH-02", replaced(GROUP, b"Why 3?", b"caf\xe9"), f"{GROUP}#", "not UTF-8"),
+    Clause(
+        "TH-05", write("delidata_corpus/stray.txt", "stray\n"), "delidata_corpus/stray.txt#", "its first line is not"
+    ),
+]

@@ -1,0 +1,73 @@
+"""Every clause of every rule: the sample is accepted, and a change of it gives the finding that the rule announces."""
+
+import importlib
+import shutil
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ingest.common_rules import COMMON_RULES
+from ingest.corpus import Corpus
+from ingest.registry import corpora, rules_of, sample_of
+from tests.corpora.clauses import Clause, Told, built_findings, read_findings
+
+CORPORA = list(corpora().values())
+
+
+def clauses_of(corpus: Corpus) -> list[Clause]:
+    """Return what ``tests/corpora/<corpus>/clauses.py`` lists."""
+    clauses: list[Clause] = importlib.import_module(f"tests.corpora.{corpus.id}.clauses").CLAUSES
+    return clauses
+
+
+CASES = [
+    pytest.param(corpus, clause, id=f"{clause.rule}-{clause.place}-{clause.words}"[:100])
+    for corpus in CORPORA
+    for clause in clauses_of(corpus)
+]
+
+
+@cache
+def whole(corpus_id: str) -> Counter[Told]:
+    """Return what the reader finds in the sample."""
+    corpus = corpora()[corpus_id]
+    return read_findings(corpus, sample_of(corpus))
+
+
+@pytest.fixture(scope="session")
+def whole_built() -> dict[str, Counter[Told]]:
+    """What is found in the samples that were built so far."""
+    return {}
+
+
+@pytest.mark.parametrize(("corpus", "clause"), CASES)
+def test_a_clause_is_told_at_its_place_and_only_where_it_is_broken(
+    corpus: Corpus, clause: Clause, whole_built: dict[str, Counter[Told]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "data" / corpus.id
+    shutil.copytree(sample_of(corpus), folder)
+    if clause.is_check:
+        if corpus.id not in whole_built:
+            whole_built[corpus.id] = built_findings(corpus, folder, tmp_path / "whole.duckdb")
+        accepted = whole_built[corpus.id]
+    else:
+        accepted = whole(corpus.id)
+    clause.change(folder)
+    found = built_findings(corpus, folder, tmp_path / "w.duckdb") if clause.is_check else read_findings(corpus, folder)
+    new = [told for told in (found - accepted).elements() if told.rule == clause.rule]
+    severity = clause.severity or rules_of(corpus)[clause.rule].severity
+    said = [(told.severity, told.place) for told in new if clause.words in told.detail]
+    assert said == [(severity, clause.place)], new
+
+
+@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.id)
+def test_every_rule_has_clauses(corpus: Corpus) -> None:
+    assert {clause.rule for clause in clauses_of(corpus)} == {*corpus.common_rules, *(rule.id for rule in corpus.rules)}
+
+
+def test_every_common_rule_is_one_that_a_corpus_can_break() -> None:
+    of_the_build = {"TH-06"}
+    of_corpora = {rule for corpus in CORPORA for rule in corpus.common_rules}
+    assert of_corpora | of_the_build == {rule.id for rule in COMMON_RULES}
