@@ -35,6 +35,7 @@ class _Reader:
         self._keys = DialogueKeys(CORPUS)
         self._restatements = Restatements()
         self._repetitions = Repetitions()
+        self._files: dict[str, str] = {}
 
     def group(self, location: SourceLocation, content: bytes) -> Outcome:
         """Turn one file into its record; raises BadRecord (TH-02, DE-01, DE-02)."""
@@ -47,7 +48,9 @@ class _Reader:
         record, dialogue_id, is_new = self._keys.record(location, location.file.name, utterances)
         labels = [list(annotation_rows(record, index, row)) for index, row in enumerate(rows)]
         differs = _differs(record, table, rows, labels) | self._restatements.differing(dialogue_id, stated(raw))
-        record.extra = decode.dump_extra({"differs": differs} | _extra(table))
+        first = self._files.setdefault(location.file.sha256, record.record_id)
+        repeats = first if first != record.record_id else None
+        record.extra = decode.dump_extra({"differs": differs, "repeats": repeats} | _extra(table))
         found: list[Row] = [record]
         if is_new:
             found += dialogue_rows(dialogue_id, begun, rows, raw)
