@@ -15,7 +15,7 @@ from contextlib import suppress
 from schema.errors import QueryFailed
 from talkhouse.interrupt import took_too_long
 
-_GRACE = 5.0
+_GRACE = 3.0
 """Seconds in which a query that was asked to stop may end by itself."""
 
 _TICK = 0.2

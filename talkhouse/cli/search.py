@@ -10,8 +10,9 @@ from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
-from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, visible, who
+from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

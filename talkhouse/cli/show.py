@@ -10,8 +10,9 @@ from rich.text import Text
 from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
 from talkhouse.cli.terminal.show_items import Line, by_turn
-from talkhouse.cli.terminal.show_text import as_json, put, visible, who
+from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 
 def command(

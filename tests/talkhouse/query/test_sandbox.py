@@ -23,6 +23,8 @@ from tests.conftest import wait_for
 from tests.talkhouse.query.ways_out import WRITES
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
+STUBBORN = "select levenshtein(repeat('a', 1_000_000), repeat('b', 1_000_000))"
+"""DuckDB does not hear an interrupt in this: the process of the query is killed."""
 ENDLESS = "select i from range(100_000_000_000) t(i)"
 
 
@@ -207,8 +209,9 @@ def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
     assert "would replace the warehouse" in refused.stderr
 
 
-@pytest.mark.parametrize("query", [LONG, ENDLESS])
-@pytest.mark.parametrize("to_file", [True, False])
+@pytest.mark.parametrize(
+    ("query", "to_file"), [(LONG, True), (LONG, False), (ENDLESS, True), (ENDLESS, False), (STUBBORN, True)]
+)
 def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
     # The script says when the query is about to run: a SIGINT before that meets Python's own start.
     script = (
@@ -233,6 +236,21 @@ def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None
     _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["started"]
+
+
+def test_a_query_ends_with_the_process_that_waits_for_it(sample: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "rows"
+    os.mkfifo(fifo)
+    process = subprocess.Popen(
+        [*COMMAND, "sql", STUBBORN, "--db", str(sample), "--format", "csv", "--output", str(fifo)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The query's process has opened the pipe, and is the last one that holds its end.
+    with fifo.open() as rows:
+        process.kill()
+        process.communicate(timeout=300)
+        assert rows.read() == ""
 
 
 @pytest.mark.parametrize(
