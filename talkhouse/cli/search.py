@@ -69,7 +69,8 @@ def command(
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
-    are written as \n, \t, \x1b. --json is exact: one array of objects, with matches as begin and end in characters.
+    and invisible ones are written as \n, \t, \x1b, \u200b. --json is exact: one array of objects, with matches as begin
+    and end in characters.
 
     Examples:
         talkhouse search "lighthouse"
