@@ -85,7 +85,7 @@ def command(
     memory = MemoryLimit(memory_limit)
     start_clock = run_apart(timeout, lambda pid: _clean_up(output, pid))
     _run(
-        sys.stdin.read() if query == "-" else query,
+        _read_input() if query == "-" else query,
         database(db),
         output,
         query_format,
@@ -122,6 +122,13 @@ def _run(
         start_clock()
         with interrupt.stoppable(con, timeout) as stop, capped(con) if sandboxed else nullcontext():
             run_query(con, query, query_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)
+
+
+def _read_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError("the query is not valid Unicode", found=str(error), next_step="write it in UTF-8") from error
 
 
 def _clean_up(output: Path | None, pid: int) -> None:

@@ -7,7 +7,7 @@ import re
 
 import duckdb
 
-from schema.errors import QueryFailed, UsageError
+from schema.errors import QueryFailed, UsageError, check_unicode
 from schema.sql import literal
 from talkhouse.query.suggestions import suggest
 
@@ -70,7 +70,8 @@ def configure(con: duckdb.DuckDBPyConnection, *, sandboxed: bool = True, memory:
 
 
 def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
-    """Split a text into its statements; UsageError where there is none."""
+    """Split a text into its statements; UsageError where there is none, or where it is not Unicode."""
+    check_unicode(query, "the query")
     statements = con.extract_statements(query)
     if not statements:
         raise UsageError(

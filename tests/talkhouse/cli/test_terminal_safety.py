@@ -77,6 +77,7 @@ SHOWING = {
     "unknown table": ["sql", 'from "' + EVIL + '"'],
     "conversion": ["sql", "select text::int from main.turns"],
     "unknown dialogue": ["show", EVIL],
+    "id that is not Unicode": ["show", "a\udcffb"],
     "unknown view": ["views", EVIL],
     "unknown corpus": ["findings", "--corpus", EVIL],
     "missing warehouse": ["status", "--db", EVIL],
@@ -107,7 +108,7 @@ def test_nothing_acts_on_a_terminal(hostile: Path, tmp_path: Path, command: list
     shown = on_a_terminal(arguments(command, hostile), tmp_path, columns=2000)
     assert "\x1b[666m" not in shown
     assert UNSAFE.findall(OURS.sub("", shown)) == []
-    if command[0] in ("show", "search", "status") and not {"--json", "--db"} & set(command):
+    if command[0] in ("show", "search", "status") and not {"--json", "--db", "a\udcffb"} & set(command):
         assert "\\x1b[666m" in shown
         assert "[bold]b[/bold] [link=http://x.invalid]l[/link] [/nothing]" in shown
     assert "Traceback" not in shown

@@ -16,7 +16,8 @@ from talkhouse.query.run_query import run_query
 from tests.commands import run
 
 ENDLESS = {
-    "cross join": "select count(*) from main.turns a, main.turns b, main.turns c, main.turns d where a.text < b.text",
+    "cross join": "select count(*) from main.turns a, main.turns b, main.turns c, main.turns d, main.turns e, "
+    "main.turns f where a.text || b.text || c.text < d.text || e.text || f.text",
     "cross join to the screen": "from main.turns a, main.turns b, main.turns c, main.turns d",
     "range": "select count(*) from range(1_000_000_000_000) t(i) where hash(i) % 7 = 3",
     "generate_series": "select sum(i) from generate_series(1, 1_000_000_000_000) t(i) where hash(i) % 3 = 1",

@@ -102,6 +102,13 @@ def test_an_empty_query_is_an_error(folder: Path, query: str) -> None:
         ask(folder, query)
 
 
+@pytest.mark.parametrize("query", ["select '\udcff'", "\udcff"])
+def test_a_query_that_is_not_unicode_is_an_error(sample: Path, query: str) -> None:
+    shown = run("sql", query, "--db", sample)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "the query is not valid Unicode" in shown.stderr
+
+
 def test_the_command_is_sandboxed_until_unsafe(folder: Path) -> None:
     query = f"select b from '{folder}/mine.csv'"
     refused = run("sql", query, "--db", folder / "w.duckdb", "--format", "csv")
