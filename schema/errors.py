@@ -33,6 +33,14 @@ class UsageError(TalkhouseError):
     exit_code = 2
 
 
+def check_unicode(text: str, what: str) -> None:
+    """Raise UsageError for a text of the command line that is not Unicode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{what} is not valid Unicode", found=str(error), next_step="type it in UTF-8") from error
+
+
 class WarehouseMissing(UsageError):
     """There is no warehouse at that path."""
 

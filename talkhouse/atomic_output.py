@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,12 +43,22 @@ def atomic_file(output: Path) -> Iterator[Path]:
             # /dev/null or a named pipe: nothing can replace it.
             yield target
             return
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        part = _part(target, os.getpid())
         try:
             yield part
             move_into_place(part, target)
         finally:
             part.unlink(missing_ok=True)
+
+
+def discard_part(output: Path, pid: int) -> None:
+    """Remove what a process that was killed left beside a file that it wrote by ``atomic_file``."""
+    with suppress(OSError):
+        _part(_target(output), pid).unlink()
+
+
+def _part(target: Path, pid: int) -> Path:
+    return target.with_name(f".{target.name}.{pid}.part")
 
 
 @contextmanager

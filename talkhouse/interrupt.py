@@ -37,11 +37,16 @@ class Stop:
             self._is_raised = True
             raise KeyboardInterrupt
         if self.timed_out.is_set():
-            raise QueryFailed(
-                "the query took too long and was stopped",
-                expected=f"an end within {self.seconds:g} s (--timeout)",
-                next_step="raise --timeout, or read less: a where, fewer columns, --limit N",
-            )
+            raise took_too_long(self.seconds or 0)
+
+
+def took_too_long(seconds: float) -> QueryFailed:
+    """Return the error of a query that was stopped by the clock."""
+    return QueryFailed(
+        "the query took too long and was stopped",
+        expected=f"an end within {seconds:g} s (--timeout)",
+        next_step="raise --timeout, or read less: a where, fewer columns, --limit N",
+    )
 
 
 @contextmanager

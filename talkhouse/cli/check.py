@@ -1,12 +1,12 @@
 """``talkhouse check``: all checks on a warehouse."""
 
-import json
 import sys
 
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.settings import database
+from talkhouse.visible import visible_json
 
 _SHOWN = 5
 
@@ -36,10 +36,10 @@ def command(db: Database = None, as_json: Json = False) -> None:
             }
             for outcome in outcomes
         ]
-        print(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+        print(visible_json(found))
     else:
         for outcome in outcomes:
-            verdict = "[green]ok[/]" if not outcome.offending else f"[red]{outcome.check.severity}[/]"
+            verdict = "[green]ok[/]" if not outcome.offending else f"[red]{escape(outcome.check.severity)}[/]"
             cost = f"[dim]{outcome.milliseconds:,.0f} ms[/]"
             output.print(f"{verdict}  {escape(outcome.check.condition)}  {cost}", soft_wrap=True)
             for row in outcome.rows[:_SHOWN]:

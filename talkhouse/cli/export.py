@@ -79,6 +79,10 @@ def command(
     An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
     allow_quoted_nulls = false. Read text columns as text, or "007" becomes 7.
 
+    Every text is written exactly as it is, in all formats. A spreadsheet takes a text that begins with =, +, - or @ for
+    a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
+    types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
+
     Where the publisher has no split of that name, the standard names are tried.
 
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
@@ -174,10 +178,12 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
 def _show(done: "Exported") -> None:
     """Print what was written, and under which licences."""
     size = decimal(done.bytes)
-    output.print(f"Exported {done.rows:,} rows of {done.name} ({size}) to {escape(str(done.path))}", soft_wrap=True)
+    output.print(
+        f"Exported {done.rows:,} rows of {escape(done.name)} ({size}) to {escape(str(done.path))}", soft_wrap=True
+    )
     output.print(f"  described in {escape(str(done.manifest))}", soft_wrap=True)
     for corpus in done.corpora:
         tag = ", invented sample" if corpus["is_sample"] else ""
-        output.print(f"  licence of {corpus['corpus_id']}{tag}: {escape(corpus['licence'])}", soft_wrap=True)
+        output.print(f"  licence of {escape(corpus['corpus_id'])}{tag}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)

@@ -1,6 +1,5 @@
 """``talkhouse findings``: what was quarantined or warned about."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json
 from talkhouse.settings import database
+from talkhouse.visible import visible_json
 
 
 def command(
@@ -38,6 +38,6 @@ def command(
             check_corpus(con, corpus)
         found = findings(con, corpus)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(visible_json(found))
     else:
         show_findings(found)

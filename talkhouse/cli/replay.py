@@ -87,7 +87,7 @@ def _show(result: "Result", *, dry_run: bool) -> None:
 def _show_corpus(one: "Replayed") -> None:
     before, after = one.loaded
     rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(one.refused.items()))
-    output.print(f"[bold]{one.corpus_id}[/]", soft_wrap=True)
+    output.print(f"[bold]{escape(one.corpus_id)}[/]", soft_wrap=True)
     output.print(f"  in quarantine before: {one.quarantined:,}", soft_wrap=True)
     output.print(f"  passed now: {one.passed:,}", soft_wrap=True)
     output.print(f"  still refused: {one.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
@@ -95,7 +95,7 @@ def _show_corpus(one: "Replayed") -> None:
         output.print(f"  [red]newly refused: {len(one.newly):,}[/] (loaded before)", soft_wrap=True)
     for record in one.newly[:_SHOWN]:
         location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
-        output.print(f"    {record.rule} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
+        output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
     if len(one.newly) > _SHOWN:
         output.print(f"    ... and {len(one.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True)
     if one.tables:

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
-from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, visible, who
+from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +69,8 @@ def command(
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
-    are written as \n, \t, \x1b. --json is exact: one array of objects, with matches as begin and end in characters.
+    and invisible ones are written as \n, \t, \x1b, \u200b. --json is exact: one array of objects, with matches as begin
+    and end in characters.
 
     Examples:
         talkhouse search "lighthouse"

@@ -10,8 +10,9 @@ from rich.text import Text
 from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
 from talkhouse.cli.terminal.show_items import Line, by_turn
-from talkhouse.cli.terminal.show_text import as_json, put, visible, who
+from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 
 def command(
@@ -37,13 +38,14 @@ def command(
 
     For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
     record's id, the labels of that record. For more than five annotators, the distribution of their labels. Texts are
-    never cut; control characters in them are written as \t, \x1b.
+    never cut; control characters and invisible characters in them are written as \t, \x1b, \u200b.
 
     --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
     source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids, times).
 
     --raw prints the record as it is in its file, written from the tables alone: JSON equal in every value, anything
-    else byte for byte, nothing added. A quarantined record, named by FILE#POINTER, is printed verbatim.
+    else byte for byte, nothing added, so also what acts on a terminal. A quarantined record, named by FILE#POINTER, is
+    printed verbatim.
 
     Examples:
         talkhouse show dbdc3:CIC0100

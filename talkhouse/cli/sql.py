@@ -1,6 +1,8 @@
 """``talkhouse sql``: one query, read-only and sandboxed."""
 
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +33,14 @@ def command(
         float | None,
         typer.Option(metavar="SECONDS", min=0.001, help="Stop a query that takes longer.", show_default=False),
     ] = None,
+    memory_limit: Annotated[
+        str,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
+        ),
+    ] = "50%",
     unsafe: Annotated[
         bool,
         typer.Option(
@@ -40,14 +50,19 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Run one SQL query on the warehouse, which is opened read-only.
+    r"""Run one SQL query on the warehouse, which is opened read-only.
 
     The query is sandboxed: it sees the warehouse and nothing else. It can't read or write other files, reach the
     network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
-    sent you can do no harm except take long (--timeout) and need memory.
+    sent you can do no harm except take long (--timeout) and need memory (--memory-limit; half of the machine's unless
+    you raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
     opened read-only there too.
+
+    The table and markdown are for reading: control characters and invisible characters in them are written as \x1b,
+    \u202e. csv, json, jsonl and parquet keep every text exactly as it is, so write them to a file or a program rather
+    than to a terminal.
 
     The formats are those of export. In csv, text is in double quotes, with quotes inside doubled; an empty cell
     without quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl, a JSON column keeps
@@ -64,18 +79,64 @@ def command(
 
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
+    from talkhouse.build.memory_limit import MemoryLimit
+    from talkhouse.own_process import run_apart
+
+    memory = MemoryLimit(memory_limit)
+    start_clock = run_apart(timeout, lambda pid: _clean_up(output, pid))
+    _run(
+        _read_input() if query == "-" else query,
+        database(db),
+        output,
+        query_format,
+        limit=limit,
+        timeout=timeout,
+        memory=memory.text,
+        sandboxed=not unsafe,
+        start_clock=start_clock,
+    )
+
+
+def _run(
+    query: str,
+    path: Path,
+    output: Path | None,
+    query_format: QueryFormat,
+    *,
+    limit: int | None,
+    timeout: float | None,
+    memory: str,
+    sandboxed: bool,
+    start_clock: Callable[[], None],
+) -> None:
+    """Run the query and write its rows."""
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.query import sandbox
+    from talkhouse.query.memory import capped
     from talkhouse.query.run_query import run_query
 
-    text = sys.stdin.read() if query == "-" else query
-    path = database(db)
     with quiet_end(), talkhouse.open(path) as con:
         _check_output(output, path)
-        sandbox.configure(con, sandboxed=not unsafe)
-        with interrupt.stoppable(con, timeout) as stop:
-            run_query(con, text, query_format, output, limit=limit, sandboxed=not unsafe, check_complete=stop.check)
+        sandbox.configure(con, sandboxed=sandboxed, memory=memory)
+        start_clock()
+        with interrupt.stoppable(con, timeout) as stop, capped(con) if sandboxed else nullcontext():
+            run_query(con, query, query_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)
+
+
+def _read_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError("the query is not valid Unicode", found=str(error), next_step="write it in UTF-8") from error
+
+
+def _clean_up(output: Path | None, pid: int) -> None:
+    """Remove the half of a file that a killed query left."""
+    from talkhouse.atomic_output import discard_part
+
+    if output is not None:
+        discard_part(output, pid)
 
 
 def _check_output(output: Path | None, warehouse: Path) -> None:

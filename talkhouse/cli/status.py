@@ -1,11 +1,10 @@
 """``talkhouse status``: what is in the warehouse."""
 
-import json
-
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.settings import database
+from talkhouse.visible import visible_json
 
 
 def command(db: Database = None, as_json: Json = False) -> None:
@@ -18,12 +17,12 @@ def command(db: Database = None, as_json: Json = False) -> None:
     with talkhouse.open(path) as con:
         found = status(con, path)
     if as_json:
-        print(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+        print(visible_json(found))
         return
     build = found["build"]
     output.print(size(found), soft_wrap=True)
     output.print(
-        f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {build['talkhouse_version']} "
+        f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {escape(build['talkhouse_version'])} "
         f"from {escape(build['source'])} (build {build['load_id']})",
         soft_wrap=True,
     )

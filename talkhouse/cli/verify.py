@@ -1,6 +1,5 @@
 """``talkhouse verify``: the publisher's files compared with those that the warehouse writes back."""
 
-import json
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -14,8 +13,9 @@ from rich.text import Text
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import Database, Json, quiet_end
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.cli.terminal.show_text import put, visible
+from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -81,7 +81,7 @@ def command(
             verdicts = _verdicts(con, data, corpus or [], bar)
             stop.check()
         if as_json:
-            print(json.dumps([asdict(one) for one in verdicts], indent=2, ensure_ascii=False))
+            print(visible_json([asdict(one) for one in verdicts]))
         else:
             for verdict in verdicts:
                 _put(verdict)

@@ -1,6 +1,5 @@
 """``talkhouse views``: what can be queried, and what it means."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from rich.text import Text
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import Database, Json, Printer, output
 from talkhouse.settings import database
+from talkhouse.visible import visible, visible_json
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
     with talkhouse.open(database(db)) as con:
         found: Any = view(con, name) if name else views(con)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(visible_json(found))
     elif name:
         _show(found)
     else:
@@ -44,7 +44,8 @@ def command(
 
 
 def _show(found: dict[str, Any]) -> None:
-    output.print(f"[bold]{found['schema']}.{found['name']}[/] ({found['rows']:,} rows)")
+    name = escape(f"{found['schema']}.{found['name']}")
+    output.print(f"[bold]{name}[/] ({found['rows']:,} rows)", soft_wrap=True)
     output.print(escape(found["comment"] or ""), soft_wrap=True)
     rows = [(one["name"], one["type"], one["meaning"] or "") for one in found["columns"]]
     _table(("column", "type", "meaning"), rows)
@@ -56,5 +57,5 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     for head in heads:
         table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(visible(cell, lines=True)) for cell in row))
     (output if output.is_terminal else Printer(width=10_000)).print(table)

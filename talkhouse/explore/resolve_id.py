@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from schema.errors import UsageError
+from schema.errors import UsageError, check_unicode
 
 _NEAREST = 5
 
@@ -57,6 +57,7 @@ class Target:
 
 def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
     """Find the dialogue or record with that id, or the only one with that native id; UsageError lists similar ids."""
+    check_unicode(name, "the id")
     found = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
     if len(found) == 1:
         return Target(*found[0])

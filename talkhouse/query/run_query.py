@@ -42,7 +42,7 @@ def run_query(
             return
         rows = Rows(relation, limit)
         _write(rows, query_format, output, check_complete)
-    except duckdb.Error as error:
+    except (duckdb.Error, MemoryError, RecursionError) as error:
         raise sandbox.failure(error, con) from error
     if rows.has_more:
         print(f"only the first {limit:,} rows are returned (--limit); there are more", file=sys.stderr)

@@ -7,7 +7,8 @@ import re
 
 import duckdb
 
-from schema.errors import QueryFailed, UsageError
+from schema.errors import QueryFailed, UsageError, check_unicode
+from schema.sql import literal
 from talkhouse.query.suggestions import suggest
 
 _COMMON_SETTINGS = {
@@ -23,6 +24,8 @@ _SANDBOX_SETTINGS = {
     # folder, which it puts on the list of allowed paths: copy (select 1) to 'w.duckdb' (use_tmp_file false).
     # Only a disabled file system closes that; it also stops spilling, so there is no temporary folder to name.
     "temp_directory": "''",
+    # Its default names the home folder of the user, and a query can read every setting.
+    "secret_directory": "''",
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -40,21 +43,35 @@ READING = ("SELECT", "EXPLAIN", "MULTI")
 
 _UNSAFE = "if you trust the query, add --unsafe (the warehouse stays open read-only)"
 
+_READS = r"(?:select|from|with|values|table|pivot|unpivot|describe|desc|show|summarize)\b"
+_EXPLAINED = re.compile(
+    rf"explain\s+(?:analy[sz]e\s+)?(?:\((?:analy[sz]e|format\s+\w+|\s|,)*\)\s*)?(?:\(\s*)*{_READS}", re.IGNORECASE
+)
+"""What an EXPLAIN begins with; ``explain analyze`` runs what follows, which may be anything."""
+
 _REFUSAL = re.compile(
     r"disabled (by|through) configuration|configuration has been locked|it exists in the \w+ extension"
     r"|by this name exists in the \w+ extension"
 )
-_NO_DISK = "no temporary directory is specified"
+_NO_MEMORY = "Out of Memory Error"
+_LONGEST = 2000
+"""Characters of DuckDB's message that are shown: it may quote a value of any length."""
 
 
-def configure(con: duckdb.DuckDBPyConnection, *, sandboxed: bool = True) -> None:
-    """Configure a connection for the console: sandboxed, it loses files, network, extensions and settings for good."""
+def configure(con: duckdb.DuckDBPyConnection, *, sandboxed: bool = True, memory: str | None = None) -> None:
+    """Configure a connection for the console: sandboxed, it loses files, network, extensions and settings for good.
+
+    ``memory`` is a size or a share of the machine's, as DuckDB reads it; without it DuckDB's own limit holds.
+    """
+    if memory is not None:
+        con.execute(f"set memory_limit = {literal(memory)}")
     for name, value in (_COMMON_SETTINGS | (_SANDBOX_SETTINGS if sandboxed else {})).items():
         con.execute(f"set {name} = {value}")
 
 
 def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
-    """Split a text into its statements; UsageError where there is none."""
+    """Split a text into its statements; UsageError where there is none, or where it is not Unicode."""
+    check_unicode(query, "the query")
     statements = con.extract_statements(query)
     if not statements:
         raise UsageError(
@@ -68,7 +85,7 @@ def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:
 
 def check_statements(statements: list[duckdb.Statement]) -> None:
     """Refuse everything but one statement that reads."""
-    kinds = [statement_type(statement) for statement in statements]
+    kinds = [_what(statement) for statement in statements]
     if len(kinds) == 1 and kinds[0] in READING:
         return
     one = "one statement that reads: select, from, with, values, pivot, describe, show, summarize, explain"
@@ -78,6 +95,25 @@ def check_statements(statements: list[duckdb.Statement]) -> None:
         found=kinds[0] if len(kinds) == 1 else f"{len(kinds)} statements: {', '.join(kinds)}",
         next_step=_UNSAFE,
     )
+
+
+def _what(statement: duckdb.Statement) -> str:
+    kind = statement_type(statement)
+    if kind == "EXPLAIN" and not _EXPLAINED.match(_without_comments(statement.query)):
+        return "EXPLAIN of a statement that does not read"
+    return kind
+
+
+def _without_comments(query: str) -> str:
+    """Return a statement with a blank in place of each comment."""
+    text = query.encode()
+    tokens = duckdb.tokenize(query)
+    ends = [begin for begin, _ in tokens[1:]] + [len(text)]
+    kept = [
+        b" " if kind == duckdb.token_type.comment else text[begin:end]
+        for (begin, kind), end in zip(tokens, ends, strict=True)
+    ]
+    return b"".join(kept).decode()
 
 
 def statement_type(statement: duckdb.Statement) -> str:
@@ -90,12 +126,12 @@ def statement_type(statement: duckdb.Statement) -> str:
 
 def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> QueryFailed:
     """Return why a query failed, in DuckDB's words, and whether the sandbox stopped it; with ``con``, what exists."""
-    text = str(error)
-    if _NO_DISK in text:
+    text = _shortened(str(error))
+    if con and (_NO_MEMORY in text or isinstance(error, MemoryError)):
+        return _needs_memory(text)
+    if isinstance(error, RecursionError):
         return QueryFailed(
-            "the query needs more memory than there is; a sandboxed query can't use the disk for it",
-            found=text.splitlines()[0],
-            next_step=f"read fewer rows or columns, or {_UNSAFE}",
+            "the query has a type that is nested too deeply", found=text, next_step="cast the column to varchar or json"
         )
     if _REFUSAL.search(text):
         return QueryFailed(
@@ -105,3 +141,16 @@ def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> Q
         )
     expected, next_step = suggest(con, text) if con else (None, "list the views with: talkhouse views")
     return QueryFailed("the query failed", expected=expected, found=text, next_step=next_step)
+
+
+def _needs_memory(text: str) -> QueryFailed:
+    return QueryFailed(
+        "the query needs more memory than it may take; a sandboxed query can't use the disk for it",
+        found=text.splitlines()[0] if text else None,
+        next_step=f"read fewer rows or columns, raise --memory-limit, or, {_UNSAFE}",
+    )
+
+
+def _shortened(text: str) -> str:
+    left = len(text) - _LONGEST
+    return text if left <= 0 else f"{text[:_LONGEST]} ... ({left:,} more characters)"

@@ -1,4 +1,4 @@
-"""Tables to read: drawn for the screen, or in Markdown."""
+"""Tables to read, drawn for the screen or in Markdown: what would act on a terminal or hide is written out in both."""
 
 from collections.abc import Iterator
 from typing import TextIO
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from talkhouse.query.expressions import Column
 from talkhouse.query.row_stream import Rows
+from talkhouse.visible import visible
 
 
 def write_table(rows: Rows, stream: TextIO) -> None:
@@ -19,7 +20,7 @@ def write_table(rows: Rows, stream: TextIO) -> None:
         console = Console(file=stream, highlight=False, emoji=False, width=10_000)
     table = Table(box=box.ROUNDED if console.is_terminal else box.ASCII, header_style="bold")
     for column in rows.columns:
-        table.add_column(Text(column.title), justify="right" if column.is_number else "left", overflow="fold")
+        table.add_column(Text(visible(column.title)), justify="right" if column.is_number else "left", overflow="fold")
     for cells in _cells(rows):
         table.add_row(*map(Text, cells))
     console.print(table)
@@ -27,7 +28,7 @@ def write_table(rows: Rows, stream: TextIO) -> None:
 
 def write_markdown(rows: Rows, stream: TextIO) -> None:
     """Write a Markdown table; bars and line ends inside a cell are escaped."""
-    titles = [column.title for column in rows.columns]
+    titles = [visible(column.title) for column in rows.columns]
     for line in (titles, ["---"] * len(titles)):
         stream.write(_markdown_line(line))
     stream.writelines(map(_markdown_line, _cells(rows)))
@@ -43,4 +44,4 @@ def _cells(rows: Rows) -> Iterator[list[str]]:
     _, batches = rows.batches(Column.as_text)
     for batch in batches:
         for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield ["" if value is None else value for value in values]
+            yield ["" if value is None else visible(value, lines=True) for value in values]

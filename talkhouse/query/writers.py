@@ -85,10 +85,12 @@ _TEXT_WRITERS = {"table": write_table, "markdown": write_markdown}
 
 @contextmanager
 def _arrow_errors(file_format: str) -> Iterator[None]:
-    """Tell apart what Arrow raises: a type that the format has not, a query that failed halfway, a full disk."""
+    """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk."""
     try:
         yield
     except ArrowException as error:
+        if isinstance(error, MemoryError):
+            raise
         raise QueryFailed(
             f"{file_format} can't hold these rows",
             found=str(error),

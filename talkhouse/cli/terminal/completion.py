@@ -4,6 +4,7 @@ import typer
 
 from schema.errors import TalkhouseError
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 
 def relations(context: typer.Context, incomplete: str) -> list[str]:
@@ -16,7 +17,7 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
             names = [f"{one['schema']}.{one['name']}" for one in relations(con)]
     except TalkhouseError:
         return []  # there is no warehouse, and a message would disturb the command line
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in names if name.startswith(incomplete) and name == visible(name)]
 
 
 def corpora(incomplete: str) -> list[str]:

@@ -10,13 +10,23 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
+
+from talkhouse.visible import visible
 
 
 class Printer(Console):
-    """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is not an error."""
+    """Prints what it is given as text safely for a terminal, and a reader who leaves is not an error.
+
+    No emoji, since the key mantis:train:0 is not a picture of a train.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Make what acts on a terminal visible: messages quote texts, names of files and SQL."""
+        return super().render_str(visible(text, lines=True), **options)
 
     def on_broken_pipe(self) -> None:
         """End with 0, as for ``| head``; Rich would end with 1."""

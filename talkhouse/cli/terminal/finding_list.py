@@ -18,7 +18,8 @@ def show_findings(found: list[dict[str, Any]]) -> None:
         some = list(group)
         colour = "red" if severity.startswith("reject") else "yellow"
         output.print(
-            f"[bold]{rule}[/] [{colour}]{severity}[/] ({len(some):,}): {escape(some[0]['condition'])}", soft_wrap=True
+            f"[bold]{escape(rule)}[/] [{colour}]{escape(severity)}[/] ({len(some):,}): {escape(some[0]['condition'])}",
+            soft_wrap=True,
         )
         for one in some[:_SHOWN]:
             location = f"{one['file'] or one['corpus_id'] or ''}{'#' + one['place'] if one['place'] else ''}"

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from talkhouse.cli.terminal.console import errors
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from ingest.corpus import Corpus
@@ -46,7 +47,7 @@ class ProgressBar:
         self.end()
         self.records = self._size = 0
         self._bar.add_task(
-            escape(step), total=size or records or None, counts="", records=records, size=size, unit=unit
+            escape(visible(step)), total=size or records or None, counts="", records=records, size=size, unit=unit
         )
 
     def advance(self, records: int, size: int = 0) -> None:
@@ -94,7 +95,7 @@ class BuildProgress:
 
     def waiting(self, holder: str) -> None:
         """Print that another build is running."""
-        errors.print(f"waiting for another build of this warehouse ({holder})")
+        errors.print(f"waiting for another build of this warehouse ({escape(holder)})")
 
     def start(self, corpus: "Corpus", size: int) -> None:
         """Begin a corpus, which has so many bytes."""

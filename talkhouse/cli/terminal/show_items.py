@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from rich.text import Text
 
-from talkhouse.cli.terminal.show_text import visible
+from talkhouse.visible import visible
 
 Row: TypeAlias = dict[str, Any]
 Line: TypeAlias = tuple[str, Text]

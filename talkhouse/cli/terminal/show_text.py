@@ -1,6 +1,5 @@
 """Corpus text on a terminal: control characters made visible, hanging indents, JSON that is safe to print."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from talkhouse.cli.terminal.console import output
+from talkhouse.visible import escaped_json, visible
 
 _BEFORE = 0.4
 """Share of a cut text that comes before the position that it is cut around."""
@@ -17,18 +17,6 @@ _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 _NARROWEST = 20
 """A text gets this many columns even if the terminal has fewer."""
-
-# Whatever moves the cursor, colours the screen or reverses the direction of writing: C0 and C1 control characters,
-# line and paragraph separators, embeddings and isolates.
-_CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-_CONTROL = re.compile(f"[{_CONTROLS}]")
-_CONTROL_IN_LINES = re.compile(f"(?!\n)[{_CONTROLS}]")
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def visible(text: str, *, lines: bool = False) -> str:
-    r"""Write control characters as Python does (``\n``, ``\x1b``, ``\u202e``); ``lines`` keeps line ends."""
-    return (_CONTROL_IN_LINES if lines else _CONTROL).sub(_escape, text)
 
 
 def highlighted(text: str, matches: Iterable[tuple[int, int]], style: str) -> Text:
@@ -80,7 +68,7 @@ def put(head: Text, body: Text | None = None) -> None:
 def as_json(found: Any) -> str:
     """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON can't express as null."""
     text = msgspec.json.format(msgspec.json.encode(_unfold(found)), indent=2).decode()
-    return _CONTROL_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escaped_json(text)
 
 
 def _unfold(found: Any) -> Any:
@@ -92,8 +80,3 @@ def _unfold(found: Any) -> Any:
         name: msgspec.Raw(value.encode()) if name == "extra" and isinstance(value, str) else _unfold(value)
         for name, value in found.items()
     }
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return _SHORT.get(match[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

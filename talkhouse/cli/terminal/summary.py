@@ -34,7 +34,7 @@ def show(result: Result) -> None:
         found = status(con, result.path)
     output.print(f"[bold green]Built[/] {size(found)} in {result.seconds:.1f} s", soft_wrap=True)
     for corpus_id in result.plan.remove:
-        output.print(f"  removed {corpus_id}: it is no longer in the data folder")
+        output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
     show_corpora(found, unchanged=result.plan.keep)
     _suggest(found, _option(result.path))
 
@@ -44,13 +44,14 @@ def _show_dry_run(result: Result, inventory: Inventory) -> None:
     output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
     show_corpora(inventory.status, unchanged=result.plan.keep)
     for corpus_id in result.plan.remove:
-        output.print(f"  removed {corpus_id}: it is no longer in the data folder")
+        output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
     output.print("Files:")
     for group in inventory.files:
         what = "recognised" if group["kind"] in ("read", "archive") else group["kind"]
         records = f", {group['records']:,} records" if group["records"] else ""
         why = f": {group['note']}" if group["note"] else ""
-        output.print(f"  {group['corpus_id']}: {group['file_count']:,} {what}{records}{escape(why)}", soft_wrap=True)
+        line = f"{group['corpus_id']}: {group['file_count']:,} {what}{records}{why}"
+        output.print(f"  {escape(line)}", soft_wrap=True)
         if group["kind"] not in ("read", "archive"):
             for name in group["examples"]:
                 output.print(f"    {escape(name)}", soft_wrap=True)
@@ -64,7 +65,7 @@ def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None
         tags = ["invented sample"] if corpus["is_sample"] else []
         tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
         tag = f" [dim]({', '.join(tags)})[/]" if tags else ""
-        output.print(f"  [bold]{corpus['corpus_id']}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
+        output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
         counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
         output.print(f"    {counts}", soft_wrap=True)
         output.print(

@@ -4,11 +4,9 @@ import csv
 import json
 import os
 import pty
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -22,137 +20,12 @@ from talkhouse.query.formats import QueryFormat
 from talkhouse.query.run_query import run_query
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
+from tests.talkhouse.query.ways_out import WRITES
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
+STUBBORN = "select levenshtein(repeat('a', 1_000_000), repeat('b', 1_000_000))"
+"""DuckDB does not hear an interrupt in this: the process of the query is killed."""
 ENDLESS = "select i from range(100_000_000_000) t(i)"
-
-FILES = [
-    "from read_csv('{dir}/mine.csv')",
-    "from '{dir}/mine.csv'",
-    'from "{dir}/mine.csv"',
-    "from read_text('{dir}/mine.csv')",
-    "from read_blob('{dir}/mine.csv')",
-    "from read_json('{dir}/mine.csv')",
-    "from read_ndjson_objects('{dir}/mine.csv')",
-    "from sniff_csv('{dir}/mine.csv')",
-    "from '{dir}/mine.parquet'",
-    "from read_parquet('{dir}/mine.parquet')",
-    "from parquet_metadata('{dir}/mine.parquet')",
-    "from parquet_schema('{dir}/mine.parquet')",
-    "from glob('{dir}/*')",
-    "from query('from read_text(''{dir}/mine.csv'')')",
-    "from query_table('{dir}/mine.csv')",
-    "from json_execute_serialized_sql(json_serialize_sql('from read_text(''{dir}/mine.csv'')'))",
-    "explain analyze from read_csv('{dir}/mine.csv')",
-    "from read_blob('{db}')",
-    "from read_duckdb('{db}', table_name = 'turns')",
-    "from read_csv('https://example.invalid/a.csv')",
-    "from 's3://bucket/a.parquet'",
-    "from read_csv('/dev/stdin')",
-]
-"""Reading queries that reach for a file or the network: DuckDB's settings stop them."""
-
-# The database's own file, its log and its temporary folder are paths that DuckDB itself would let a query write to.
-OWN = [
-    f"with x as (copy (select 1) to '{{db}}{ending}' (format {copy_format}, use_tmp_file {tmp})) from x"
-    for ending in ("", ".wal", ".tmp/x", ".wal.gz")
-    for copy_format in ("csv", "parquet")
-    for tmp in ("true", "false")
-]
-WRITES = [
-    *OWN,
-    "with x as (copy (select 1) to '{dir}/out.csv') from x",
-    "with x as (copy (select 1) to '/dev/stdout') from x",
-    "explain analyze copy (select 1) to '{db}.wal' (format csv, use_tmp_file false)",
-    "explain analyze copy (select 1) to '{db}' (format csv, use_tmp_file false)",
-]
-"""Writing that hides in a statement that reads."""
-
-STATEMENTS = [
-    "copy (select 1) to '{dir}/out.csv'",
-    "copy main.turns to '{dir}/out.parquet'",
-    "copy (select 1) to '{db}.wal' (format csv, use_tmp_file false)",
-    "copy main.turns from '{dir}/mine.csv'",
-    "copy from database w to memory",
-    "export database '{dir}/exported'",
-    "import database '{dir}/exported'",
-    "attach ':memory:' as m",
-    "attach '{dir}/out.duckdb' as o",
-    "attach '{db}' as again",
-    "attach '{dir}/out.db' (type sqlite)",
-    "detach w",
-    "set temp_directory = '{dir}/out'",
-    "set memory_limit = '1GB'",
-    "set enable_external_access = true",
-    "reset enable_external_access",
-    "set lock_configuration = false",
-    "reset disabled_filesystems",
-    "set disabled_filesystems = ''",
-    "set allowed_paths = ['{dir}/mine.csv']",
-    "set python_enable_replacements = true",
-    "set log_query_path = '{dir}/out.log'",
-    "set variable x = 1",
-    "use dbdc3",
-    "pragma enable_profiling",
-    "pragma profiling_output = '{dir}/out.json'",
-    "call enable_logging(storage = 'file', storage_config = {{'path': '{dir}/out'}})",
-    "install httpfs",
-    "force install spatial from community",
-    "load httpfs",
-    "load '{dir}/x.duckdb_extension'",
-    "update extensions",
-    "create secret s (type s3)",
-    "create persistent secret s (type s3)",
-    "create table x as select 1",
-    "create temp table x as from '{dir}/mine.csv'",
-    "create temp macro m(p) as table from read_text(p)",
-    "create schema x",
-    "delete from main.turns",
-    "insert into main.turns from main.turns",
-    "update main.turns set text = 'x'",
-    "merge into main.turns using (select 1) x on false when not matched then insert default values",
-    "drop table main.turns",
-    "alter table main.turns rename to t",
-    "comment on table main.turns is 'x'",
-    "checkpoint",
-    "vacuum",
-    "begin",
-    "prepare p as delete from main.turns",
-    "select 1; delete from main.turns",
-    "select 1; copy (select 1) to '{dir}/out.csv'",
-    "select 1; select 2",
-    "select 1; set lock_configuration = false",
-]
-"""Statements that do not read, or more than one: they are refused before they run."""
-
-NOT_THERE = [
-    "select getenv('HOME')",
-    "from frame",
-    "from statements",
-    "from con",
-    "with x as (delete from main.turns returning *) from x",
-    "with x as (insert into main.turns from main.turns returning *) from x",
-    "from query('copy (select 1) to ''{dir}/out.csv''')",
-]
-"""What DuckDB knows nothing of, or does not let a reading query do, in the sandbox and out of it."""
-
-
-@pytest.fixture(scope="module")
-def files(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
-    """A warehouse and files that a query might reach for, in a folder, with what they hold."""
-    folder = tmp_path_factory.mktemp("sandbox")
-    shutil.copy(sample, folder / "w.duckdb")
-    (folder / "mine.csv").write_text("a,b\n1,secret\n")
-    duckdb.execute(f"copy (select 'secret' as b) to '{folder}/mine.parquet'")
-    return {path: path.read_bytes() for path in folder.rglob("*")}
-
-
-@pytest.fixture
-def folder(files: dict[Path, bytes]) -> Iterator[Path]:
-    """The folder of these files; a test may change none of them and make no other."""
-    (folder,) = {path.parent for path in files}
-    yield folder
-    assert {path: path.read_bytes() for path in folder.rglob("*")} == files
 
 
 def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
@@ -164,18 +37,10 @@ def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
     del frame
 
 
-@pytest.mark.parametrize("attack", [*FILES, *WRITES, *STATEMENTS])
-def test_the_sandbox_refuses_and_says_so(folder: Path, attack: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(QueryFailed, match=r"the console is sandboxed[\s\S]*--unsafe"):
-        ask(folder, attack)
-    assert "secret" not in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("attack", NOT_THERE)
-def test_some_attacks_fail_anywhere(folder: Path, attack: str) -> None:
-    for sandboxed in (True, False):
-        with pytest.raises(QueryFailed):
-            ask(folder, attack, sandboxed=sandboxed)
+@pytest.mark.parametrize("query", ["from frame", "select getenv('HOME')"])
+def test_python_and_the_environment_are_out_of_reach_of_unsafe_too(folder: Path, query: str) -> None:
+    with pytest.raises(QueryFailed):
+        ask(folder, query, sandboxed=False)
 
 
 @pytest.mark.parametrize("attack", [*WRITES, "copy (select 1) to '{db}' (format csv, use_tmp_file false)"])
@@ -235,6 +100,13 @@ def test_what_reads_passes(folder: Path, query: str, capfd: pytest.CaptureFixtur
 def test_an_empty_query_is_an_error(folder: Path, query: str) -> None:
     with pytest.raises(TalkhouseError, match="the query is empty"):
         ask(folder, query)
+
+
+@pytest.mark.parametrize("query", ["select '\udcff'", "\udcff"])
+def test_a_query_that_is_not_unicode_is_an_error(sample: Path, query: str) -> None:
+    shown = run("sql", query, "--db", sample)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "the query is not valid Unicode" in shown.stderr
 
 
 def test_the_command_is_sandboxed_until_unsafe(folder: Path) -> None:
@@ -344,8 +216,9 @@ def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
     assert "would replace the warehouse" in refused.stderr
 
 
-@pytest.mark.parametrize("query", [LONG, ENDLESS])
-@pytest.mark.parametrize("to_file", [True, False])
+@pytest.mark.parametrize(
+    ("query", "to_file"), [(LONG, True), (LONG, False), (ENDLESS, True), (ENDLESS, False), (STUBBORN, True)]
+)
 def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
     # The script says when the query is about to run: a SIGINT before that meets Python's own start.
     script = (
@@ -370,6 +243,21 @@ def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None
     _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["started"]
+
+
+def test_a_query_ends_with_the_process_that_waits_for_it(sample: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "rows"
+    os.mkfifo(fifo)
+    process = subprocess.Popen(
+        [*COMMAND, "sql", STUBBORN, "--db", str(sample), "--format", "csv", "--output", str(fifo)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The query's process has opened the pipe, and is the last one that holds its end.
+    with fifo.open() as rows:
+        process.kill()
+        process.communicate(timeout=300)
+        assert rows.read() == ""
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Text that comes from files, made safe for a terminal: whatever would act on it, or hide, is written out."""
+
+import json
+import re
+from typing import Any
+
+# C0 and C1 control characters, DEL, the ends of lines and paragraphs of Unicode.
+_CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+# What reverses the direction of writing, has no width, or shows as a blank: a reader would not see that it is there.
+_HIDDEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Half of a character: file names that are not UTF-8 have them, and no terminal takes them.
+_HALVES = "\ud800-\udfff"
+# Between the parts of an emoji, and after one, these two belong to it.
+_EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
+_JOINERS = f"(?<![{_EMOJI}])\u200d|(?<![#*0-9{_EMOJI}\u200d])\ufe0f"
+
+_UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""Write what acts on a terminal or hides as Python does, ``\n``, ``\x1b``, ``\u202e``; ``lines`` keeps ends."""
+    return _UNSAFE.sub(_keep_line_ends if lines else _escape, text)
+
+
+def visible_json(found: Any) -> str:
+    r"""Write data as JSON that is safe to print: ``\u001b``, ``\u202e``; what reads it gets every text exactly."""
+    return escaped_json(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+
+
+def escaped_json(text: str) -> str:
+    """Escape in JSON what would act on a terminal or hide; line ends stand between its parts only."""
+    return _UNSAFE.sub(lambda match: "\n" if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
+
+
+def _keep_line_ends(match: re.Match[str]) -> str:
+    return "\n" if match[0] == "\n" else _escape(match)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    width, letter = (2, "x") if code < 0x100 else (4, "u") if code < 0x10000 else (8, "U")
+    return _SHORT.get(match[0]) or f"\\{letter}{code:0{width}x}"

@@ -1,0 +1,179 @@
+"""Queries that would take all time or all memory: each is stopped, and neither the process nor the file is harmed."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import talkhouse
+from schema.errors import QueryFailed
+from talkhouse.interrupt import stoppable
+from talkhouse.query import sandbox
+from talkhouse.query.formats import QueryFormat
+from talkhouse.query.memory import capped
+from talkhouse.query.run_query import run_query
+from tests.commands import run
+
+ENDLESS = {
+    "cross join": "select count(*) from main.turns a, main.turns b, main.turns c, main.turns d, main.turns e, "
+    "main.turns f where a.text || b.text || c.text < d.text || e.text || f.text",
+    "cross join to the screen": "from main.turns a, main.turns b, main.turns c, main.turns d",
+    "range": "select count(*) from range(1_000_000_000_000) t(i) where hash(i) % 7 = 3",
+    "generate_series": "select sum(i) from generate_series(1, 1_000_000_000_000) t(i) where hash(i) % 3 = 1",
+    "explain analyze": "explain analyze select count(*) from range(1_000_000_000_000) t(i) where hash(i) % 7 = 3",
+    "summarize": "summarize from range(100_000_000_000)",
+    "common table expressions": "with a as (from range(1000) t(i)), b as (select x.i from a x, a), "
+    "c as (select x.i from b x, b) select count(*) from c where hash(i) % 7 = 3",
+    "recursion": "with recursive t(i) as (select 1 union all select i + 1 from t) select count(*) from t",
+    "recursion without repeats": "with recursive t(i) as (select 1 union select i + 1 from t) select count(*) from t",
+    "recursion by key": "with recursive t(i, k) using key (k) as (select 1, 1 union select i + 1, k from t) from t",
+    "regular expression on many rows": "select count(*) from range(1_000_000_000) t(i) "
+    "where regexp_matches(repeat('ab', 1000) || i, '(a|b)*c(x+x+)+y')",
+    "sleep": "select sleep_ms(100_000)",
+    "uuids": "select max(uuid()::varchar) from range(100_000_000_000)",
+}
+"""Only the clock ends these."""
+
+LARGE = {
+    "repeat": "select length(repeat('x', 4_000_000_000))",
+    "repeat beyond a text": "select length(repeat('x', 10_000_000_000))",
+    "repeat twice": "select length(repeat(repeat('x', 60_000), 60_000))",
+    "format": "select length(format('{:2000000000}', 'x'))",
+    "printf": "select length(printf('%2000000000d', 1))",
+    "list of a range": "select len(range(1_000_000_000))",
+    "list beyond a list": "select range(1_000_000_000_000)",
+    "unnested list": "select count(*) from (select unnest(range(1_000_000_000_000)))",
+    "resized list": "select len(list_resize([1], 10_000_000_000))",
+    "array": "select [1]::int[100_000]",
+    "string_agg": "select length(string_agg(repeat('x', 1_000_000), '')) from range(1_000_000)",
+    "list of rows": "select len(list(i)) from range(100_000_000_000) t(i)",
+    "list of texts": "select len(list(repeat('x', 1000) || i)) from range(100_000_000) t(i)",
+    "sort": "select repeat('x', 100) || i as s from range(100_000_000) t(i) order by hash(i)",
+    "window": "select max(s) from (select sum(i) over (order by hash(i)) as s from range(10_000_000_000) t(i))",
+    "median": "select median(i) from range(10_000_000_000) t(i)",
+    "sample": "from range(1_000_000_000_000) using sample reservoir(1_000_000_000 rows)",
+    "bits": "select bitstring_agg(i, 0, 1_000_000_000_000) from range(2) t(i)",
+    "factorial": "select 1_000_000!",
+    "doubled texts": "with recursive t(i, s) as (select 1, 'x' union all select i + 1, s || s from t) "
+    "select max(length(s)) from t",
+    "doubled rows": "with recursive t(i) as (select 1 union all select i + 1 from t, range(2)) select count(*) from t",
+    "doubled names": "with a0 as (select 'xxxxxxxxxx' as s), "
+    + ", ".join(f"a{i + 1} as (select s || s as s from a{i})" for i in range(40))
+    + " select length(s) from a40",
+    "pivot into many columns": "pivot (select i, hash(i)::varchar as h from range(200_000) t(i)) on h using count(*)",
+    "many joins": "select count(*) from main.turns t0"
+    + "".join(f" join main.turns t{i} using (dialogue_id)" for i in range(1, 60)),
+}
+"""These need more memory than they may take, or than DuckDB gives to one value."""
+
+DEEP = {
+    "parentheses": ("select " + "(" * 5000 + "1" + ")" * 5000),
+    "open parentheses": "select " + "(" * 1000,
+    "brackets": "select " + "[" * 5000 + "1" + "]" * 5000,
+    "structs": "select " + "{a:" * 3000 + "1" + "}" * 3000,
+    "not": "select " + "not " * 20_000 + "true",
+    "minus": "select " + "- " * 20_000 + "1",
+    "plus": "select " + "+".join(["1"] * 20_000),
+    "case": "select " + "case when true then " * 5000 + "1" + " end" * 5000,
+    "subqueries": "select " + "(select " * 5000 + "1" + ")" * 5000,
+    "subqueries below the parser's limit": "select " + "(select " * 900 + "1" + ")" * 900,
+    "tables": "from " + "(from " * 5000 + "range(1)" + ")" * 5000,
+    "functions": "select " + "abs(" * 5000 + "1" + ")" * 5000,
+    "casts": "select 1" + "::int" * 20_000,
+    "indexes": "select [1]" + "[1]" * 20_000,
+    "except": " except ".join(["select 1"] * 5000),
+    "types": "select null::" + "struct(a " * 3000 + "int" + ")" * 3000,
+    "types of lists": "select null::int" + "[]" * 20_000,
+    "lambdas": "select " + "list_transform([1], lambda x: " * 1000 + "1" + ")" * 1000,
+    "types by JSON": "select from_json('[1]', repeat('[', 3000) || '\"INT\"' || repeat(']', 3000))",
+    "JSON": "select json_structure(repeat('[', 1_000_000) || repeat(']', 1_000_000))",
+    "regular expression": "select regexp_matches('a', '((a{100}){100}){100}')",
+    "quoted names": 'from "' + "x" * 100_000 + '"',
+    "message": "select error(repeat('x', 10_000_000))",
+}
+"""These are nested more deeply than DuckDB takes, or longer."""
+
+STUBBORN = {
+    "distance of long texts": "select levenshtein(repeat('a', 1_000_000), repeat('b', 1_000_000))",
+    "similarity of long texts": "select jaro_winkler_similarity(repeat('ab', 1_000_000), repeat('ba', 1_000_000))",
+    "20,000 columns": "select " + ",".join(["1"] * 20_000),
+    "names in names": "with a0 as (select 1 as i), "
+    + ", ".join(f"a{i + 1} as not materialized (select x.i from a{i} x, a{i} y)" for i in range(24))
+    + " select count(*) from a24",
+}
+"""DuckDB does not hear an interrupt in these: the process of the query is killed."""
+
+QUICK = ("distance of long texts", "20,000 columns")
+"""Those of them that run in the quick lane: each takes the seconds of grace."""
+
+CRASH = (
+    "select json_transform(repeat('[', 100_000) || repeat(']', 100_000), "
+    "repeat('[', 100_000) || '\"INT\"' || repeat(']', 100_000))"
+)
+"""This uses up the stack of DuckDB 2.0.0."""
+
+ALL = ENDLESS | LARGE | DEEP
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def _unchanged(sample: Path) -> Iterator[None]:
+    before = checksum(sample)
+    yield
+    assert checksum(sample) == before
+
+
+@pytest.mark.parametrize("query", ALL.values(), ids=ALL)
+def test_a_query_that_takes_too_much_is_stopped(sample: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with talkhouse.open(sample) as con:
+        sandbox.configure(con, memory="200MB")
+        with pytest.raises(QueryFailed) as failed, stoppable(con, 0.5) as stop, capped(con):
+            run_query(con, query, QueryFormat.CSV, Path("/dev/null"), check_complete=stop.check)
+        assert len(str(failed.value)) < 10_000
+        run_query(con, "select 'still here' as x", QueryFormat.CSV, None)
+    assert "still here" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "query",
+    [pytest.param(query, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, query in STUBBORN.items()],
+)
+def test_a_query_that_does_not_hear_is_killed(sample: Path, tmp_path: Path, query: str) -> None:
+    arguments = ["--db", sample, "--timeout", "0.3", "--memory-limit", "200MB", "--output", tmp_path / "out.csv"]
+    shown = run("sql", query, *arguments)
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "took too long and was stopped" in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_that_crashes_duckdb_is_an_error(sample: Path) -> None:
+    shown = run("sql", CRASH, "--db", sample, "--memory-limit", "500MB")
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "the query made DuckDB crash" in shown.stderr
+    assert "SIGSEGV" in shown.stderr
+
+
+def test_the_command_holds_its_memory_limit(sample: Path) -> None:
+    shown = run("sql", "select len(range(1_000_000_000))", "--db", sample, "--memory-limit", "100MB")
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "more memory than it may take" in shown.stderr
+    assert "--memory-limit" in shown.stderr
+
+
+@pytest.mark.parametrize("query_format", ["table", "csv", "json", "jsonl", "markdown", "parquet"])
+def test_a_small_limit_is_enough_for_ordinary_queries(sample: Path, tmp_path: Path, query_format: str) -> None:
+    arguments = ["--db", sample, "--memory-limit", "100MB", "--format", query_format, "--output", tmp_path / "out"]
+    shown = run("sql", "from main.turns order by text", *arguments)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_a_limit_that_is_none_is_an_error(sample: Path) -> None:
+    shown = run("sql", "select 1", "--db", sample, "--memory-limit", "much")
+    assert shown.returncode == 2
+    assert "--memory-limit is neither a size nor a percentage" in shown.stderr

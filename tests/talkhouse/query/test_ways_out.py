@@ -1,0 +1,80 @@
+"""Every known way out of the sandbox: it is refused, or leads nowhere, and leaves nothing behind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from schema.errors import QueryFailed
+from talkhouse.query import sandbox
+from talkhouse.query.formats import QueryFormat
+from talkhouse.query.run_query import run_query
+from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
+
+
+@pytest.fixture(scope="module")
+def console(files: dict[Path, bytes]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A sandboxed console on the warehouse of these files, which all ways out try one after the other."""
+    (folder,) = {path.parent for path in files}
+    with talkhouse.open(folder / "w.duckdb") as con:
+        sandbox.configure(con)
+        before = con.execute(STATE).fetchall()
+        yield con
+        assert con.execute(STATE).fetchall() == before
+
+
+STATE = """
+select name || '=' || coalesce(value, '') from duckdb_settings() union all
+select table_name from duckdb_tables() union all select view_name from duckdb_views() union all
+select function_name from duckdb_functions() union all select sequence_name from duckdb_sequences() union all
+select database_name from duckdb_databases() union all select name from duckdb_prepared_statements() union all
+select name from duckdb_secrets() union all select name from duckdb_variables()
+order by all
+"""
+"""What a query could leave behind in the process."""
+
+
+def attempt(con: duckdb.DuckDBPyConnection, folder: Path, query: str) -> None:
+    """Run a query as the command does, among variables of Python that it might reach for."""
+    frame = duckdb.sql("select 'secret' as of_python")
+    run_query(con, query.format(dir=folder, db=folder / "w.duckdb"), QueryFormat.CSV, None)
+    del frame
+
+
+def test_there_are_many_ways_out() -> None:
+    assert len(set(every(REFUSED, FAILS, HARMLESS))) == len(every(REFUSED, FAILS, HARMLESS)) > 300
+
+
+@pytest.mark.parametrize("attack", every(REFUSED))
+def test_the_sandbox_refuses_and_says_so(
+    console: duckdb.DuckDBPyConnection, folder: Path, attack: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(QueryFailed, match=r"the console is sandboxed[\s\S]*--unsafe"):
+        attempt(console, folder, attack)
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("attack", every(FAILS))
+def test_some_ways_out_do_not_exist(
+    console: duckdb.DuckDBPyConnection, folder: Path, attack: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(QueryFailed):
+        attempt(console, folder, attack)
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("attack", every(HARMLESS))
+def test_some_queries_only_look_like_ways_out(
+    console: duckdb.DuckDBPyConnection,
+    folder: Path,
+    attack: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TALKHOUSE_TEST_SECRET", "secret")
+    attempt(console, folder, attack)
+    shown = capfd.readouterr().out.replace("secret_", "").replace("_secret", "").replace("duckdb_secrets", "")
+    assert "1,secret" not in shown
+    assert str(Path.home()) not in shown
