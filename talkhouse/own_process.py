@@ -35,7 +35,7 @@ def run_apart(seconds: float | None, clean_up: Callable[[int], None]) -> Callabl
     pid = os.fork()
     if pid:
         theirs.close()
-        raise SystemExit(_Attendant(pid, ours, seconds, clean_up).wait())
+        raise SystemExit(_Parent(pid, ours, seconds, clean_up).wait())
     ours.close()
     threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()
     return lambda: theirs.sendall(b"\0")
@@ -47,7 +47,7 @@ def _end_with(line: socket.socket) -> None:
     os._exit(1)
 
 
-class _Attendant:
+class _Parent:
     """Waits for a process, passes Ctrl-C on to it, and kills it where it does not end in time."""
 
     def __init__(self, pid: int, line: socket.socket, seconds: float | None, clean_up: Callable[[int], None]) -> None:

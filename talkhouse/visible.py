@@ -8,15 +8,16 @@ from typing import Any
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 # What reverses the direction of writing, has no width, or shows as a blank: a reader would not see that it is there.
 _HIDDEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # Half of a character: file names that are not UTF-8 have them, and no terminal takes them.
 _HALVES = "\ud800-\udfff"
-# Between the parts of an emoji, and after one, these two belong to it.
+# Between the parts of an emoji, and after one, these two belong to it; the scripts from Arabic to Sinhala spell with two.
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
-_JOINERS = f"(?<![{_EMOJI}])\u200d|(?<![#*0-9{_EMOJI}\u200d])\ufe0f"
+_LETTERS = "\u0600-\u0dff"
+_JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{_EMOJI}\u200d])\ufe0f"
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

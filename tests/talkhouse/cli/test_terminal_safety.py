@@ -41,6 +41,8 @@ EMOJI = [
     "\U0001f3f3\ufe0f\u200d\U0001f308",
     "1\ufe0f\u20e3",
 ]
+SPELLED = ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0dc1\u0dca\u200d\u0dbb\u0dd3"]
+"""Persian and Sinhala words that are spelled with joiners."""
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +167,8 @@ def test_every_control_and_format_character_is_written_out() -> None:
     assert left == []
 
 
-@pytest.mark.parametrize("text", EMOJI)
-def test_emoji_stay_whole(text: str) -> None:
+@pytest.mark.parametrize("text", EMOJI + SPELLED)
+def test_emoji_and_words_stay_whole(text: str) -> None:
     assert visible(f"a {text} b") == f"a {text} b"
 
 
@@ -176,7 +178,9 @@ def test_joiners_between_letters_are_shown() -> None:
 
 @given(texts)
 def test_visible_text_has_no_control(text: str) -> None:
-    assert not any(is_unsafe(character) for character in visible(text).replace("\u200d", "").replace("\ufe0f", ""))
+    assert not any(
+        is_unsafe(character) for character in visible(text).translate(dict.fromkeys(map(ord, "\u200c\u200d\ufe0f")))
+    )
     assert visible(visible(text)) == visible(text)
     assert visible(text, lines=True).replace("\n", "\\n") == visible(text)
 
