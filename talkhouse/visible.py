@@ -14,7 +14,8 @@ _HIDDEN = (
 )
 # Half of a character: file names that are not UTF-8 have them, and no terminal takes them.
 _HALVES = "\ud800-\udfff"
-# Between the parts of an emoji, and after one, these two belong to it; scripts from Arabic to Sinhala spell with joiners.
+# Between the parts of an emoji, and after one, these two belong to it.
+# Arabic to Sinhala: these scripts spell with joiners.
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _LETTERS = "\u0600-\u0dff"
 _JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{_EMOJI}\u200d])\ufe0f"
