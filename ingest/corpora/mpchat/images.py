@@ -18,7 +18,7 @@ def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
     """Turn one file into its record and images; a file that is not an object of texts is rejected."""
     subset = file.name.removesuffix(".json")
     location = SourceLocation(file, subset=subset, size=file.size)
-    raw = file.read()
+    raw = file.read_record()
     try:
         urls: dict[str, str | None] = decode.record(raw, dict[str, str | None], rule="MP-01").value
     except decode.BadRecord as bad:

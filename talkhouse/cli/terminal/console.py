@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ingest.limits import described
+
 
 class Printer(Console):
     """No emoji, since the key mantis:train:0 is not a picture of a train; and a reader who leaves is not an error."""
@@ -58,6 +60,16 @@ MaxMemory = Annotated[
         metavar="SIZE",
         help="How much memory DuckDB may take while it builds: a size such as 2GB, or a share of the machine's memory. "
         "What does not fit is written to the disk; what reading the files takes comes on top.",
+    ),
+]
+InputLimit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input-limit",
+        metavar="NAME=VALUE",
+        help=f"Read more of the files than corpora have; only for files that you trust (may be repeated). "
+        f"Defaults: {described()}.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON for programs.")]
