@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import PurePosixPath
 from threading import Lock
-from typing import IO
+from typing import IO, NoReturn
 
 from ingest.archives import Archive, open_archive, open_member, points_outside, unpacked
 from ingest.disk_files import DiskFile
@@ -89,11 +89,11 @@ class SourceFile:
     def check_record(self, size: int, pointer: str = "") -> None:
         """Raise SourceError for a record that is too large to be one; ``pointer`` says where it is."""
         if size > self.limits.record:
-            raise self.too_long(size, pointer)
+            self.refuse_record(size, pointer)
 
-    def too_long(self, size: int, pointer: str, found: str = "") -> SourceError:
-        """Say that a record is too large to be one."""
-        return self.limits.exceeded("record", size, f"{self.id}#{pointer}" if pointer else self.id, found)
+    def refuse_record(self, size: int, pointer: str, found: str = "") -> NoReturn:
+        """Raise SourceError for a record that is too large to be one."""
+        raise self.limits.exceeded("record", size, f"{self.id}#{pointer}" if pointer else self.id, found)
 
     def hash(self) -> None:
         """Read the bytes only to take their SHA-256."""

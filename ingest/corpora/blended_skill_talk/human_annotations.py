@@ -33,6 +33,7 @@ def scheme_of(mode: str) -> str:
 
 def read_human_annotations(input_file: InputFile, raw: bytes, _: UniqueTexts) -> Iterator[Outcome]:
     """Read the file: a record for each member of the outermost list or object."""
+    decode.check_depth(raw)
     try:
         whole = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -5,9 +5,9 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
+from typing import NoReturn
 
 from ingest.sources import SourceFile
-from schema.errors import SourceError
 
 _LARGEST = 1_000
 """Rows after which a block ends in any case; a published one has 51 at most."""
@@ -143,7 +143,7 @@ def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
         end = position + block.size
         may_go_on = end == buffer.whole and not buffer.is_all
         if (len(buffer.text) - position if may_go_on else block.size) > lines.file.limits.record:
-            raise _too_long(lines, buffer, position, first)
+            _refuse(lines, buffer, position, first)
         if may_go_on:
             buffer.grow(position)
             position = 0
@@ -224,8 +224,8 @@ def _place(text: bytes | bytearray, at: int, line: int) -> str:
     return f"line {line + 1 + text.count(_NEWLINE, 0, at):,}, column {len(before) + 1:,}"
 
 
-def _too_long(lines: Lines, buffer: _Buffer, position: int, first: int) -> SourceError:
-    """Say that a block has too many bytes, and where a quote is open in it."""
+def _refuse(lines: Lines, buffer: _Buffer, position: int, first: int) -> NoReturn:
+    """Raise SourceError that a block has too many bytes, and where a quote is open in it."""
     text = buffer.text[position:]
     found, opened, start = f"{len(text):,} bytes from line {lines.count + 1:,} on", None, 0
     while start < len(text):
@@ -235,4 +235,4 @@ def _too_long(lines: Lines, buffer: _Buffer, position: int, first: int) -> Sourc
         start = end + 1
     if opened is not None:
         found += f"; the quote that opens at {_place(text, opened, lines.count)} is not closed"
-    return lines.file.too_long(len(text), f"/{first}", found)
+    lines.file.refuse_record(len(text), f"/{first}", found)
