@@ -142,7 +142,8 @@ def _is_deep(raw: bytes) -> bool:
     """Whether the brackets of a text, but for those in strings, have more levels than ``DEPTH``; fast if it has few."""
     if raw.count(b"[") + raw.count(b"{") <= DEPTH:
         return False
-    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(_AS_BRACKETS, _NO_BRACKETS)
+    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+    plain = plain.translate(_AS_BRACKETS, _NO_BRACKETS)
     brackets = b"".join(plain.replace(b'""', b"").split(b'"')[::2])
     for _ in range(DEPTH):
         before, brackets = len(brackets), brackets.replace(b"[]", b"")

@@ -4,11 +4,16 @@ The damaged files are the samples, with a piece that is cut out, put in, doubled
 becomes an example of its own in ``tests/corpora`` or below.
 """
 
+import gzip
+import io
 import json
 import re
 import sys
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -315,7 +320,14 @@ def test_json_is_split_in_calls_that_grow_with_its_bytes(make: Callable[[int], b
         problem(lambda: list(json_members.views(memoryview(bytearray(make(size))), with_nan=True)))
 
     assert_linear([calls(lambda size=size: split(size)) for size in (1_000, 2_000, 4_000)])  # type: ignore[misc]
-    split(1_000_000)  # would not end if each quote were searched for again
+
+
+@pytest.mark.parametrize("text", [b'{"a":"' + b'\\"' * 10**6, b'"' * 10**6, b"[" * 10**6, b'["' + b"x" * 10**7])
+def test_what_nothing_closes_is_looked_for_once(text: bytes) -> None:
+    """It would not end if each quote or bracket were looked for again, nor fit in memory if each letter took some."""
+    bad = problem(lambda: list(json_members.views(text)))
+    assert bad is not None
+    assert bad.rule == "TH-01"
 
 
 def test_levels_are_counted_outside_of_strings() -> None:
@@ -408,3 +420,36 @@ def test_a_record_takes_work_that_grows_with_its_bytes(
         bytes_decoded.append(decoded)
     assert_linear(done)
     assert_linear(bytes_decoded)
+
+
+@pytest.mark.parametrize("name", ["x.zip", "x.tar.gz"])
+@invented_examples(300)
+@given(data=st.data())
+def test_a_damaged_archive_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    whole = packed(name)
+    damaged = data.draw(damage())(whole)
+    content = gzip.compress(damaged, 1) if name.endswith(".gz") else damaged
+    with tempfile.TemporaryDirectory(dir=shm()) as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        with suppress(SourceError), opened(disk_files(path, f"toy/{name}")) as (files, _):
+            for file in files:
+                assert file.read() == b"".join(file.chunks())
+
+
+@cache
+def packed(name: str) -> bytes:
+    """Pack two files, of which one has a long name; a .tar.gz as it is before gzip."""
+    members = {"a/b.json": b'{"x": 1}' * 20, "n" * 90 + "/" + "é" * 40: b"1" * 600}
+    target = io.BytesIO()
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, content in members.items():
+                archive.writestr(member, content)
+    else:
+        with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            for member, content in members.items():
+                info = tarfile.TarInfo(member)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+    return target.getvalue()

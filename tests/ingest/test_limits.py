@@ -16,6 +16,8 @@ import pytest
 from ingest import limits
 from ingest.disk_files import disk_files
 from ingest.limits import DEFAULT, Limits, parse
+from ingest.outcomes import Rejected
+from ingest.registry import DEFAULT_ROOT, corpora
 from ingest.sources import opened
 from schema.errors import SourceError, UsageError
 from tests.commands import run
@@ -217,16 +219,82 @@ def test_an_archive_is_what_the_name_of_its_source_says(tmp_path: Path) -> None:
         assert file.member is None
 
 
-def test_commands_raise_a_limit(tmp_path: Path) -> None:
+def test_commands_take_limits(tmp_path: Path) -> None:
     (tmp_path / "data" / "dbdc3").mkdir(parents=True)
-    log = '{"dialogue-id": "x", "speaker-id": "y", "turns": [], "more": "' + "x" * 70_000_000 + '"}'
-    (tmp_path / "data" / "dbdc3" / "x.log.json").write_text(log)
-    command = ["build", "--data", str(tmp_path / "data"), "--db", str(tmp_path / "w.duckdb"), "--dry-run"]
-    done = run(*command)
+    turns = '[{"turn-index": 0, "speaker": "S", "utterance": "hi", "annotations": []}]'
+    (tmp_path / "data" / "dbdc3" / "x.log.json").write_text(
+        f'{{"dialogue-id": "x", "speaker-id": "y", "turns": {turns}}}'
+    )
+    command = ["build", "--data", str(tmp_path / "data"), "--db", str(tmp_path / "w.duckdb")]
+    done = run(*command, "--input-limit", "record=100")
     assert done.returncode == 1
-    assert "--input-limit record=71MB" in done.stderr
-    done = run(*command, "--input-limit", "record=71MB")
+    assert "--input-limit record=1MB" in done.stderr
+    done = run(*command, "--input-limit", "record=100", "--input-limit", "record=1MB")
     assert done.returncode == 0, done.stderr
     done = run(*command, "--input-limit", "record=a lot")
     assert done.returncode == 2
     assert "record=64MB" in done.stderr
+    verify = ["verify", "--db", str(tmp_path / "w.duckdb")]
+    assert run(*verify).returncode == 0
+    done = run(*verify, "--input-limit", "file=10")
+    assert "--input-limit file=1MB" in done.stderr
+    assert "--input-limit" in run("replay", "--help").stdout
+
+
+def files_of(*names: str) -> dict[str, bytes]:
+    """Return some files of the samples, by corpus and name."""
+    return {name: (DEFAULT_ROOT / name.replace("/", "/sample/", 1)).read_bytes() for name in names}
+
+
+OPEN = b'1\ta\t"b\n' + b"c\n" * 100
+RECORDS = [
+    (files_of("dbdc3/CIC_json_data/CIC9001.log.json"), "dbdc3/CIC_json_data/CIC9001.log.json: "),
+    (files_of("dbdc3/CIC_json_data/CIC9001.log.context"), "dbdc3/CIC_json_data/CIC9001.log.context: "),
+    (files_of("mpchat/mpchat_si.json"), "mpchat/mpchat_si.json#/train/0: "),
+    (files_of("mpchat/persona_image_urls.json"), "mpchat/persona_image_urls.json: "),
+    (files_of("blended_skill_talk/train.json"), "blended_skill_talk/train.json#/0: "),
+    (files_of("blended_skill_talk/human_annotations.json"), "blended_skill_talk/human_annotations.json#/"),
+    (files_of("blended_skill_talk/topic_to_persona_list.txt"), "blended_skill_talk/topic_to_persona_list.txt#/1: "),
+    (files_of("mantis/merged_train.json"), "mantis/merged_train.json#/"),
+    ({"mantis/x.csv": b"conversation_id,comment_pos,annotations,allocation\n1,1," + b"x" * 99}, "mantis/x.csv#/0: "),
+    ({"mantis/data_train.tsv": OPEN}, "the quote that opens at line 1, column 5 is not closed"),
+    ({"mantis/data_train.tsv": b"1\tx\ty\n" + OPEN}, "the quote that opens at line 2, column 5 is not closed"),
+    ({"mantis/data_train.tsv": b"words " * 50}, "300 bytes from line 1 on"),
+    ({"mantis/data_train_lookup.txt": b"9" * 200}, "mantis/data_train_lookup.txt#/0: "),
+    ({"mantis/data_train_lookup.txt": b"7\n8\n" * 9}, "mantis/data_train_lookup.txt: "),
+    ({"mantis/data_train_lookup.txt": b"9\n" * 80, "mantis/data_train.tsv": b"1\tx\ty\n"}, "data_train_lookup.txt: "),
+]
+
+
+@pytest.mark.parametrize(("files", "place"), RECORDS, ids=[next(iter(files)) for files, _ in RECORDS])
+def test_a_record_of_any_format_is_refused_where_it_is_too_large(
+    files: dict[str, bytes], place: str, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    corpus = corpora()[next(iter(files)).partition("/")[0]]
+    with (
+        opened(disk_files(tmp_path / corpus.id, corpus.id, Limits(record=60))) as (seen, _),
+        pytest.raises(SourceError, match=r"bytes of one record[\s\S]*--input-limit record=") as caught,
+    ):
+        list(corpus.read(seen))
+    assert place in str(caught.value)
+
+
+def test_a_quote_that_is_not_closed_is_named_in_the_quarantine(tmp_path: Path) -> None:
+    (tmp_path / "data_train.tsv").write_bytes("1\tä\tb\n0\tä\tc\n".encode() + '1\tä "\t"b\nc\n'.encode())
+    with opened(disk_files(tmp_path, "mantis")) as (seen, _):
+        details = [outcome.detail for outcome in corpora()["mantis"].read(seen) if isinstance(outcome, Rejected)]
+    assert "the quote that opens at line 3, column 7 is not closed" in details[-1]
+    assert "quote" not in details[0]
+
+
+def test_a_file_that_changes_while_it_is_read_is_no_damaged_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"{}")
+    with opened(disk_files(tmp_path, "toy")) as ([file], _):
+        for content in (b"{", b"{}\n"):
+            (tmp_path / "a.json").write_bytes(content)
+            for way in (file.read, file.hold, file.hash):
+                with pytest.raises(SourceError, match="the file changed while it was read"):
+                    way()
