@@ -1,4 +1,4 @@
-"""Archives, .zip and .tar.gz: their members are read in memory and never extracted."""
+"""Archives, .zip and .tar.gz: their members are read in memory, and never written under their names."""
 
 import gzip
 import io
@@ -6,7 +6,9 @@ import tarfile
 import zipfile
 from collections.abc import Iterable
 from copy import copy
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import IO, TypeAlias
 
 from ingest.limits import Limits
@@ -17,6 +19,12 @@ Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile
 
 _ENTRY = 256
 """Bytes of an entry in the directory of a .zip, more than most have: one allowed entry stands for so many."""
+
+_STEPS_BACK = 8
+"""Steps back in a .tar.gz, each of which unpacks it from its begin again; with more it is unpacked to the disk."""
+
+_PIECE = 2_000_000
+"""Bytes that are unpacked to the disk at a time."""
 
 _LONGEST_HEADER = 1_000_000
 """Bytes of a header of a .tar.gz, far more than a path takes."""
@@ -40,6 +48,14 @@ def open_archive(path: Path, name: str, limits: Limits) -> tuple[Archive, list[t
     except BaseException:
         opened.close()
         raise
+
+
+def allow_any_order(archive: Archive) -> None:
+    """Have the files of an archive read by their names at no more cost than one after the other as they stand in it."""
+    if isinstance(archive, _Tar):
+        starts = [info.offset_data for info in sorted(archive.getmembers(), key=lambda info: info.name)]
+        if sum(one > other for one, other in pairwise(starts)) > _STEPS_BACK:
+            archive.unpack()
 
 
 def open_member(archive: Archive, member: str) -> IO[bytes]:
@@ -113,6 +129,7 @@ class _Tar(tarfile.TarFile):
 
     def __init__(self, path: Path) -> None:
         self._stream = _TarStream(path)
+        self._unpacked: IO[bytes] | None = None
         try:
             super().__init__(fileobj=self._stream)
         except BaseException:
@@ -124,10 +141,23 @@ class _Tar(tarfile.TarFile):
         self._stream.longest = None
         return super().extractfile(member)
 
+    def unpack(self) -> None:
+        """Unpack what the headers tell of, to a temporary file without a name, which is then read."""
+        self._stream.longest = None
+        self._unpacked = TemporaryFile()  # noqa: SIM115 - closed with the archive
+        self._stream.seek(0)
+        left = self.offset
+        while left and (piece := self._stream.read(min(left, _PIECE))):
+            self._unpacked.write(piece)
+            left -= len(piece)
+        self.fileobj = self._unpacked
+
     def close(self) -> None:
-        """Close the file too."""
+        """Close the files too."""
         super().close()
         self._stream.close()
+        if self._unpacked:
+            self._unpacked.close()
 
 
 class _TarStream(gzip.GzipFile):

@@ -26,9 +26,9 @@ class Limits:
     archive: int = 64 * GB
     """Bytes of all files of an archive, unpacked. All rankings of MANtIS together have 24 GB."""
     ratio: int = 250
-    """Unpacked bytes for each byte of an archive that unpacks to more than a record may have. A ranking has 50."""
+    """Unpacked bytes for each byte of an archive that unpacks to more than a record may have. DBDC3 has 38."""
     members: int = 100_000
-    """Files and folders of an archive or a folder. DBDC3 has 2,000."""
+    """Files and folders of an archive or a folder. DBDC3.zip has 600."""
     path: int = 1_000
     """Bytes of a path inside the data folder, with the path inside an archive. The longest has about 100."""
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from threading import Lock
 from typing import IO, NoReturn
 
-from ingest.archives import Archive, open_archive, open_member, points_outside, unpacked
+from ingest.archives import Archive, allow_any_order, open_archive, open_member, points_outside, unpacked
 from ingest.disk_files import DiskFile
 from ingest.file_buffer import FileBuffer
 from ingest.limits import Limits
@@ -200,7 +200,8 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
                 continue
             with readable(disk.location, disk.stat.size):
                 archive, members = open_archive(disk.location, disk.stat.path, disk.limits)
-            archives.append(archive)
+                archives.append(archive)
+                allow_any_order(archive)
             seen.extend(SourceFile(disk, name, size, archive) for name, size in members)
         for file in seen:
             check_spelling(file.id, file.disk.location)

@@ -1,5 +1,6 @@
 """Limits of what is read: each is refused with what was found and what to type, and can be raised."""
 
+import gzip
 import io
 import struct
 import tarfile
@@ -8,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import fields
-from gzip import compress
 from pathlib import Path
 
 import pytest
@@ -140,13 +140,30 @@ def test_a_zip_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, metho
 def test_a_long_header_of_a_tar_is_refused(tmp_path: Path) -> None:
     info = tarfile.TarInfo("././@LongLink")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 3_000_000
-    (tmp_path / "x.tar.gz").write_bytes(compress(info.tobuf() + b"\0" * 3_100_000))
+    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(info.tobuf() + b"\0" * 3_100_000))
     assert "a header has 3,000," in refused(tmp_path / "x.tar.gz")
 
 
 def test_a_long_directory_of_a_zip_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path, {f"{'n' * 900}{number}": b"" for number in range(20)})
     assert "its directory has" in refused(path)
+
+
+def test_files_that_stand_in_another_order_are_not_unpacked_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tarred(tmp_path, {f"{number:03}": b"%d" % number for number in range(200, 0, -1)})
+    begun = []
+    seek = gzip.GzipFile.seek
+
+    def counted(stream: gzip.GzipFile, position: int, whence: int = 0) -> int:
+        begun.append(not whence and position < stream._buffer.tell())
+        return seek(stream, position, whence)
+
+    monkeypatch.setattr(gzip.GzipFile, "seek", counted)
+    with opened(disk_files(path, path.name)) as (files, _):
+        assert [file.read() for file in files] == [b"%d" % number for number in range(1, 201)]
+    assert sum(begun) < 5
 
 
 @pytest.mark.parametrize("link", [".", "..", "../../one", "two"])
