@@ -1,13 +1,33 @@
-"""Archives, .zip and .tar.gz: their members are read in memory and never extracted."""
+"""Archives, .zip and .tar.gz: their members are read in memory, and never written under their names."""
 
+import gzip
+import io
 import tarfile
 import zipfile
+from collections.abc import Iterable
+from copy import copy
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import IO, TypeAlias
+
+from ingest.limits import Limits
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 
 Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile
+
+_ENTRY = 256
+"""Bytes of an entry in the directory of a .zip, more than most have: one allowed entry stands for so many."""
+
+_STEPS_BACK = 8
+"""Steps back in a .tar.gz, each of which unpacks it from its begin again; with more it is unpacked to the disk."""
+
+_PIECE = 2_000_000
+"""Bytes that are unpacked to the disk at a time."""
+
+_LONGEST_HEADER = 1_000_000
+"""Bytes of a header of a .tar.gz, far more than a path takes."""
 
 
 def is_archive(name: str) -> bool:
@@ -15,19 +35,35 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(ARCHIVES)
 
 
-def open_archive(path: Path) -> tuple[Archive, list[tuple[str, int]]]:
-    """Open an archive; returns it, for the caller to close, and the name and size of each file in it."""
-    if path.name.lower().endswith(".zip"):
-        archive = zipfile.ZipFile(path)
-        return archive, [(info.filename, info.file_size) for info in archive.infolist() if not info.is_dir()]
-    tar = tarfile.open(path)  # noqa: SIM115 - the caller closes it
-    return tar, [(info.name, info.size) for info in tar.getmembers() if info.isfile()]
+def open_archive(path: Path, name: str, limits: Limits) -> tuple[Archive, list[tuple[str, int]]]:
+    """Open an archive, whose ``name`` says what it is.
+
+    Returns it, for the caller to close, and the name and size of each file in it.
+
+    Raises SourceError where what it says about itself is beyond the limits, before anything is unpacked for that.
+    """
+    opened: Archive = _Zip(path, limits) if name.lower().endswith(".zip") else _Tar(path)
+    try:
+        return opened, _members(opened, path, limits)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def allow_any_order(archive: Archive) -> None:
+    """Have the files of an archive read by their names at no more cost than one after the other as they stand in it."""
+    if isinstance(archive, _Tar):
+        starts = [info.offset_data for info in sorted(archive.getmembers(), key=lambda info: info.name)]
+        if sum(one > other for one, other in pairwise(starts)) > _STEPS_BACK:
+            archive.unpack()
 
 
 def open_member(archive: Archive, member: str) -> IO[bytes]:
-    """Open one file of an archive."""
+    """Open one file of an archive; of one that has more bytes than the archive says, one of these can be read too."""
     if isinstance(archive, zipfile.ZipFile):
-        return archive.open(member)
+        info = copy(archive.getinfo(member))
+        info.file_size += 1
+        return archive.open(info)
     stream = archive.extractfile(member)
     if stream is None:
         raise tarfile.TarError(f"no file {member}")
@@ -51,3 +87,114 @@ def points_outside(member: str) -> bool:
 def _with_slashes(member: str) -> str:
     """Return the path of a member; archives that are made on Windows may have backslashes."""
     return member if "/" in member else member.replace("\\", "/")
+
+
+class _Zip(zipfile.ZipFile):
+    """A .zip whose directory is only read where it is not far too long."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._file = _ZipFile(io.FileIO(path))
+        self._file.longest = limits.members * _ENTRY
+        try:
+            super().__init__(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+        self._file.longest = None
+        for info in self.infolist():
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # Of the others, a few bytes may unpack to any number at once.
+                raise zipfile.BadZipFile(f"{info.filename} is compressed in another way than deflate")
+
+    def close(self) -> None:
+        """Close the file too."""
+        super().close()
+        self._file.close()
+
+
+class _ZipFile(io.BufferedReader):
+    """The bytes of a .zip; ``longest``: how many may be read at once, None for any number."""
+
+    longest: int | None = None
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read bytes; BadZipFile for more of them than allowed."""
+        if self.longest is not None and size is not None and size > self.longest:
+            raise zipfile.BadZipFile(f"its directory has {size:,} bytes")
+        return super().read(size)
+
+
+class _Tar(tarfile.TarFile):
+    """A .tar.gz whose headers are only read where they are not far too long."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = _TarStream(path)
+        self._unpacked: IO[bytes] | None = None
+        try:
+            super().__init__(fileobj=self._stream)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def extractfile(self, member: str | tarfile.TarInfo) -> IO[bytes] | None:
+        """Open a file, of which any number of bytes may be read at once; all headers are known by now."""
+        self._stream.longest = None
+        return super().extractfile(member)
+
+    def unpack(self) -> None:
+        """Unpack what the headers tell of, to a temporary file without a name, which is then read."""
+        self._stream.longest = None
+        self._unpacked = TemporaryFile()  # noqa: SIM115 - closed with the archive
+        self._stream.seek(0)
+        left = self.offset
+        while left and (piece := self._stream.read(min(left, _PIECE))):
+            self._unpacked.write(piece)
+            left -= len(piece)
+        self.fileobj = self._unpacked
+
+    def close(self) -> None:
+        """Close the files too."""
+        super().close()
+        self._stream.close()
+        if self._unpacked:
+            self._unpacked.close()
+
+
+class _TarStream(gzip.GzipFile):
+    """The unpacked bytes of a .tar.gz; ``longest``: how many may be read at once, None for any number."""
+
+    longest: int | None = _LONGEST_HEADER
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read bytes; TarError for more of them than allowed."""
+        if self.longest is not None and size is not None and size > self.longest:
+            raise tarfile.TarError(f"a header has {size:,} bytes")
+        return super().read(size)
+
+
+def _members(archive: Archive, path: Path, limits: Limits) -> list[tuple[str, int]]:
+    """List the files of an archive; SourceError as soon as there are too many, or too many bytes, by their headers."""
+    found: list[tuple[str, int]] = []
+    total, packed = 0, max(1, path.stat().st_size)
+    infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
+        archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
+    )
+    for count, info in enumerate(infos, 1):
+        name, size, is_file = _facts(info)
+        total += size
+        limits.check("members", count, path, f"{count:,} or more")
+        limits.check("path", len(name), path, f"{len(name):,} characters: {name[:40]!r} ...")
+        declared = f"{total:,} bytes, as its first {count:,} headers say, in an archive of {packed:,} bytes"
+        limits.check("archive", total, path, declared)
+        if total > limits.record:
+            limits.check("ratio", -(-total // packed), path, declared)
+        if is_file:
+            found.append((name, size))
+    return found
+
+
+def _facts(info: zipfile.ZipInfo | tarfile.TarInfo) -> tuple[str, int, bool]:
+    """Return a member's name, its size, and whether it is a file."""
+    if isinstance(info, zipfile.ZipInfo):
+        return info.filename, info.file_size, not info.is_dir()
+    return info.name, info.size, info.isfile()

@@ -10,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Raw
 
+from ingest.limits import DEFAULT, DEPTH
+
 T = TypeVar("T")
 
 
@@ -35,6 +37,7 @@ def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
     Raises BadRecord: ``rule`` where the shape is wrong, TH-01 to TH-04 where the JSON is.
     """
     unknown: dict[str, Raw] = {}
+    check_depth(raw)
     try:
         try:
             value = decoder(kind).decode(raw)
@@ -88,11 +91,15 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
         text = raw.decode()
     except UnicodeDecodeError as bad:
         return BadRecord("TH-02", f"not UTF-8: byte {raw[bad.start]:#04x} at byte {bad.start:,}")
-    if isinstance(error, RecursionError):
-        return BadRecord("TH-01", "nested too deeply")
+    if isinstance(error, RecursionError) or _is_deep(raw):
+        return BadRecord("TH-01", _TOO_DEEP)
+    if len(raw) > DEFAULT.record:
+        return _problem_of_large(raw, error)
     constants: list[str] = []
     try:
         value = json.loads(text, parse_constant=constants.append, parse_int=str)
+    except RecursionError:
+        return BadRecord("TH-01", _TOO_DEEP)
     except json.JSONDecodeError as bad:
         return BadRecord("TH-01", f"malformed JSON: {bad.msg} at line {bad.lineno:,}, column {bad.colno:,}")
     if constants:
@@ -103,6 +110,46 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
     if found is not None:
         return BadRecord("TH-02", "half of a surrogate pair in a text", found)
     return BadRecord("TH-01", f"malformed JSON: {error}")
+
+
+def _problem_of_large(raw: bytes, error: Exception) -> BadRecord:
+    """Find out where a text is malformed that would take too much memory as Python's objects."""
+    try:
+        decoder(Raw).decode(raw)
+    except msgspec.DecodeError as found:
+        error = found
+    place = _BYTE.search(str(error))
+    at = int(place[1]) if place else len(raw)
+    line, column = raw.count(b"\n", 0, at) + 1, at - raw.rfind(b"\n", 0, at)
+    return BadRecord("TH-01", f"malformed JSON: {error}, at line {line:,}, column {column:,}")
+
+
+_BYTE = re.compile(r"\(byte (\d+)\)")
+
+
+def check_depth(raw: bytes) -> None:
+    """Raise BadRecord TH-01 where a text has more levels of brackets than can be worked with everywhere."""
+    if _is_deep(raw):
+        raise BadRecord("TH-01", _TOO_DEEP)
+
+
+_TOO_DEEP = f"nested too deeply: more than {DEPTH} levels"
+_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
+
+
+def _is_deep(raw: bytes) -> bool:
+    """Whether the brackets of a text, but for those in strings, have more levels than ``DEPTH``; fast if it has few."""
+    if raw.count(b"[") + raw.count(b"{") <= DEPTH:
+        return False
+    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+    plain = plain.translate(_AS_BRACKETS, _NO_BRACKETS)
+    brackets = b"".join(plain.replace(b'""', b"").split(b'"')[::2])
+    for _ in range(DEPTH):
+        before, brackets = len(brackets), brackets.replace(b"[]", b"")
+        if len(brackets) == before:
+            return False
+    return bool(brackets)
 
 
 def text(raw: bytes) -> str:
@@ -123,7 +170,7 @@ def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return _DECODERS[kind]
 
 
-_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(NaN|-?Infinity)')
+_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(NaN|-?Infinity)')
 
 
 def _lone_surrogate(value: object, at: str = "") -> str | None:

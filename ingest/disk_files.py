@@ -1,5 +1,6 @@
 """The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from ingest.archives import is_archive, open_archive
+from ingest.limits import DEFAULT, Limits
 from ingest.skipped import skip_reason
 from ingest.source_errors import check_spelling, forbidden, readable
 from schema.errors import SourceError
@@ -34,18 +36,19 @@ class DiskFile:
 
     location: Path
     stat: Stat
+    limits: Limits = DEFAULT
 
     @property
     def is_archive(self) -> bool:
         """Whether it is to be opened as an archive."""
-        return is_archive(self.location.name)
+        return is_archive(self.stat.path)
 
     def content_size(self) -> int:
         """Count the bytes that there are to read: for an archive those of its members."""
         if not self.is_archive or skip_reason(self.stat.path):
             return self.stat.size
         with readable(self.location, self.stat.size):
-            archive, members = open_archive(self.location)
+            archive, members = open_archive(self.location, self.stat.path, self.limits)
             archive.close()
         return sum(size for _, size in members)
 
@@ -55,11 +58,11 @@ class DiskFile:
             return file_digest(stream, "sha256").hexdigest()
 
 
-def disk_files(root: Path, prefix: str) -> list[DiskFile]:
+def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT) -> list[DiskFile]:
     """List every file under a folder (or the file itself), sorted by its path inside the data folder.
 
     ``prefix`` is the path of ``root`` inside the data folder. Raises SourceError where something is missing,
-    empty or forbidden.
+    empty, forbidden or beyond the limits, and for a folder that holds itself.
     """
     try:
         is_there = root.exists()
@@ -71,7 +74,7 @@ def disk_files(root: Path, prefix: str) -> list[DiskFile]:
             where=root,
             next_step="check the path, as seen from this folder",
         )
-    found = list(_walk(root)) if root.is_dir() else [root]
+    found = list(_files(root, limits)) if root.is_dir() else [root]
     if not found:
         raise SourceError(
             "the folder is empty",
@@ -79,26 +82,51 @@ def disk_files(root: Path, prefix: str) -> list[DiskFile]:
             expected="the corpus's files as published (folders, .zip and .tar.gz are read as they are)",
             next_step="put the publisher's files there",
         )
-    return sorted((_disk_file(path, root, prefix) for path in found), key=lambda file: file.stat.path)
+    return sorted((_disk_file(path, root, prefix, limits) for path in found), key=lambda file: file.stat.path)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Walk a folder; a folder that can't be listed is an error, never silently empty."""
-    try:
-        for entry in sorted(folder.iterdir()):
-            if entry.is_dir():
-                yield from _walk(entry)
-            else:
+def _files(root: Path, limits: Limits) -> Iterator[Path]:
+    """List the files of a folder; SourceError where it holds too much."""
+    for count, entry in enumerate(_walk(root), 1):
+        limits.check("members", count, root, f"{count:,} or more")
+        limits.check("path", len(os.fsencode(entry.relative_to(root))), root)
+        if not entry.is_dir():
+            yield entry
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Yield what is in a folder; one that can't be listed is an error, never silently empty, and so is a loop."""
+    open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
+    while open_folders:
+        folder, above = open_folders.pop()
+        try:
+            info = folder.stat()
+            if (info.st_dev, info.st_ino) in above:
+                raise _loop(folder)
+            for entry in sorted(folder.iterdir()):
                 yield entry
-    except PermissionError as error:
-        raise forbidden(folder) from error
+                if entry.is_dir():
+                    open_folders.append((entry, (*above, (info.st_dev, info.st_ino))))
+        except PermissionError as error:
+            raise forbidden(folder) from error
 
 
-def _disk_file(path: Path, root: Path, prefix: str) -> DiskFile:
+def _loop(folder: Path) -> SourceError:
+    """Say that a folder is, by a link, one of those that it is in."""
+    return SourceError(
+        "a loop: this link leads to a folder that it is in",
+        where=folder,
+        found=f"a link to {folder.resolve()}",
+        next_step="remove the link",
+    )
+
+
+def _disk_file(path: Path, root: Path, prefix: str, limits: Limits) -> DiskFile:
     inner = path.relative_to(root).as_posix()
     if not path.is_file():
         raise SourceError("neither a file nor a folder", where=path, next_step="remove it, or fix the link")
     info = path.stat()
     full = prefix if inner == "." else f"{prefix}/{inner}"
     check_spelling(full, path)
-    return DiskFile(path, Stat(full, info.st_size, info.st_mtime_ns, info.st_ino))
+    limits.check("path", len(full.encode()), path)
+    return DiskFile(path, Stat(full, info.st_size, info.st_mtime_ns, info.st_ino), limits)

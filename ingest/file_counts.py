@@ -40,18 +40,13 @@ class FileCounts:
 
     def skip(self, skipped: Skipped) -> None:
         """Count a file that is not data."""
-        skipped.file.read()
+        skipped.file.hash()
         self._counts[skipped.file.id] = FileCount("skipped", note=skipped.reason)
 
     @property
     def loaded(self) -> int:
         """How many records were loaded in all."""
         return sum(count.loaded for count in self._counts.values())
-
-    @property
-    def first_refusal(self) -> str | None:
-        """Why the first of the rejected files was rejected."""
-        return next((count.note for count in self._counts.values() if count.kind == "refused"), None)
 
     def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
         """Make the row of every file, and of the archives around them.

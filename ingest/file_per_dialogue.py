@@ -30,7 +30,7 @@ def read_each(files: Iterable[SourceFile], locate: Locate, load: Load) -> Iterat
             continue
         folder = file.path.parent
         location = replace(location, record_index=counts[folder], size=file.size)
-        raw = file.read()
+        raw = file.read_record()
         try:
             outcome = load(location, raw)
         except BadRecord as bad:

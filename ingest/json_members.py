@@ -77,9 +77,12 @@ def _syntax(opening: str, key: str, closing: str) -> _Syntax:
 
 
 _LIST = _syntax(r"\[", "", r"\]")
-_OBJECT = _syntax(r"\{", r'("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', r"\}")
+# Possessive, since a search that gives nothing back takes no memory for each letter of a text.
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_OBJECT = _syntax(r"\{", rf"({_STRING})[ \t\r\n]*:[ \t\r\n]*", r"\}")
 _OPENING = re.compile(rb"[ \t\r\n]*(.)", re.DOTALL)
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(rf'{_STRING}|["\[\]{{}}]'.encode(), re.DOTALL)
+"""A quote by itself is one that nothing closes."""
 _SCALAR = re.compile(rb"[^,\]}\s]+")
 _NAN = re.compile(rb"NaN(?=[ \t\r\n,}])")
 _WORD_KEY = re.compile(rb'"\w+"[ \t\r\n]*:[ \t\r\n]*\Z')
@@ -181,7 +184,7 @@ def _value_end(text: memoryview, start: int) -> int | None:
     if bytes(text[start : start + 1]) not in (b"{", b"[", b'"'):
         scalar = _SCALAR.match(text, start)
         return scalar.end() if scalar else None
-    while (token := _TOKEN.search(text, position)) is not None:
+    while (token := _TOKEN.search(text, position)) is not None and token[0] != b'"':
         position = token.end()
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
         if depth == 0:

@@ -89,6 +89,8 @@ class Load:
     corpus: Corpus
     advance: Advance
     findings: int = 0
+    refusal: str = ""
+    """What was wrong with the first record that was rejected."""
 
     def __post_init__(self) -> None:
         """Prepare the batches, the counts and the contract."""
@@ -140,7 +142,7 @@ class Load:
                 self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
                 self.advance(location.size, 1)
             case Unrecognised(file, detail):
-                file.read()
+                file.hash()
                 self.counts.of(file).kind = "unrecognised"
                 self._find(ReaderFinding("TH-05", detail), file, None)
                 self.advance(file.size, 0)
@@ -171,6 +173,7 @@ class Load:
         location = rejected.location
         count = self.counts.of(location.file)
         count.quarantined += 1
+        self.refusal = self.refusal or f"the first refused record: {rejected.rule}: {rejected.detail}"
         if not location.pointer:
             count.kind = "refused"
             count.note = f"{rejected.rule}: {rejected.detail}"
@@ -195,10 +198,9 @@ class Load:
             return
         names = [file.id for file in files] or [file.stat.path for file in disk]
         some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        refusal = self.counts.first_refusal
         raise NothingLoaded(
             f"nothing of the corpus '{self.corpus.id}' could be loaded",
             expected=self.corpus.files,
-            found=f"{len(files):,} files ({some})" + (f"; the first is refused: {refusal}" if refusal else ""),
+            found=f"{len(files):,} files ({some})" + (f"; {self.refusal}" if self.refusal else ""),
             next_step="check that these are the publisher's files of this corpus; nothing was changed",
         )

@@ -1,5 +1,7 @@
 """Errors of files and archives that can't be read, each with what to do next."""
 
+import gzip
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -7,7 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingest.archives import is_archive
 from schema.errors import SourceError
+
+_DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    OverflowError,
+    IndexError,
+)
+"""What the standard library raises for a damaged archive, depending on the bytes."""
 
 
 @contextmanager
@@ -17,14 +35,14 @@ def readable(path: Path, size: int) -> Iterator[None]:
         yield
     except PermissionError as error:
         raise forbidden(path) from error
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        EOFError,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:
+    except _DAMAGED as error:
+        if not is_archive(path.name):
+            raise SourceError(
+                "the file changed while it was read",
+                where=path,
+                found=str(error),
+                next_step="build again when nothing writes to it",
+            ) from error
         raise SourceError(
             "the archive can't be read",
             where=path,

@@ -9,11 +9,12 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import PurePosixPath
 from threading import Lock
-from typing import IO
+from typing import IO, NoReturn
 
-from ingest.archives import Archive, open_archive, open_member, points_outside, unpacked
+from ingest.archives import Archive, allow_any_order, open_archive, open_member, points_outside, unpacked
 from ingest.disk_files import DiskFile
 from ingest.file_buffer import FileBuffer
+from ingest.limits import Limits
 from ingest.skipped import skip_reason
 from ingest.source_errors import check_spelling, readable
 from schema.errors import SourceError
@@ -59,29 +60,56 @@ class SourceFile:
         """The last part of the path."""
         return self.path.name
 
+    @property
+    def limits(self) -> Limits:
+        """How much of the file is read."""
+        return self.disk.limits
+
     def read(self) -> bytes:
         """Read the bytes but for a byte order mark (``has_bom``), and take their SHA-256.
 
-        Memory: the bytes once. Raises SourceError where an archive is damaged or the file can't be read.
+        Memory: the bytes once. Raises SourceError where an archive is damaged, or the file is too large or unreadable.
         """
+        self.limits.check("file", self.size, self.id)
         with self._opened() as stream:
             self.has_bom = stream.read(len(BOM)) == BOM
             if not self.has_bom:
                 stream.seek(0)
-            raw = stream.read()
+            raw = _whole(stream, self.size - len(BOM) * self.has_bom)
         state = sha256(BOM if self.has_bom else b"")
         state.update(raw)
         self.sha256 = state.hexdigest()
         return raw
+
+    def read_record(self) -> bytes:
+        """Read the bytes as ``read`` does, of a file that is one record."""
+        self.check_record(self.size)
+        return self.read()
+
+    def check_record(self, size: int, pointer: str = "") -> None:
+        """Raise SourceError for a record that is too large to be one; ``pointer`` says where it is."""
+        if size > self.limits.record:
+            self.refuse_record(size, pointer)
+
+    def refuse_record(self, size: int, pointer: str, found: str = "") -> NoReturn:
+        """Raise SourceError for a record that is too large to be one."""
+        raise self.limits.exceeded("record", size, f"{self.id}#{pointer}" if pointer else self.id, found)
+
+    def hash(self) -> None:
+        """Read the bytes only to take their SHA-256."""
+        for _ in self.chunks():
+            pass
 
     def hold(self) -> FileBuffer:
         """Read the bytes as ``read`` does, into memory that can be freed bit by bit; for very large files.
 
         Raises SourceError as ``read`` does.
         """
+        self.limits.check("file", self.size, self.id)
         with self._opened() as stream:
             state = sha256()
             buffer = FileBuffer(stream, self.size, state.update)
+            _check_end(stream, self.size)
         self.has_bom = buffer.view[: len(BOM)] == BOM
         if self.has_bom:
             buffer.view = buffer.view[len(BOM) :]
@@ -109,9 +137,13 @@ class SourceFile:
             if start and not self.has_bom:
                 yield start
             ahead = deque(thread.submit(more) for _ in range(_AHEAD))
+            count = len(start)
             while piece := ahead.popleft().result():
                 ahead.append(thread.submit(more))
+                count += len(piece)
                 yield piece
+            if count != self.size:
+                raise EOFError(f"{count:,} bytes were read of a file of {self.size:,}")
         self.sha256 = state.hexdigest()
 
     @contextmanager
@@ -125,6 +157,24 @@ class SourceFile:
                 stream = open_member(self._archive, self.member)
             with stream:
                 yield stream
+
+
+def _whole(stream: IO[bytes], size: int) -> bytes:
+    """Read so many bytes, and no more of a member that has more than it says; EOFError where there are fewer."""
+    pieces, left = list[bytes](), size
+    while left and (piece := stream.read(left)):
+        pieces.append(piece)
+        left -= len(piece)
+    if left:
+        raise EOFError(f"the file ends after {size - left:,} of {size:,} bytes")
+    _check_end(stream, size)
+    return b"".join(pieces)
+
+
+def _check_end(stream: IO[bytes], size: int) -> None:
+    """Raise EOFError for a file that has more bytes than its size."""
+    if stream.read(1):
+        raise EOFError(f"the file goes on after {size:,} bytes")
 
 
 @dataclass(frozen=True)
@@ -149,11 +199,13 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
                 seen.append(SourceFile(disk, None, disk.stat.size))
                 continue
             with readable(disk.location, disk.stat.size):
-                archive, members = open_archive(disk.location)
-            archives.append(archive)
+                archive, members = open_archive(disk.location, disk.stat.path, disk.limits)
+                archives.append(archive)
+                allow_any_order(archive)
             seen.extend(SourceFile(disk, name, size, archive) for name, size in members)
         for file in seen:
             check_spelling(file.id, file.disk.location)
+            file.limits.check("path", len(file.id.encode()), file.disk.location)
         seen.sort(key=lambda file: file.id)
         _check_names(seen)
         skipped = [Skipped(file, reason) for file in seen if (reason := _reason(file))]

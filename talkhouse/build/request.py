@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ingest.corpus import Corpus
 from ingest.disk_files import DiskFile, disk_files
+from ingest.limits import DEFAULT, Limits
 from ingest.registry import pick, sample_of
 from ingest.skipped import skip_reason
 from schema.errors import SourceError, UsageError
@@ -38,7 +39,7 @@ class Request:
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
 
 
-def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) -> Request:
+def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str], limits: Limits = DEFAULT) -> Request:
     """Take ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``."""
     for corpus_id in only:
         pick(known, corpus_id)
@@ -68,18 +69,18 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str]) ->
         for path in folders
         if not only and path.name not in known and not skip_reason(path.name)
     )
-    inputs = tuple(Input(known[path.name], disk_files(path, path.name)) for path in chosen)
+    inputs = tuple(Input(known[path.name], disk_files(path, path.name, limits)) for path in chosen)
     return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)
 
 
-def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path]) -> Request:
+def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path], limits: Limits = DEFAULT) -> Request:
     """Take files, folders or archives as one corpus."""
     corpus = pick(known, corpus_id)
     files: dict[str, DiskFile] = {}
     for path in paths:
         is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
         prefix = corpus_id if is_corpus_folder else f"{corpus_id}/{path.resolve().name}"
-        for file in disk_files(path, prefix):
+        for file in disk_files(path, prefix, limits):
             if file.stat.path in files:
                 raise UsageError(
                     "two of the paths have the same name",

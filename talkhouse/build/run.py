@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from ingest.corpus import Corpus
+from ingest.limits import DEFAULT, Limits
 from ingest.registry import DEFAULT_ROOT as CORPORA
 from ingest.registry import corpora
 from queries.catalogue import DEFAULT_ROOT as QUERIES
@@ -53,6 +54,7 @@ def build(
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
+    input_limits: Limits = DEFAULT,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
@@ -60,11 +62,11 @@ def build(
     """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
-    ``dry_run``: build everything and publish nothing. ``corpus_roots`` and ``query_roots`` are searched for corpora
-    and views besides Talkhouse's own.
+    ``input_limits``: how much of a file is read. ``dry_run``: build everything and publish nothing.
+    ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
     known = corpora((CORPORA, *corpus_roots))
-    request = from_data(known, data, only) if data else from_samples(known, only)
+    request = from_data(known, data, only, input_limits) if data else from_samples(known, only)
     job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, memory_limit, dry_run)
     return job.run(rehash=rehash, wait=wait)
 
@@ -78,10 +80,12 @@ def ingest(
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
+    input_limits: Limits = DEFAULT,
 ) -> Result:
     """Replace one corpus by what these files, folders or archives hold; the others stay."""
     known = corpora()
-    job = _Job(path, progress, known, catalogue(), from_paths(known, corpus_id, paths), limit, memory_limit)
+    request = from_paths(known, corpus_id, paths, input_limits)
+    job = _Job(path, progress, known, catalogue(), request, limit, memory_limit)
     return job.run(rehash=False, wait=wait)
 
 

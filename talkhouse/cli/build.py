@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -43,6 +43,7 @@ def command(
     ] = False,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
+    input_limit: InputLimit = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -65,6 +66,7 @@ def command(
 
         talkhouse build --data ~/corpora --corpus dbdc3
     """
+    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import build
@@ -80,6 +82,7 @@ def command(
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
+            input_limits=parse(input_limit or ()),
             dry_run=dry_run,
         )
     show(result)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -23,6 +23,7 @@ def command(
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
+    input_limit: InputLimit = None,
     no_wait: NoWait = False,
 ) -> None:
     """Replace one corpus by these files; the other corpora are kept.
@@ -30,6 +31,7 @@ def command(
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
+    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import ingest
@@ -44,5 +46,6 @@ def command(
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
+            input_limits=parse(input_limit or ()),
         )
     show(result)

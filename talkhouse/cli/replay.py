@@ -6,7 +6,7 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, MaxMemory, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait, errors, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -30,6 +30,7 @@ def command(
     db: Database = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
+    input_limit: InputLimit = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", metavar="", help="Do everything except publish, and list what would change.")
     ] = False,
@@ -46,6 +47,7 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
+    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.replay.run import replay
@@ -59,6 +61,7 @@ def command(
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
+            input_limits=parse(input_limit or ()),
             dry_run=dry_run,
             on_write_back=_print_write_back,
         )

@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, Json, quiet_end
+from talkhouse.cli.terminal.console import Database, InputLimit, Json, quiet_end
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
@@ -20,6 +20,7 @@ from talkhouse.visible import visible, visible_json
 if TYPE_CHECKING:
     import duckdb
 
+    from ingest.limits import Limits
     from talkhouse.restore.diff_bytes import Difference
     from talkhouse.restore.verify import Verdict
 
@@ -54,6 +55,7 @@ def command(
         ),
     ] = None,
     db: Database = None,
+    input_limit: InputLimit = None,
     as_json: Json = False,
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
@@ -73,12 +75,13 @@ def command(
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
     import talkhouse
+    from ingest.limits import parse
     from talkhouse import interrupt
     from talkhouse.restore.verify import FINE
 
     with quiet_end():
         with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
-            verdicts = _verdicts(con, data, corpus or [], bar)
+            verdicts = _verdicts(con, data, corpus or [], parse(input_limit or ()), bar)
             stop.check()
         if as_json:
             print(visible_json([asdict(one) for one in verdicts]))
@@ -92,7 +95,7 @@ def command(
 
 
 def _verdicts(
-    con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], bar: ProgressBar
+    con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], limits: "Limits", bar: ProgressBar
 ) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
     from ingest.registry import corpora, pick
@@ -109,9 +112,9 @@ def _verdicts(
     ]
     wanted = {name: pick(known, name) for name in present}
     files = (
-        files_in_folder(known, data, present)
+        files_in_folder(known, data, present, limits)
         if data
-        else {name: files_built_from(con, known, name) for name in present}
+        else {name: files_built_from(con, known, name, limits) for name in present}
     )
     found: list[Verdict] = []
     for name in files if not only else present:

@@ -10,6 +10,7 @@ import duckdb
 
 from ingest.corpus import Corpus
 from ingest.disk_files import disk_files
+from ingest.limits import DEFAULT, Limits
 from ingest.registry import DEFAULT_ROOT as CORPORA
 from ingest.registry import corpora, pick
 from queries.catalogue import DEFAULT_ROOT as QUERIES
@@ -80,6 +81,7 @@ def replay(
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
+    input_limits: Limits = DEFAULT,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
@@ -90,8 +92,8 @@ def replay(
     The corpora are written back into a private folder and loaded from there, so that neither the data folder nor the
     network is needed; what the warehouse says about the publisher's files stays. ``only``: these corpora and no others.
     ``limit``: how much of a corpus may be in quarantine in a warehouse that is published. ``memory_limit``: how much
-    memory DuckDB may take. ``on_write_back`` is called with the id of each corpus before it is written back;
-    ``progress`` is about reading it again.
+    memory DuckDB may take. ``input_limits``: how much of a file is read. ``on_write_back`` is called with the id of
+    each corpus before it is written back; ``progress`` is about reading it again.
     """
     known = corpora((CORPORA, *corpus_roots))
     with (
@@ -104,7 +106,8 @@ def replay(
         if published is None or not names:
             return Result(path, [], is_published=False)
         migrate_old(workspace)
-        request = _write_back(workspace, {name: pick(known, name) for name in names}, published, on_write_back)
+        wanted = {name: pick(known, name) for name in names}
+        request = _write_back(workspace, wanted, published, input_limits, on_write_back)
         keep = tuple(sorted(published.readers.keys() - set(names)))
         plan = Plan(request.inputs, keep, (), (), is_current=False)
         stage = Stage(workspace, progress, known, catalogue((QUERIES, *query_roots)), request, plan, memory_limit)
@@ -128,7 +131,11 @@ def _quarantined(con: duckdb.DuckDBPyConnection, only: tuple[str, ...]) -> list[
 
 
 def _write_back(
-    workspace: Workspace, wanted: Mapping[str, Corpus], published: PublishedState, on_write_back: Callable[[str], None]
+    workspace: Workspace,
+    wanted: Mapping[str, Corpus],
+    published: PublishedState,
+    limits: Limits,
+    on_write_back: Callable[[str], None],
 ) -> Request:
     """Write corpora back into the workspace, archives as archives, and return a request to read them from there."""
     inputs = []
@@ -140,7 +147,7 @@ def _write_back(
             fill(con, corpus, folder, archives=True, placeholders=True)
             reader = ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
             _, is_sample = published.readers[name]
-            inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name), is_sample))
+            inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name, limits), is_sample))
     # A replay says nothing about folders that are not read: what was found of them stays.
     return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
 

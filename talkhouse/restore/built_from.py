@@ -7,6 +7,7 @@ import duckdb
 
 from ingest.corpus import Corpus
 from ingest.disk_files import DiskFile, disk_files
+from ingest.limits import DEFAULT, Limits
 from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
 
@@ -20,17 +21,19 @@ limit 1
 _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 
-def files_built_from(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> list[DiskFile]:
+def files_built_from(
+    con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str, limits: Limits = DEFAULT
+) -> list[DiskFile]:
     """List the files that a corpus was last read from; UsageError where they are no longer where they were."""
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
     found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
     source = str(found[0]) if found else ""
     if found and (Path(source) / corpus_id).is_dir():
-        return from_data(known, Path(source), [corpus_id]).inputs[0].files
+        return from_data(known, Path(source), [corpus_id], limits).inputs[0].files
     paths = [Path(source)] if Path(source).exists() else [Path(path) for path in source.split(" ")]
     if found and all(path.exists() for path in paths):
-        return from_paths(known, corpus_id, paths).inputs[0].files
+        return from_paths(known, corpus_id, paths, limits).inputs[0].files
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",
         where=source or None,
@@ -38,7 +41,9 @@ def files_built_from(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus]
     )
 
 
-def files_in_folder(known: Mapping[str, Corpus], data: Path, present: list[str]) -> dict[str, list[DiskFile]]:
+def files_in_folder(
+    known: Mapping[str, Corpus], data: Path, present: list[str], limits: Limits = DEFAULT
+) -> dict[str, list[DiskFile]]:
     """List the files of each corpus in a data folder; a corpus of the warehouse without a folder there has none.
 
     Raises UsageError where there is no such folder, or none of these corpora in it.
@@ -55,6 +60,6 @@ def files_in_folder(known: Mapping[str, Corpus], data: Path, present: list[str])
             next_step="name the folder with the folders of the corpora",
         )
     return {
-        name: disk_files(data / name, name) if name in names else []
+        name: disk_files(data / name, name, limits) if name in names else []
         for name in sorted({*present, *(names & known.keys())})
     }

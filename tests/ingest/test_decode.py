@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ingest import decode
 from ingest.decode import BadRecord
+from ingest.limits import Limits
 
 
 class Line(Struct, forbid_unknown_fields=True):
@@ -133,3 +134,19 @@ def test_a_number_of_any_length_is_kept_as_it_is() -> None:
     assert {place: bytes(raw).decode() for place, raw in found.unknown.items()} == {"/more": digits}
     with pytest.raises(BadRecord, match="TH-01"):
         decoded('{"lines": [], "more": ' + digits + "x}")
+
+
+@pytest.mark.parametrize("inner", ["[" * 2_000 + "]" * 2_000, "[" * 5_000, '{"a":' * 300 + '"\\ud800"' + "}" * 300])
+def test_what_is_nested_too_deeply_is_named_for_that_behind_any_other_defect(inner: str) -> None:
+    for text in (f'{{"lines": NaN, "x": {inner}}}', f'{{"lines": [], "x": {inner}}}'):
+        with pytest.raises(BadRecord, match="TH-01: nested too deeply"):
+            decoded(text)
+
+
+def test_a_malformed_text_of_many_bytes_is_not_made_python_objects_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode, "DEFAULT", Limits(record=10))
+    monkeypatch.setattr(decode.json, "loads", None)
+    for text, place in (('{"a": 1,\n "b" 2}', "line 2, column 6"), ('{"a": 1,\n "b"', "line 2, column 5")):
+        bad = decode.json_problem(text.encode(), ValueError("somewhere"))
+        assert bad.rule == "TH-01"
+        assert bad.detail.endswith(place)

@@ -114,17 +114,18 @@ def _line(text: str) -> _Line | None:
 
 def _entries(lines: list[str]) -> Iterator[_Entry]:
     """Gather lines up to one that has a label; what is left at the end is an entry without."""
-    text = ""
+    said: list[str] = []
     for line in filter(None, map(_line, lines)):
-        text = f"{text}\n{line.cells[0]}" if text else line.cells[0]
+        if line.cells[0] or said:
+            said.append(line.cells[0])
         if len(line.cells) > 2 and line.cells[2]:
             _check_reward(line.cells[2])
         if len(line.cells) > 1 and line.cells[1]:
             candidates = line.cells[3].split("|") if len(line.cells) > 3 else []
-            yield _Entry(text, line.cells[1].split("|"), candidates)
-            text = ""
-    if text.strip():
-        yield _Entry(text.strip(), [], [])
+            yield _Entry("\n".join(said), line.cells[1].split("|"), candidates)
+            said = []
+    if text := "\n".join(said).strip():
+        yield _Entry(text, [], [])
 
 
 def _check_reward(cell: str) -> None:

@@ -65,8 +65,9 @@ def _episode(
     extra = _extra(parsed) | {"differs": dialogues.differing(dialogue_id, parsed)}
     record = record_at(location, input_file, extra, dialogue_id)
     rows: list[Row] = [record, *dialogue_rows, *_personas(record, parsed, texts)]
+    orders = _orders(parsed.carried.get("suggestion_orders"))
     for index in range(len(parsed.turns)):
-        rows += _suggestions(record, parsed, index, texts)
+        rows += _suggestions(record, parsed, index, _shown(orders, index), texts)
         rows += _chosen(record, parsed, index)
     new_texts, column_batches = _label_candidates(record, parsed, texts)
     rows += new_texts
@@ -80,13 +81,15 @@ def _personas(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> Iter
         yield from texts.persona_uses(record, owner or f"persona_{number}", sentences, speaker)
 
 
-def _suggestions(record: Record, parsed: ParsedEpisode, index: int, texts: UniqueTexts) -> Iterator[Row]:
+def _suggestions(
+    record: Record, parsed: ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
+) -> Iterator[Row]:
     """List the three suggestions for a turn, in the order in which they were shown."""
     suggested = parsed.suggestions[index]
     if not suggested:
         return
     rows: list[Row] = []
-    for position, model in enumerate(_shown(parsed.carried.get("suggestion_orders"), index)):
+    for position, model in enumerate(shown):
         text_id = texts.texts.id(suggested[model], rows)
         rows.append(
             Candidate(
@@ -103,12 +106,16 @@ def _suggestions(record: Record, parsed: ParsedEpisode, index: int, texts: Uniqu
     yield from rows
 
 
-def _shown(orders: Raw | None, index: int) -> list[str]:
-    """List the models in the order in which a turn's suggestions were shown; as ParlAI names them where unknown."""
+def _orders(published: Raw | None) -> list[Any]:
+    """Decode in which order suggestions were shown, turn by turn; nothing where that is no list."""
     try:
-        lists = decode.decoder(list[Any]).decode(orders) if orders is not None else []
+        return list(decode.decoder(list[Any]).decode(published)) if published is not None else []
     except msgspec.ValidationError:
-        lists = []
+        return []
+
+
+def _shown(lists: list[Any], index: int) -> list[str]:
+    """List the models in the order in which a turn's suggestions were shown; as ParlAI names them where unknown."""
     order = lists[index].split(",") if index < len(lists) and isinstance(lists[index], str) else []
     return order if sorted(order) == sorted(MODELS) else list(MODELS)
 

@@ -33,6 +33,7 @@ def scheme_of(mode: str) -> str:
 
 def read_human_annotations(input_file: InputFile, raw: bytes, _: UniqueTexts) -> Iterator[Outcome]:
     """Read the file: a record for each member of the outermost list or object."""
+    decode.check_depth(raw)
     try:
         whole = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -43,6 +44,7 @@ def read_human_annotations(input_file: InputFile, raw: bytes, _: UniqueTexts) ->
     yield FileEnvelope(input_file.file, _envelope(whole, raw), len(pieces))
     mapped = 0
     for index, (at, piece) in enumerate(pieces):
+        input_file.file.check_record(len(piece), at)
         location = input_file.record_location(index, at, len(piece))
         record = record_at(location, input_file, {"value": Raw(piece)})
         labels = list(_labels_of(record, msgspec.json.decode(piece), index))

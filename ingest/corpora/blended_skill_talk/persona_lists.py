@@ -30,6 +30,9 @@ _SET = "persona"
 _PREFIX = "your persona: "
 """How a line of a persona begins in ParlAI's text formats."""
 
+_LONGEST_TOPIC = 1_000_000
+"""Characters of a line that Python's parser is given, which takes hundreds of bytes for each of them."""
+
 _TOPIC = re.compile(r"([^\[]+): (\[.+\])", re.DOTALL)
 
 
@@ -91,6 +94,8 @@ def _topic(
 
 def _parse_topic(line: str, *, is_open: bool) -> tuple[str, list[str]]:
     """Read one topic; raises BadRecord where ParlAI's pattern, which wants the line's end too, would not match."""
+    if len(line) > _LONGEST_TOPIC:
+        raise BadRecord("BS-09", f"{len(line):,} characters in a line, more than {_LONGEST_TOPIC:,}")
     found = _TOPIC.fullmatch(line.removesuffix("\r"))
     if found is None or is_open:
         raise BadRecord("BS-09", "no line end" if found else f"not 'topic: [list]': {line[:200]!r}")

@@ -90,6 +90,7 @@ def read_lines(input_file: InputFile, text: str, records: list[str], read_record
 def read_records(input_file: InputFile, pieces: Iterable[bytes | Raw], read_record: ReadRecord) -> Iterator[Outcome]:
     """Read one record after the other; a bad one is rejected alone."""
     for index, piece in enumerate(pieces):
+        input_file.file.check_record(len(memoryview(piece)), pointer(index))
         raw = bytes(piece)
         location = input_file.record_location(index, pointer(index), len(raw))
         try:

@@ -40,6 +40,7 @@ def read_wow(input_file: InputFile, raw: bytes, _: UniqueTexts) -> Iterator[Outc
 
 def _episode(input_file: InputFile, location: SourceLocation, raw: bytes) -> Loaded:
     """Read one episode: its entries, and the JSON as published."""
+    decode.check_depth(raw)
     try:
         episode = decode.decoder(_Episode).decode(raw)
     except msgspec.ValidationError as error:

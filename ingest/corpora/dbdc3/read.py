@@ -25,7 +25,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every log in path order; then every background paragraph, which needs to know its dialogue."""
     paragraphs: list[tuple[SourceLocation, str]] = []
     for file in (file for file in files if file.name.endswith(CONTEXT)):
-        location, raw = locate_context(file), file.read()
+        location, raw = locate_context(file), file.read_record()
         try:
             paragraphs.append((location, decode.text(raw)))
         except BadRecord as bad:

@@ -20,7 +20,7 @@ def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
     """Turn one file into its record and images; a file that is not an object of texts is rejected."""
     subset = file.name.removesuffix(".json")
     location = SourceLocation(file, subset=subset, size=file.size)
-    raw = file.read()
+    raw = file.read_record()
     try:
         urls = _urls(raw)
     except BadRecord as bad:

@@ -54,7 +54,7 @@ def parse(raw: bytes, task_file: TaskFile, split: str) -> Parsed:
         bad = decode.shape_problem(error, "MP-02")
         rule = "MP-11" if bad.pointer.startswith("/messages/") else "MP-02"
         raise BadRecord(rule, bad.detail, bad.pointer) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise decode.json_problem(raw, error) from error
     _check_lengths(dialogue, split)
     return Parsed(dialogue, list(pieces), unknown, _unusually_empty(task_file, dialogue))
@@ -63,11 +63,14 @@ def parse(raw: bytes, task_file: TaskFile, split: str) -> Parsed:
 def check_unknown(pointer: str, piece: bytes) -> None:
     """Raise BadRecord where a field that no documentation names could not be kept: TH-01, TH-02 or TH-04."""
     try:
+        decode.check_depth(piece)
         piece.decode()
         decode.decoder(Raw).decode(piece)  # a number beyond any double is no defect
+    except BadRecord as bad:
+        raise BadRecord(bad.rule, bad.detail, pointer) from bad
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        bad = decode.json_problem(piece, error)
-        raise BadRecord(bad.rule, bad.detail, pointer + bad.pointer) from error
+        problem = decode.json_problem(piece, error)
+        raise BadRecord(problem.rule, problem.detail, pointer + problem.pointer) from error
 
 
 def _unusually_empty(task_file: TaskFile, dialogue: SourceDialogue) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The lists of persona elements in a dialogue, and their rows: persona uses, candidates, labels."""
 
 import dataclasses
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, repeat
+from functools import cached_property
+from itertools import accumulate, chain, repeat
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -51,9 +53,14 @@ class PersonaList:
             case Nesting.ONE_PER_TURN:
                 return f"/{self.field.name}/{self.turn_index}"
             case Nesting.PER_AUTHOR:
-                positions = chain.from_iterable(zip(repeat(k), range(size)) for k, size in enumerate(self.sizes))
-                position, item = list(positions)[index]
-                return f"/{self.field.name}/{position}/{item}"
+                position = bisect_right(self._ends, index)
+                before = self._ends[position - 1] if position else 0
+                return f"/{self.field.name}/{position}/{index - before}"
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the lists of the authors end among all elements."""
+        return list(accumulate(self.sizes))
 
 
 Lists: TypeAlias = Mapping[tuple[str, int | None], PersonaList]

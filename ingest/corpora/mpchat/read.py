@@ -73,6 +73,7 @@ class _Reader:
         done = 0
         for split, pieces in splits.items():
             for index, piece in enumerate(pieces):
+                file.check_record(len(memoryview(piece)), f"/{split}/{index}")
                 raw = bytes(piece)
                 done += len(raw)
                 at = input_file.record_location(index, f"/{split}/{index}", len(raw), split=split)

@@ -14,6 +14,8 @@ from rich.text import Text
 
 from talkhouse.visible import visible
 
+from ingest.limits import described
+
 
 class Printer(Console):
     """Prints what it is given as text safely for a terminal, and a reader who leaves is not an error.
@@ -68,6 +70,16 @@ MaxMemory = Annotated[
         metavar="SIZE",
         help="How much memory DuckDB may take while it builds: a size such as 2GB, or a share of the machine's memory. "
         "What does not fit is written to the disk; what reading the files takes comes on top.",
+    ),
+]
+InputLimit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input-limit",
+        metavar="NAME=VALUE",
+        help=f"Read more of the files than corpora have; only for files that you trust (may be repeated). "
+        f"Defaults: {described()}.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON for programs.")]

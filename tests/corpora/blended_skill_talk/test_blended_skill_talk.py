@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import talkhouse
 from ingest.corpora.blended_skill_talk import CORPUS
+from ingest.corpora.blended_skill_talk.persona_lists import _parse_topic
+from ingest.decode import BadRecord
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
@@ -376,3 +378,8 @@ def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con:
 def test_escapes_that_run_into_each_other(text: str, con: duckdb.DuckDBPyConnection) -> None:
     found = con.execute("select blended_skill_talk.round_trip(?)", [text]).fetchall()
     assert found == [(round_tripped(text),)]
+
+
+def test_a_line_of_topics_is_not_parsed_where_it_is_far_too_long() -> None:
+    with pytest.raises(BadRecord, match="BS-09: 1,000,006 characters in a line"):
+        _parse_topic(f"a: ['{'x' * 10**6}']"[: 10**6 + 4] + "']", is_open=False)

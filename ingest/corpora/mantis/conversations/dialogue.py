@@ -79,6 +79,7 @@ _ZERO = b"0.0"
 
 def _json(raw: bytes) -> dict[str, Any]:
     """Decode a dialogue of the right shape; a float is the bytes of its literal, and so is NaN."""
+    decode.check_depth(raw)
     numeric = raw.replace(NAN, _ZERO)
     try:
         decode.decoder(Any).decode(numeric)

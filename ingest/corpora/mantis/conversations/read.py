@@ -35,7 +35,7 @@ def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outco
         return
     build.index.begin(role.split or "")
     done = 0
-    for members, plain in _decoded(_members(pieces)):
+    for members, plain in _decoded(_members(file, pieces)):
         done += sum(len(member.raw) for member in members)
         buffer.release(done)
         yield from Batch(build, file, role).read(members, plain)
@@ -62,11 +62,12 @@ def _pieces(text: memoryview) -> list[tuple[str, Raw]]:
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
 
 
-def _members(pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
+def _members(file: SourceFile, pieces: list[tuple[str, Raw]]) -> Iterator[list[Member]]:
     """Copy dialogues out of a file, a batch at a time."""
     repeated = _repeated([key for key, _ in pieces])
     batch, size = list[Member](), 0
     for position, (key, raw) in enumerate(pieces):
+        file.check_record(len(memoryview(raw)), pointer(key))
         batch.append(Member(position, key, bytes(raw), repeated.get(position)))
         size += len(batch[-1].raw)
         if size >= _TOGETHER:

@@ -81,6 +81,7 @@ class _Table:
 
     def record(self, number: int, row: _Line) -> Loaded | Rejected:
         """Turn one row into its record, or reject it."""
+        self._file.check_record(len(row.text), f"/{number}")
         raw = row.text.encode()
         key, _, _, split = row.cells if len(row.cells) == len(HEADER) else [""] * len(HEADER)
         known_split = split if split in SPLITS else None

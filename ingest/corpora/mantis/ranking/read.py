@@ -16,6 +16,9 @@ from ingest.texts import Texts
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""
 
+_RUN = 100
+"""Bytes that a key and the number of its rows take in memory."""
+
 _PEEKED = 3
 """Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
 
@@ -48,8 +51,8 @@ class Ranking:
         yield from self._rows.taken(self._tsv)
         yield FileEnvelope(self._tsv, self._lines.envelope(), count)
         if self._keys:
-            if surplus := list(keys):
-                yield self._rejected_keys(self._keys, surplus, self._keys.count - len(surplus), count)
+            if (surplus := next(keys, None)) is not None:
+                yield self._surplus(self._keys, chain([surplus], keys), count)
             yield FileEnvelope(self._keys.file, self._keys.envelope())
 
     def _sized(self, first: list[RawBlock]) -> Iterator[ReaderFinding]:
@@ -120,6 +123,8 @@ class Ranking:
         detail = f"rows {raw.line + 1:,} to {raw.line + len(raw):,}: {problem.detail}"
         if position := int(problem.pointer.removeprefix("/") or 0):
             detail += f", in row {raw.line + position + 1:,}"
+        if place := raw.open_quote():
+            detail += f"; the quote that opens at {place} is not closed"
         yield Rejected(self._location(raw, None, index), problem.rule, detail, rows)
         if self._keys and keys:
             yield self._rejected_keys(self._keys, keys, raw.line, index)
@@ -127,6 +132,19 @@ class Ranking:
     def _rejected_keys(self, lines: Lines, keys: list[bytes], line: int, index: int) -> Rejected:
         """Reject lines of the lookup file whose rows are rejected or not there."""
         raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
+        return self._unused_keys(lines, raw, line, index)
+
+    def _surplus(self, lines: Lines, keys: Iterator[bytes], index: int) -> Rejected:
+        """Reject the lines of the lookup file that are left at the end: one record, as large as one may be."""
+        raw, count = bytearray(), 0
+        for key in keys:
+            raw += key + b"\n"
+            count += 1
+            lines.file.check_record(len(raw))
+        text = lines.joined([bytes(raw[:-1])], is_last=True)
+        return self._unused_keys(lines, text, lines.count - count, index)
+
+    def _unused_keys(self, lines: Lines, raw: bytes, line: int, index: int) -> Rejected:
         location = SourceLocation(lines.file, f"/{line}", f"{self._role.subset}_lookup", None, self._split, index)
         return Rejected(location, "MA-06", "the keys of rows that are rejected or not there", raw)
 
@@ -135,8 +153,12 @@ def lone_lookup(file: SourceFile, role: Role) -> Iterator[Outcome]:
     """Read the keys of a lookup file without its TSV: each key with the number of its rows, run by run."""
     lines, (subset, split) = Lines(file), role
     location = SourceLocation(file, "", subset, None, split, 0, size=file.size)
+    runs, held = list[list[object]](), 0
     try:
-        runs = [[key.decode(), len(list(group))] for key, group in groupby(lines)]
+        for key, group in groupby(lines):
+            runs.append([key.decode(), sum(1 for _ in group)])
+            held += len(key) + _RUN
+            file.check_record(held)
     except UnicodeDecodeError as bad:
         yield Rejected(location, "TH-02", f"not UTF-8: {bad.reason} at byte {bad.start} of a line", file.read())
         return

@@ -4,14 +4,16 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
+from typing import NoReturn
 
 from ingest.sources import SourceFile
 
 _LARGEST = 1_000
 """Rows after which a block ends in any case; a published one has 51 at most."""
 
-_OPEN = re.compile(rb'(?:\A|\t)"[^"]*(?:""[^"]*)*\Z')
-_QUOTE, _NEWLINE = b'"\n'
+_QUOTES = re.compile(rb'"+')
+_QUOTE, _NEWLINE, _TAB = b'"\n\t'
 _WRONG = b"0\t"
 _RIGHT = (b"1\t", b'"1"\t')
 _LABELS = (_WRONG, b'"0"\t', *_RIGHT)
@@ -30,17 +32,24 @@ class Lines:
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield every line without its newline; a carriage return before it stays."""
-        rest = b""
+        rest, size = list[bytes](), 0
         for piece in self.file.chunks():
-            *lines, rest = (rest + piece).split(b"\n")
-            if not self.count and lines:
+            first, *lines = piece.split(b"\n")
+            rest.append(first)
+            size += len(first)
+            self.file.check_record(size, f"/{self.count}")
+            if not lines:
+                continue
+            lines.insert(0, b"".join(rest))
+            rest, size = [lines.pop()], len(lines[-1])
+            if not self.count:
                 self.carriage = b"\r" if lines[0].endswith(b"\r") else b""
             self.count += len(lines)
             yield from lines
-        if rest:
+        if last := b"".join(rest):
             self.lacks_final_newline = True
             self.count += 1
-            yield rest + self.carriage
+            yield last + self.carriage
 
     def joined(self, lines: list[bytes], *, is_last: bool) -> bytes:
         """Return lines as they stand in the file; ``is_last``: they are its last ones."""
@@ -69,12 +78,24 @@ class RawBlock:
     """The hashes of these tails, where all rows begin alike."""
     size: int
     """Bytes of the rows, line ends included."""
+    file_line: int = 0
+    """0-based number of the first line in the file, where a row may be several lines."""
     is_last: bool = False
 
     @property
     def rows(self) -> list[bytes]:
         """All rows, whole."""
         return [self.head, *(self.begin + tail for tail in self.tails)]
+
+    def open_quote(self) -> str | None:
+        """Say where the quote stands that opens the first cell that is not closed; None where all are."""
+        before = 0
+        for row in self.rows:
+            at = _open_quote(row, 0, len(row), is_row=True)
+            if at is not None:
+                return _place(row, at, self.file_line + before)
+            before += row.count(b"\n") + 1
+        return None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -93,15 +114,18 @@ class _Buffer:
         """Whether the file has nothing more."""
 
     def grow(self, position: int) -> None:
-        """Drop what is before a position, and take in more."""
-        lines, text, piece = self._lines, self.text, next(self._pieces, None)
-        if piece is None:
-            self.is_all = True
-            lines.lacks_final_newline = len(text) > self.whole
-            piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
+        """Drop what is before a position, and take in more than is left: no byte is looked at again and again."""
+        lines, text = self._lines, self.text
         is_first = not self.whole and not lines.count
         del text[:position]
-        text += piece
+        enough = min(2 * len(text), lines.file.limits.record)
+        while len(text) <= enough and not self.is_all:
+            piece = next(self._pieces, None)
+            if piece is None:
+                self.is_all = True
+                lines.lacks_final_newline = bool(text) and not text.endswith(b"\n")
+                piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
+            text += piece
         self.whole = text.rfind(_NEWLINE) + 1
         if is_first and self.whole and text[: text.find(_NEWLINE)].endswith(b"\r"):
             lines.carriage = b"\r"
@@ -117,11 +141,15 @@ def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
     while position < buffer.whole or not buffer.is_all:
         block = _like_rows(buffer, position, first, known) or _any_rows(buffer, position, first)
         end = position + block.size
-        if end == buffer.whole and not buffer.is_all:
-            buffer.grow(position)  # the block may go on
+        may_go_on = end == buffer.whole and not buffer.is_all
+        if (len(buffer.text) - position if may_go_on else block.size) > lines.file.limits.record:
+            _refuse(lines, buffer, position, first)
+        if may_go_on:
+            buffer.grow(position)
             position = 0
             continue
         block.is_last = end == buffer.whole
+        block.file_line = lines.count
         # Rows that begin alike are a line each; of others, a cell may go over several.
         lines.count += len(block) if block.begin else buffer.text.count(_NEWLINE, position, end)
         position, first = end, first + len(block)
@@ -138,6 +166,8 @@ def _like_rows(buffer: _Buffer, begun: int, first: int, known: Container[bytes])
     begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes | bytearray]()
     size, position = len(begin), end + 1
     while text.startswith(begin, position, whole):
+        if len(tails) >= _LARGEST:
+            return None
         end = text.find(_NEWLINE, position + size)
         tails.append(text[position + size : end])
         position = end + 1
@@ -155,15 +185,54 @@ def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:
 
     A line that begins with no label is the rest of a cell in quotes where such a cell is open, else a row of its own.
     """
-    rows: list[bytes] = []
-    text, position = buffer.text, begun
+    starts: list[int] = []
+    text, position, opened = buffer.text, begun, None
     while (end := text.find(_NEWLINE, position)) >= 0:
-        line = bytes(text[position:end])
-        if rows and not line.startswith(_LABELS) and _OPEN.search(rows[-1]):
-            rows[-1] += b"\n" + line
-        elif rows and (line.startswith(_RIGHT) or len(rows) >= _LARGEST):
+        is_row = opened is None or text.startswith(_LABELS, position)
+        if is_row and starts and (text.startswith(_RIGHT, position) or len(starts) >= _LARGEST):
             break
-        else:
-            rows.append(line)
+        if is_row:
+            starts.append(position)
+            opened = None
+        opened = _open_quote(text, position, end, is_row=is_row, opened=opened)
         position = end + 1
+    rows = [bytes(text[start : end - 1]) for start, end in pairwise([*starts, position])]
     return RawBlock(first, rows[0] if rows else b"", b"", [*rows[1:]], [], position - begun)
+
+
+def _open_quote(
+    text: bytes | bytearray, start: int, end: int, *, is_row: bool, opened: int | None = None
+) -> int | None:
+    """Return where the quote stands that opens a cell which a line does not close; None where no cell is open.
+
+    A quote opens a cell at its begin; all quotes that follow in an open cell stand in pairs. So the last odd run of
+    quotes decides; without one, what was ``opened`` before the line is open still. ``is_row``: a row begins here.
+    """
+    if text.find(_QUOTE, start, end) < 0:
+        return opened
+    for quotes in _QUOTES.finditer(text, start, end):
+        if (quotes.end() - quotes.start()) % 2:
+            at = quotes.start()
+            is_begin = is_row if at == start else text[at - 1] == _TAB
+            opened = at if is_begin else None
+    return opened
+
+
+def _place(text: bytes | bytearray, at: int, line: int) -> str:
+    """Name a place in a text, which begins in a line (from 0) of the file."""
+    before = bytes(text[text.rfind(_NEWLINE, 0, at) + 1 : at]).decode(errors="replace")
+    return f"line {line + 1 + text.count(_NEWLINE, 0, at):,}, column {len(before) + 1:,}"
+
+
+def _refuse(lines: Lines, buffer: _Buffer, position: int, first: int) -> NoReturn:
+    """Raise SourceError that a block has too many bytes, and where a quote is open in it."""
+    text = buffer.text[position:]
+    found, opened, start = f"{len(text):,} bytes from line {lines.count + 1:,} on", None, 0
+    while start < len(text):
+        end = text.find(_NEWLINE, start) % (len(text) + 1)
+        is_row = opened is None or text.startswith(_LABELS, start)
+        opened = _open_quote(text, start, end, is_row=is_row, opened=None if is_row else opened)
+        start = end + 1
+    if opened is not None:
+        found += f"; the quote that opens at {_place(text, opened, lines.count)} is not closed"
+    lines.file.refuse_record(len(text), f"/{first}", found)

@@ -1,0 +1,99 @@
+"""How much of a file is read: limits far above what corpora have, so that no file takes all memory or time."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+from schema.errors import SourceError, UsageError
+
+MB, GB = 1_000_000, 1_000_000_000
+
+OPTION = "--input-limit"
+
+DEPTH = 100
+"""Levels of brackets in a record; one with more goes to the quarantine, and nothing is to raise. Corpora have 7."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a user may raise (``--input-limit NAME=VALUE``); each is several times the largest of any corpus."""
+
+    record: int = 64 * MB
+    """Bytes of one record. The largest is MPChat's file of image addresses, 17 MB; a dialogue or a block of a ranking
+    has at most 2 MB."""
+    file: int = 2 * GB
+    """Bytes of a file that is held in memory, unpacked: all but the rankings of MANtIS. The largest has 0.5 GB."""
+    archive: int = 64 * GB
+    """Bytes of all files of an archive, unpacked. All rankings of MANtIS together have 24 GB."""
+    ratio: int = 250
+    """Unpacked bytes for each byte of an archive that unpacks to more than a record may have. DBDC3 has 38."""
+    members: int = 100_000
+    """Files and folders of an archive or a folder. DBDC3.zip has 600."""
+    path: int = 1_000
+    """Bytes of a path inside the data folder, with the path inside an archive. The longest has about 100."""
+
+    def check(self, name: str, amount: int, where: object, found: str = "") -> None:
+        """Raise SourceError, which says how to raise the limit, where there is more of something than its limit."""
+        if amount > getattr(self, name):
+            raise self.exceeded(name, amount, where, found)
+
+    def exceeded(self, name: str, amount: int, where: object, found: str = "") -> SourceError:
+        """Say that there is more of something than its limit."""
+        limit = getattr(self, name)
+        return SourceError(
+            f"too much to read: {_MEANINGS[name]}",
+            where=where,
+            expected=f"at most {limit:,} (the input limit '{name}')",
+            found=found or f"{amount:,}",
+            next_step=f"remove the file; or, if you trust it, raise the limit: {OPTION} {name}={_enough(name, amount)}",
+        )
+
+
+DEFAULT = Limits()
+
+_MEANINGS = {
+    "record": "bytes of one record",
+    "file": "bytes of one file, unpacked",
+    "archive": "bytes of all files of an archive, unpacked",
+    "ratio": "unpacked bytes for each byte of an archive",
+    "members": "files and folders of an archive or a folder",
+    "path": "bytes of a path",
+}
+_SIZES = ("record", "file", "archive")
+_UNITS = {"": 1, "KB": 10**3, "MB": MB, "GB": GB, "TB": 10**12}
+_VALUE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]B|)", re.IGNORECASE)
+
+
+def described() -> str:
+    """Name all limits with their defaults, for help."""
+    defaults = (f"{field.name}={_shown(field.name, getattr(DEFAULT, field.name))}" for field in fields(Limits))
+    return ", ".join(defaults)
+
+
+def parse(texts: Iterable[str]) -> Limits:
+    """Read limits as a user writes them, ``record=200MB``; raises UsageError."""
+    limits = DEFAULT
+    for text in texts:
+        name, _, value = text.partition("=")
+        found = _VALUE.fullmatch(value.strip())
+        amount = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+        if name not in _MEANINGS or amount < 1 or (found and found[2] and name not in _SIZES):
+            raise UsageError(
+                f"{OPTION} is not a limit and its value",
+                expected=f"one of these, with another value: {described()}",
+                found=f"'{text}'",
+            )
+        limits = replace(limits, **{name: amount})
+    return limits
+
+
+def _enough(name: str, amount: int) -> str:
+    """Write a value that is enough for an amount."""
+    return _shown(name, -(-amount // MB) * MB if name in _SIZES else amount)
+
+
+def _shown(name: str, amount: int) -> str:
+    """Write a limit as a user would."""
+    if name not in _SIZES:
+        return str(amount)
+    return f"{amount // GB}GB" if amount % GB == 0 else f"{amount // MB}MB"
