@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from schema.errors import UsageError
-from talkhouse.cli.terminal.console import Database, quiet_end
+from talkhouse.cli.terminal.console import Database
 from talkhouse.query.formats import QueryFormat
 from talkhouse.settings import database
 
@@ -71,7 +71,7 @@ def command(
 
     text = sys.stdin.read() if query == "-" else query
     path = database(db)
-    with quiet_end(), talkhouse.open(path) as con:
+    with talkhouse.open(path) as con:
         _check_output(output, path)
         sandbox.configure(con, sandboxed=not unsafe)
         with interrupt.stoppable(con, timeout) as stop:

@@ -12,7 +12,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, Json, quiet_end
+from talkhouse.cli.terminal.console import Database, Json
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put, visible
 from talkhouse.settings import database
@@ -76,17 +76,16 @@ def command(
     from talkhouse import interrupt
     from talkhouse.restore.verify import FINE
 
-    with quiet_end():
-        with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
-            verdicts = _verdicts(con, data, corpus or [], bar)
-            stop.check()
-        if as_json:
-            print(json.dumps([asdict(one) for one in verdicts], indent=2, ensure_ascii=False))
-        else:
-            for verdict in verdicts:
-                _put(verdict)
-            _put_summary(verdicts)
-        sys.stdout.flush()
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+        verdicts = _verdicts(con, data, corpus or [], bar)
+        stop.check()
+    if as_json:
+        print(json.dumps([asdict(one) for one in verdicts], indent=2, ensure_ascii=False))
+    else:
+        for verdict in verdicts:
+            _put(verdict)
+        _put_summary(verdicts)
+    sys.stdout.flush()
     if any(verdict.status not in FINE for verdict in verdicts):
         raise typer.Exit(1)
 

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Self
 
+import typer
 from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -91,6 +92,7 @@ class BuildProgress:
         self._bar.__exit__()
         if kind is KeyboardInterrupt:
             errors.print("interrupted; the published warehouse is unchanged")
+            raise typer.Exit(130) from None
 
     def waiting(self, holder: str) -> None:
         """Print that another build is running."""

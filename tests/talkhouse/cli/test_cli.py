@@ -252,12 +252,12 @@ def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
 def test_an_interrupt_that_nobody_can_catch_is_not_reported(raised: str, is_reported: bool) -> None:
     script = f"""
 import sys
-from talkhouse import cli
+from talkhouse.cli import commands, main
 class Closing:
     def __del__(self):
         raise {raised}
-cli.app = Closing
-cli.main()
+commands.app = Closing
+main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (raised in done.stderr) == is_reported
