@@ -43,12 +43,9 @@ def atomic_file(output: Path) -> Iterator[Path]:
             # /dev/null or a named pipe: nothing can replace it.
             yield target
             return
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            yield part
-            move_into_place(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        with private_folder(output) as folder:
+            yield folder / target.name
+            move_into_place(folder / target.name, target)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.markup import escape
 from schema.errors import TalkhouseError
 from talkhouse import ctrl_c
 from talkhouse.cli.terminal.console import errors, quiet_end
-from talkhouse.settings import version
+from talkhouse.settings import database, version
 
 _COMMANDS = (
     *("build", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
@@ -42,7 +42,10 @@ def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         with ctrl_c.raises(), quiet_end():
-            command(*arguments, **options)
+            from schema import warehouse
+
+            with warehouse.explain_damage(database(options.get("db"))):
+                command(*arguments, **options)
 
     return run
 
