@@ -12,6 +12,7 @@ import duckdb
 from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed, UsageError
+from talkhouse import ctrl_c
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -66,7 +67,7 @@ def private_folder(output: Path) -> Iterator[Path]:
             try:
                 yield folder
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
 
 
 def private_folder_path(output: Path) -> Path:
@@ -100,7 +101,7 @@ def atomic_folder(output: Path) -> Iterator[Path]:
                 yield private
                 _move_content(private, target)
             finally:
-                shutil.rmtree(private, ignore_errors=True)
+                remove_folder(private)
 
 
 def _check_folder(output: Path, target: Path) -> None:
@@ -163,6 +164,12 @@ def output_errors(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
         if error.errno in _FULL:
             raise OutputFailed(messages.full, where=output, found=reason, next_step=messages.next_step) from error
         raise UsageError(messages.other, where=output, found=reason) from error
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a private folder at the end; Ctrl-C, perhaps the second one, does not leave half of it."""
+    with ctrl_c.ignored():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sync(path: Path) -> None:

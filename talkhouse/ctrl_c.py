@@ -7,8 +7,10 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import current_thread, main_thread
+from threading import Event, current_thread, main_thread
 from types import FrameType
+
+_came = Event()
 
 _Handler = Callable[[int, FrameType | None], object] | int | None
 
@@ -22,9 +24,23 @@ def ends_at_once() -> Iterator[None]:
 
 @contextmanager
 def raises() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt, so that what has begun is ended cleanly."""
-    with _handled_by(signal.default_int_handler):
-        yield
+    """Let Ctrl-C raise KeyboardInterrupt, so that what has begun is ended cleanly.
+
+    DuckDB makes a RuntimeError of it, and a module that is imported perhaps an ImportError: these are turned back.
+    """
+    _came.clear()
+    try:
+        with _handled_by(_raise):
+            yield
+    except Exception:
+        if came():
+            raise KeyboardInterrupt from None
+        raise
+
+
+def came() -> bool:
+    """Tell whether Ctrl-C has raised KeyboardInterrupt: what is raised after that is its consequence."""
+    return _came.is_set()
 
 
 @contextmanager
@@ -46,6 +62,11 @@ def _handled_by(handler: _Handler) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+def _raise(*_: object) -> None:
+    _came.set()
+    raise KeyboardInterrupt
 
 
 def _end(*_: object) -> None:

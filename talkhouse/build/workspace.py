@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 import migrations
 from schema import warehouse
 from schema.errors import BuildFailed, UsageError, WarehouseLocked
+from talkhouse.atomic_output import remove_folder
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
             yield workspace
         finally:
             if lock.is_locked:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
                 # Removed while it is held: a waiter that gets the lock of a removed file tries again.
                 Path(lock.lock_file).unlink(missing_ok=True)
                 lock.release()

@@ -41,7 +41,7 @@ def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        with ctrl_c.raises(), quiet_end():
+        with quiet_end(), ctrl_c.raises():
             from schema import warehouse
 
             with warehouse.explain_damage(database(options.get("db"))):

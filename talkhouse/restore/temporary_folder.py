@@ -1,7 +1,6 @@
 """A private folder for files that nobody keeps."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed
+from talkhouse.atomic_output import remove_folder
 
 _PREFIX = "talkhouse-"
 
@@ -60,7 +60,7 @@ def _clear(parent: Path) -> None:
 
 
 def _delete(folder: Path, lock: FileLock) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(folder)
     # Removed while it is held: who waits for the lock of a removed file tries again.
     Path(lock.lock_file).unlink(missing_ok=True)
     lock.release()
