@@ -121,6 +121,19 @@ class Trace:
             stream.write(f"{line}\n")
 
 
+@dataclass(frozen=True)
+class Both:
+    """Two things to do in a new process, one after the other."""
+
+    first: Callable[[], object]
+    second: Callable[[], object]
+
+    def __call__(self) -> None:
+        """Do both."""
+        self.first()
+        self.second()
+
+
 def hit(trace: Path) -> str | None:
     """Tell in which phase the signal was sent; None where the process ended before."""
     lines = trace.read_text().splitlines()
@@ -142,3 +155,9 @@ def instants(trace: Path, number: int) -> list[Instant]:
     rounds = -(-number // len(found))
     some = [Instant(one.phase, one.nth, one.seconds * turn / rounds) for turn in range(rounds) for one in found]
     return some[:number]
+
+
+def last(trace: Path) -> str:
+    """Tell which phase was reached last but for the end, in which what is left is cleared."""
+    phases = [line.split("\t")[0] for line in trace.read_text().splitlines()]
+    return next(phase for phase in reversed(phases) if phase != "clear")

@@ -19,7 +19,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from tests.commands import nothing, run
-from tests.phases import Trace, hit, instants
+from tests.phases import Both, Trace, hit, instants
 from tests.talkhouse.build.test_run import CORPUS, contents
 from tests.talkhouse.restore.test_write_back import declare
 
@@ -41,19 +41,6 @@ class Case:
     interrupted: str = "interrupted"
     """The line that is printed at Ctrl-C."""
     hits: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True)
-class Both:
-    """Two things to do in a new process, one after the other."""
-
-    first: Callable[[], object]
-    second: Callable[[], object]
-
-    def __call__(self) -> None:
-        """Do both."""
-        self.first()
-        self.second()
 
 
 def started(
