@@ -135,7 +135,6 @@ class _Job:
 # What DuckDB raises when it can't write or has no room, depending on the moment.
 _FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
 
-
 _MAKE_ROOM = "make room on the disk of this folder if it is full, and build again"
 _NEXT_STEPS = {
     "Too many open files": "allow more open files, for instance with: ulimit -n 1024",
