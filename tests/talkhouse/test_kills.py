@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
@@ -201,9 +202,9 @@ def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path],
     case, trace = make(folder), folder / "trace"
     case.reset()
     assert started(folder, case.arguments, Both(case.before, Trace(case.phases, trace))).returncode == 0
-    signals = random.Random(7)  # noqa: S311 - the same signals every time
-    for instant in instants(trace, number):
-        sent = signals.choice(SIGNALS)
+    signals = list(islice(cycle(SIGNALS), number))
+    random.Random(7).shuffle(signals)  # noqa: S311 - the same order every time
+    for instant, sent in zip(instants(trace, number), signals, strict=True):
         case.reset()
         done = started(folder, case.arguments, Both(case.before, Trace(case.phases, trace, sent, instant)))
         phase = hit(trace)
