@@ -59,6 +59,9 @@ PHASES = {
 }
 """Phase -> the function that begins it."""
 
+_START = "typer.main:Typer.__call__"
+"""What is reached when all is imported that every command needs."""
+
 _SENT = "sent"
 
 
@@ -85,9 +88,8 @@ class Trace:
         os.setpgid(0, 0)
         self.file.unlink(missing_ok=True)
         seen: dict[str, int] = {}
-        for phase, where in PHASES[self.command].items():
+        for phase, where in {"start": _START, **PHASES[self.command]}.items():
             self._hook(phase, where, seen)
-        self._reach("start", seen)
 
     def _hook(self, phase: str, where: str, seen: dict[str, int]) -> None:
         module, _, path = where.partition(":")
