@@ -1,7 +1,7 @@
 """The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -56,6 +56,31 @@ class DiskFile:
         """Hash the bytes on disk."""
         with self.location.open("rb") as stream:
             return file_digest(stream, "sha256").hexdigest()
+
+
+def check_unchanged(files: Iterable[DiskFile]) -> None:
+    """Raise SourceError where a file is no longer what it was when it was listed."""
+    for file in files:
+        try:
+            now = _stat(file.location, file.stat.path)
+        except OSError as error:
+            raise _changed(file, str(error)) from error
+        if now != file.stat:
+            raise _changed(file, _described(now))
+
+
+def _changed(file: DiskFile, found: str) -> SourceError:
+    return SourceError(
+        "the file changed while it was read",
+        where=file.location,
+        expected=_described(file.stat),
+        found=found,
+        next_step="wait until nothing writes to it any more, and start again",
+    )
+
+
+def _described(stat: Stat) -> str:
+    return f"{stat.size:,} bytes, last changed at {stat.modified_at} UTC, inode {stat.inode}"
 
 
 def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT) -> list[DiskFile]:
@@ -125,8 +150,12 @@ def _disk_file(path: Path, root: Path, prefix: str, limits: Limits) -> DiskFile:
     inner = path.relative_to(root).as_posix()
     if not path.is_file():
         raise SourceError("neither a file nor a folder", where=path, next_step="remove it, or fix the link")
-    info = path.stat()
     full = prefix if inner == "." else f"{prefix}/{inner}"
     check_spelling(full, path)
     limits.check("path", len(full.encode()), path)
-    return DiskFile(path, Stat(full, info.st_size, info.st_mtime_ns, info.st_ino), limits)
+    return DiskFile(path, _stat(path, full), limits)
+
+
+def _stat(path: Path, name: str) -> Stat:
+    info = path.stat()
+    return Stat(name, info.st_size, info.st_mtime_ns, info.st_ino)

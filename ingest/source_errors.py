@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EMFILE
 from pathlib import Path
 
 from ingest.archives import is_archive
@@ -26,6 +27,7 @@ _DAMAGED = (
     IndexError,
 )
 """What the standard library raises for a damaged archive, depending on the bytes."""
+_DISK = "copy the file from where it came from, and check the disk"
 
 
 @contextmanager
@@ -51,7 +53,8 @@ def readable(path: Path, size: int) -> Iterator[None]:
             next_step="download it again, or unpack it by hand to see what is wrong",
         ) from error
     except OSError as error:
-        raise SourceError("the file can't be read", where=path, found=str(error)) from error
+        next_step = "allow more open files (ulimit -n 4096), or unpack archives" if error.errno == EMFILE else _DISK
+        raise SourceError("the file can't be read", where=path, found=str(error), next_step=next_step) from error
 
 
 def forbidden(path: Path) -> SourceError:

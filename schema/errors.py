@@ -57,6 +57,10 @@ class NotAWarehouse(UsageError):
     """The file is not a DuckDB database, or is one that Talkhouse did not make."""
 
 
+class WarehouseDamaged(TalkhouseError):
+    """A part of the file is not what DuckDB wrote there."""
+
+
 class SchemaMismatch(TalkhouseError):
     """The file has another schema revision than this Talkhouse."""
 

@@ -1,11 +1,20 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
-from schema.errors import BadName, NotAWarehouse, OpenedOtherwise, SchemaMismatch, WarehouseLocked, WarehouseMissing
+from schema.errors import (
+    BadName,
+    NotAWarehouse,
+    OpenedOtherwise,
+    SchemaMismatch,
+    WarehouseDamaged,
+    WarehouseLocked,
+    WarehouseMissing,
+)
 from schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
@@ -69,7 +78,7 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
     """Open a file read-only; messages name ``shown`` where the file is known under another name.
 
     Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
-    settings) or NotAWarehouse (not a DuckDB file, or unreadable).
+    settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
     if not path.exists():
@@ -84,9 +93,10 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
         )
     check_name(shown)
     try:
-        return duckdb.connect(path, read_only=True)
+        with explain_damage(shown):
+            return duckdb.connect(path, read_only=True)
     except duckdb.Error as error:
-        if "lock" in str(error):
+        if "Could not set lock" in str(error):
             raise WarehouseLocked(
                 "another process holds the file open for writing",
                 where=shown,
@@ -110,6 +120,27 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
         ) from error
     except OSError as error:
         raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
+
+
+_DAMAGE = ("Corrupt database file", "Could not read enough bytes", "Failed to load metadata pointer")
+"""What DuckDB says where a block has another checksum, or is missing."""
+
+
+@contextmanager
+def explain_damage(path: Path) -> Iterator[None]:
+    """Turn what DuckDB raises where a file is damaged into WarehouseDamaged."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if not any(words in str(error) for words in _DAMAGE):
+            raise
+        raise WarehouseDamaged(
+            "the warehouse is damaged, and was left as it is",
+            where=path,
+            expected="a file whose blocks have the checksums that they were written with",
+            found=str(error).splitlines()[0],
+            next_step="take a copy from before, or move the file away and build again from the publisher's files",
+        ) from error
 
 
 def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:

@@ -1,15 +1,16 @@
 """Talkhouse: a SQL warehouse of dialogue corpora. In Python: ``talkhouse.open()`` returns a read-only connection."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 __all__ = ["open"]
 
 
-def open(path: str | Path | None = None) -> "duckdb.DuckDBPyConnection":  # noqa: A001 - read as talkhouse.open
+def open(path: "str | Path | None" = None) -> "duckdb.DuckDBPyConnection":  # noqa: A001 - read as talkhouse.open
     """Open a warehouse read-only; without a path ``$TALKHOUSE_DB``, then ``talkhouse.duckdb``.
 
     Raises a ``schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer, open

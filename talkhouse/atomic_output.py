@@ -12,6 +12,7 @@ import duckdb
 from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed, UsageError
+from talkhouse import ctrl_c
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -43,22 +44,9 @@ def atomic_file(output: Path) -> Iterator[Path]:
             # /dev/null or a named pipe: nothing can replace it.
             yield target
             return
-        part = _part(target, os.getpid())
-        try:
-            yield part
-            move_into_place(part, target)
-        finally:
-            part.unlink(missing_ok=True)
-
-
-def discard_part(output: Path, pid: int) -> None:
-    """Remove what a process that was killed left beside a file that it wrote by ``atomic_file``."""
-    with suppress(OSError):
-        _part(_target(output), pid).unlink()
-
-
-def _part(target: Path, pid: int) -> Path:
-    return target.with_name(f".{target.name}.{pid}.part")
+        with private_folder(output) as folder:
+            yield folder / target.name
+            move_into_place(folder / target.name, target)
 
 
 @contextmanager
@@ -79,7 +67,13 @@ def private_folder(output: Path) -> Iterator[Path]:
             try:
                 yield folder
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(folder)
+
+
+def clear_private_folder(output: Path) -> None:
+    """Remove what a process that was killed left beside a file, unless another process is writing it."""
+    with suppress(UsageError, OutputFailed), private_folder(output):
+        pass
 
 
 def private_folder_path(output: Path) -> Path:
@@ -113,7 +107,7 @@ def atomic_folder(output: Path) -> Iterator[Path]:
                 yield private
                 _move_content(private, target)
             finally:
-                shutil.rmtree(private, ignore_errors=True)
+                remove_folder(private)
 
 
 def _check_folder(output: Path, target: Path) -> None:
@@ -176,6 +170,12 @@ def output_errors(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
         if error.errno in _FULL:
             raise OutputFailed(messages.full, where=output, found=reason, next_step=messages.next_step) from error
         raise UsageError(messages.other, where=output, found=reason) from error
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a private folder at the end; Ctrl-C, perhaps the second one, does not leave half of it."""
+    with ctrl_c.ignored():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sync(path: Path) -> None:

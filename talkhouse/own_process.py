@@ -22,11 +22,11 @@ _TICK = 0.2
 _INTERRUPTED = 130
 
 
-def run_apart(seconds: float | None, clean_up: Callable[[int], None]) -> Callable[[], None]:
+def run_apart(seconds: float | None, clean_up: Callable[[], None]) -> Callable[[], None]:
     """Continue in a new process; this one waits for it, and ends as it does.
 
     Returns in the new process only, with what it calls when its clock of ``seconds`` starts. ``clean_up`` is called
-    with its id after it was killed or has crashed. Where processes can't be forked, everything stays in this one.
+    after it was killed or has crashed. Where processes can't be forked, everything stays in this one.
     Raises SystemExit with the exit code of the new process, QueryFailed where it was killed or has crashed.
     """
     if not hasattr(os, "fork"):
@@ -50,7 +50,7 @@ def _end_with(line: socket.socket) -> None:
 class _Parent:
     """Waits for a process, passes Ctrl-C on to it, and kills it where it does not end in time."""
 
-    def __init__(self, pid: int, line: socket.socket, seconds: float | None, clean_up: Callable[[int], None]) -> None:
+    def __init__(self, pid: int, line: socket.socket, seconds: float | None, clean_up: Callable[[], None]) -> None:
         self._pid, self._line, self._seconds, self._clean_up = pid, line, seconds, clean_up
         self._end: float | None = None
         self._is_interrupted = self._is_killed = False
@@ -65,7 +65,7 @@ class _Parent:
         _, status = os.waitpid(self._pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code < 0:
-            self._clean_up(self._pid)
+            self._clean_up()
             return self._explain(-code)
         return code
 

@@ -22,23 +22,35 @@ _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_ut
 _processes.set_forkserver_preload(_OURS + _THEIRS)
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 def run(
-    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
+    *arguments: object,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    text: str = "",
+    before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command without a terminal."""
-    done = run_bytes(*arguments, cwd=cwd, env=env, text=text)
+    """Run a command without a terminal; ``before`` is called in its process, and must be known by its name there."""
+    done = run_bytes(*arguments, cwd=cwd, env=env, text=text, before=before)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def run_bytes(
-    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None, text: str = ""
+    *arguments: object,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    text: str = "",
+    before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[bytes]":
     """Run a command without a terminal, for output that may be any bytes."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         given.write(text.encode())
         given.seek(0)
         streams = [stream.fileno() for stream in (given, output, errors)]
-        process = _started(arguments, cwd, {"COLUMNS": "100", **(env or {})}, streams)
+        process = _started(arguments, cwd, {"COLUMNS": "100", **(env or {})}, streams, before)
         process.join()
         shown = [os.pread(stream, os.fstat(stream).st_size, 0) for stream in streams[1:]]
     assert process.exitcode is not None
@@ -79,14 +91,22 @@ def _received(stream: Any) -> int:
     return int(stream.detach())
 
 
-def _started(arguments: Sequence[object], cwd: Path | None, env: dict[str, str], streams: list[int]) -> BaseProcess:
+def _started(
+    arguments: Sequence[object],
+    cwd: Path | None,
+    env: dict[str, str],
+    streams: list[int],
+    before: Callable[[], object] = nothing,
+) -> BaseProcess:
     given = ([str(argument) for argument in arguments], cwd or Path.cwd(), {**os.environ, **env})
-    process = _processes.Process(target=_main, args=(*given, [_Stream(stream) for stream in streams]))
+    process = _processes.Process(target=_main, args=(*given, [_Stream(stream) for stream in streams], before))
     process.start()
     return process
 
 
-def _main(arguments: list[str], cwd: Path, environment: dict[str, str], streams: list[int]) -> None:
+def _main(
+    arguments: list[str], cwd: Path, environment: dict[str, str], streams: list[int], before: Callable[[], object]
+) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
@@ -97,6 +117,7 @@ def _main(arguments: list[str], cwd: Path, environment: dict[str, str], streams:
     sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
     sys.argv = ["talkhouse", *arguments]
+    before()
     from talkhouse.cli import main
 
     main()

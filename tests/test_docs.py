@@ -13,7 +13,7 @@ import pytest
 
 from ingest.registry import corpora, sample_of
 from queries.catalogue import catalogue
-from talkhouse.cli import app
+from talkhouse.cli.commands import app
 from tests.commands import run as start
 
 ROOT = Path(__file__).parent.parent

@@ -1,7 +1,7 @@
 """What a build copies from the previous warehouse, and what it records about itself."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -94,7 +94,12 @@ def copy_file_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[
 
 
 def record_load(
-    con: duckdb.DuckDBPyConnection, request: Request, catalogue: Catalogue, plan: Plan, started: datetime
+    con: duckdb.DuckDBPyConnection,
+    request: Request,
+    catalogue: Catalogue,
+    plan: Plan,
+    started: datetime,
+    finished: datetime,
 ) -> None:
     """Record the build itself."""
     outcome = {
@@ -107,7 +112,7 @@ def record_load(
         "insert into meta.loads select coalesce(max(load_id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ? from meta.loads",
         [
             started.replace(tzinfo=None),
-            datetime.now(UTC).replace(tzinfo=None),
+            finished.replace(tzinfo=None),
             version(),
             migrations.head(),
             catalogue.hash,

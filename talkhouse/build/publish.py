@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schema import warehouse
+from talkhouse import ctrl_c
 from talkhouse.atomic_output import sync
 from talkhouse.build.workspace import Workspace
 
@@ -18,6 +19,8 @@ def publish(workspace: Workspace) -> None:
         workspace.stage.chmod(0o444)
         if workspace.wal.exists():
             workspace.wal.rename(workspace.stale_wal)
+        # From here on Ctrl-C comes too late: it would be said that the published warehouse is unchanged.
+        workspace.at_end.enter_context(ctrl_c.ignored())
         workspace.stage.replace(workspace.published)
         sync(workspace.published.parent)
 

@@ -107,8 +107,8 @@ class _Job:
         begun = time.monotonic()
         warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
         with (
-            acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
             explain_failures(self.path, self.memory_limit),
+            acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
         ):
             published = read_published(workspace.old, shown=self.path)
             notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
@@ -139,12 +139,19 @@ class _Job:
 # What DuckDB raises when it can't write or has no room, depending on the moment.
 _FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
 
+_MAKE_ROOM = "make room on the disk of this folder if it is full, and build again"
+_NEXT_STEPS = {
+    "Too many open files": "allow more open files, for instance with: ulimit -n 1024",
+    "Permission denied": "allow writing to the folder of the warehouse, or name another file with --db FILE",
+}
+
 
 @contextmanager
 def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
     """Turn what went wrong outside of the input into one message: too little memory, or most often a full disk."""
     try:
-        yield
+        with warehouse.explain_damage(path):
+            yield
     except (*_FAILURES, OSError) as error:
         found = str(error).strip()
         if "Out of Memory" in found and "offload" not in found:  # what can't be offloaded has no room on the disk
@@ -159,5 +166,5 @@ def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
             "the build stopped; the published warehouse is unchanged",
             where=path,
             found=found,
-            next_step="make room on the disk of this folder if it is full, and build again",
+            next_step=next((step for words, step in _NEXT_STEPS.items() if words in found), _MAKE_ROOM),
         ) from error

@@ -1,13 +1,15 @@
 """Builds the new warehouse in the workspace: what is kept, what is read, examples, checks, and the record of it all."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import duckdb
 
 from ingest.corpus import Corpus
+from ingest.disk_files import check_unchanged
 from ingest.load import Connect, Load
 from queries.catalogue import Catalogue
 from queries.checks import checks
@@ -41,7 +43,7 @@ class Stage:
 
     def build(self, limit: QuarantineLimit) -> list[str]:
         """Make the staged file ready to be published; return the warnings for the user."""
-        started = datetime.now(UTC)
+        started, begun = datetime.now(UTC), time.monotonic()
         present = [self.known[name] for name in self.plan.present if name in self.known]
         loaded = [item.corpus for item in self.plan.load]
         with self._open() as con:
@@ -60,7 +62,9 @@ class Stage:
             warnings = record_findings(con, self.request, self.workspace)
             self._fill_examples(con)
             run_checks(con, checks(self.catalogue, self.plan.present))
-            record_load(con, self.request, self.catalogue, self.plan, started)
+            # Not the clock again: it may have been set back.
+            finished = started + timedelta(seconds=time.monotonic() - begun)
+            record_load(con, self.request, self.catalogue, self.plan, started, finished)
             con.execute("checkpoint")
         return warnings
 
@@ -80,8 +84,12 @@ class Stage:
 
     def _load(self, connect: Connect, item: Input) -> None:
         """Load one corpus."""
-        self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
-        Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
+        try:
+            self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
+            Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
+        finally:
+            # What was read of a file that changed meanwhile may be half of one version and half of another.
+            check_unchanged(item.files)
         self.progress.finish(item.corpus)
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:

@@ -92,9 +92,13 @@ def _keep(path: Path, kept: Path) -> None:
     """Copy a new template to the cache folder, written beside and renamed, and remove the oldest there."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     copy = kept.with_name(f"{kept.name}.{os.getpid()}")
-    shutil.copyfile(path, copy)
-    sync(copy)
-    copy.replace(kept)
-    found = sorted(kept.parent.glob("template-*"), key=lambda one: one.stat().st_mtime)
-    for oldest in found[:-_KEPT]:
+    try:
+        shutil.copyfile(path, copy)
+        sync(copy)
+        copy.replace(kept)
+    finally:
+        copy.unlink(missing_ok=True)
+    # The new one stays even if the clock was set back, which makes it the oldest.
+    others = sorted(set(kept.parent.glob("template-*")) - {kept}, key=lambda one: one.stat().st_mtime)
+    for oldest in others[: 1 - _KEPT]:
         oldest.unlink(missing_ok=True)

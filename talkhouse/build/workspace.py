@@ -6,9 +6,10 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -16,6 +17,7 @@ from filelock import FileLock, Timeout
 import migrations
 from schema import warehouse
 from schema.errors import BuildFailed, UsageError, WarehouseLocked
+from talkhouse.atomic_output import remove_folder
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Workspace:
     published: Path
     folder: Path
     begun: datetime
+    at_end: ExitStack
+    """Left after the folder is deleted and the lock released."""
 
     @property
     def stage(self) -> Path:
@@ -52,7 +56,9 @@ class Workspace:
     @property
     def stale_wal(self) -> Path:
         """Where such a log is moved: Talkhouse writes none, and beside a new file it makes that unreadable."""
-        return self.wal.with_name(f"{self.wal.name}.stale-{self.begun:%Y%m%dT%H%M%S}")
+        name = f"{self.wal.name}.stale-{self.begun:%Y%m%dT%H%M%S}"
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))  # a clock may be set back
+        return next(path for path in map(self.wal.with_name, names) if not path.exists())
 
 
 @contextmanager
@@ -72,19 +78,21 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
     _check_folder(published.parent)
     lock = FileLock(published.with_name(f".{published.name}.lock"))
     folder = published.with_name(f".{published.name}.build")
-    _acquire(lock, published, wait=wait, on_wait=on_wait)
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        workspace = Workspace(published, folder, datetime.now(UTC))
-        if published.exists():
-            _link(published, workspace.old)
-        yield workspace
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        # Removed while it is guard: a waiter that gets the lock of a removed file tries again.
-        Path(lock.lock_file).unlink(missing_ok=True)
-        lock.release()
+    with ExitStack() as at_end:
+        try:
+            _acquire(lock, published, wait=wait, on_wait=on_wait)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            workspace = Workspace(published, folder, datetime.now(UTC), at_end)
+            if published.exists():
+                _link(published, workspace.old)
+            yield workspace
+        finally:
+            if lock.is_locked:
+                remove_folder(folder)
+                # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+                Path(lock.lock_file).unlink(missing_ok=True)
+                lock.release()
 
 
 def migrate_old(workspace: Workspace) -> None:
@@ -96,7 +104,7 @@ def migrate_old(workspace: Workspace) -> None:
         if warehouse.revision(guard, workspace.published) == migrations.head():
             return
         workspace.old.rename(workspace.outdated)
-        # It is guard open meanwhile, so that nobody writes to it while it is copied.
+        # It is held open meanwhile, so that nobody writes to it while it is copied.
         shutil.copyfile(workspace.outdated, workspace.old)
     finally:
         guard.close()

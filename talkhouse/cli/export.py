@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from schema.errors import UsageError
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, output, quiet_end
+from talkhouse.cli.terminal.console import Database, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
@@ -111,7 +111,7 @@ def command(
     from talkhouse import interrupt
     from talkhouse.query.export import configure, export
 
-    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
         bar.begin(f"exporting {name}", unit="rows")
         configure(con, path)
         done = export(
@@ -140,7 +140,7 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
     import talkhouse
     from talkhouse.superset.bundle import write_bundle
 
-    with quiet_end(), talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con:
         there = PurePosixPath(db_path or database(db).resolve())
         done = write_bundle(con, path, there, force=force)
     output.print(

@@ -9,7 +9,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, output, quiet_end
+from talkhouse.cli.terminal.console import Database, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
@@ -50,7 +50,7 @@ def command(
     from talkhouse.relations import check_corpus
     from talkhouse.restore.write_back import count_records, write_back
 
-    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
         check_corpus(con, corpus)
         known = pick(corpora(), corpus)
         bar.begin(f"restoring {corpus}", records=count_records(con, corpus))

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
+from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
@@ -83,7 +83,7 @@ def command(
     from talkhouse import interrupt
     from talkhouse.explore.search import search
 
-    with quiet_end(), talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         # DuckDB's progress bar would appear among the hits.
         con.execute("set enable_progress_bar = false")
         found = search(

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from schema.errors import UsageError
-from talkhouse.cli.terminal.console import Database, Json, output, quiet_end
+from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.show_items import Line, by_turn
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.settings import database
@@ -60,7 +60,7 @@ def command(
 
     if as_published and (as_data or show_all):
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
-    with quiet_end(), talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con:
         if as_published:
             _put_raw(raw(con, name))
             return

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from schema.errors import UsageError
-from talkhouse.cli.terminal.console import Database, quiet_end
+from talkhouse.cli.terminal.console import Database
 from talkhouse.query.formats import QueryFormat
 from talkhouse.settings import database
 
@@ -83,7 +83,7 @@ def command(
     from talkhouse.own_process import run_apart
 
     memory = MemoryLimit(memory_limit)
-    start_clock = run_apart(timeout, lambda pid: _clean_up(output, pid))
+    start_clock = run_apart(timeout, lambda: _clean_up(output))
     _run(
         _read_input() if query == "-" else query,
         database(db),
@@ -116,7 +116,7 @@ def _run(
     from talkhouse.query.memory import capped
     from talkhouse.query.run_query import run_query
 
-    with quiet_end(), talkhouse.open(path) as con:
+    with talkhouse.open(path) as con:
         _check_output(output, path)
         sandbox.configure(con, sandboxed=sandboxed, memory=memory)
         start_clock()
@@ -131,12 +131,12 @@ def _read_input() -> str:
         raise UsageError("the query is not valid Unicode", found=str(error), next_step="write it in UTF-8") from error
 
 
-def _clean_up(output: Path | None, pid: int) -> None:
+def _clean_up(output: Path | None) -> None:
     """Remove the half of a file that a killed query left."""
-    from talkhouse.atomic_output import discard_part
+    from talkhouse.atomic_output import clear_private_folder
 
     if output is not None:
-        discard_part(output, pid)
+        clear_private_folder(output)
 
 
 def _check_output(output: Path | None, warehouse: Path) -> None:

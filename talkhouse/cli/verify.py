@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, Json, quiet_end
+from talkhouse.cli.terminal.console import Database, InputLimit, Json
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
@@ -79,17 +79,16 @@ def command(
     from talkhouse import interrupt
     from talkhouse.restore.verify import FINE
 
-    with quiet_end():
-        with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
-            verdicts = _verdicts(con, data, corpus or [], parse(input_limit or ()), bar)
-            stop.check()
-        if as_json:
-            print(visible_json([asdict(one) for one in verdicts]))
-        else:
-            for verdict in verdicts:
-                _put(verdict)
-            _put_summary(verdicts)
-        sys.stdout.flush()
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+        verdicts = _verdicts(con, data, corpus or [], parse(input_limit or ()), bar)
+        stop.check()
+    if as_json:
+        print(visible_json([asdict(one) for one in verdicts]))
+    else:
+        for verdict in verdicts:
+            _put(verdict)
+        _put_summary(verdicts)
+    sys.stdout.flush()
     if any(verdict.status not in FINE for verdict in verdicts):
         raise typer.Exit(1)
 

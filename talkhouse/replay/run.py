@@ -97,8 +97,8 @@ def replay(
     """
     known = corpora((CORPORA, *corpus_roots))
     with (
-        acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
         explain_failures(path, memory_limit),
+        acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
     ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import IO, Self
 
-_OPEN = 64
+_OPEN = 16
 """Files that are open at once: fewer than any system allows, more than a writer has on hand at a time."""
 
 

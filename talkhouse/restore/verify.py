@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import duckdb
 
 from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile
+from ingest.disk_files import DiskFile, check_unchanged
 from ingest.sources import BOM, SourceFile, opened
-from schema.errors import OutputFailed
+from schema.errors import SourceError
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
+from talkhouse.restore.temporary_folder import no_room, temporary_folder
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
 
 
@@ -61,8 +61,8 @@ def verify(
     as files. Raises OutputFailed where the temporary folder has no room, SourceError for a damaged archive.
     """
     known = {source.id: source for source in sources(con, corpus.id) if source.kind != "archive"}
-    with TemporaryDirectory(prefix="talkhouse-") as name, opened(files) as (seen, skipped):
-        output_paths = _written(con, corpus, Path(name), on_progress)
+    with temporary_folder() as folder, opened(files) as (seen, skipped):
+        output_paths = _written(con, corpus, folder, on_progress)
         reasons = {item.file.id: item.reason for item in skipped}
         in_folder = {file.id: file for file in (*seen, *(item.file for item in skipped))}
         for key in sorted({*known, *in_folder}):
@@ -85,12 +85,7 @@ def _written(con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, on_pr
     try:
         write_files(con, corpus, output_paths, Restored(), on_progress)
     except OSError as error:
-        raise OutputFailed(
-            "the files could not be written to a temporary folder",
-            where=folder,
-            found=error.strerror or str(error),
-            next_step="make room there, or name another folder for temporary files with TMPDIR=FOLDER",
-        ) from error
+        raise no_room(error) from error
     return output_paths
 
 
@@ -104,13 +99,13 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
         found = first_difference(chunks, stream)
         for _ in chunks:
             pass  # to its end, for the hash
+    by = "bytes"
+    if found and source.kind == "read" and file.path.suffix.lower() == ".json" and file.sha256 == source.sha256:
+        found, by = _of_values(file, restored), "values"
     if file.sha256 != source.sha256:
         return Verdict(
             corpus_id, source.id, Status.CHANGED, file.size, reason="not the file that the warehouse was built from"
         )
-    by = "bytes"
-    if found and source.kind == "read" and file.path.suffix.lower() == ".json":
-        found, by = _of_values(file, restored), "values"
     if file.has_bom != has_bom:
         bom = {True: "a byte order mark", False: "none"}
         found = Difference("the byte order mark", line=1, byte=1, expected=bom[file.has_bom], found=bom[has_bom])
@@ -120,11 +115,19 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
 
 
 def _of_values(file: SourceFile, restored: Path) -> Difference | None:
-    """Compare two JSON files by value, byte order marks left out; memory: the publisher's file, once."""
+    """Compare two JSON files by value, byte order marks left out; memory: the publisher's file, once.
+
+    Raises SourceError where it changed since it was compared byte for byte, and has become shorter.
+    """
+    try:
+        published = file.hold().view
+    except SourceError:
+        check_unchanged([file.disk])
+        raise
     with restored.open("rb") as stream:
         # Mapped and not read; an empty file can't be mapped.
         mapped = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(file.hold().view, _without_bom(memoryview(mapped)))
+    return json_difference(published, _without_bom(memoryview(mapped)))
 
 
 def _without_bom(view: memoryview) -> memoryview:

@@ -12,9 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from talkhouse.visible import visible
-
 from ingest.limits import described
+from talkhouse.visible import visible
 
 
 class Printer(Console):
@@ -90,8 +89,8 @@ def quiet_end() -> Iterator[None]:
     """End without a traceback at Ctrl-C, with 130, and where the reader of the output has left, with 0."""
     try:
         yield
-    except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
+    except KeyboardInterrupt as interrupt:
+        typer.echo(str(interrupt) or "interrupted", err=True)
         raise typer.Exit(130) from None
     except OSError as error:
         # A terminal that is gone raises EIO.

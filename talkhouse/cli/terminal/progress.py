@@ -7,6 +7,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from talkhouse import ctrl_c
 from talkhouse.cli.terminal.console import errors
 from talkhouse.visible import visible
 
@@ -90,8 +91,8 @@ class BuildProgress:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.__exit__()
-        if kind is KeyboardInterrupt:
-            errors.print("interrupted; the published warehouse is unchanged")
+        if kind is not None and ctrl_c.came():
+            raise KeyboardInterrupt("interrupted; the published warehouse is unchanged") from None
 
     def waiting(self, holder: str) -> None:
         """Print that another build is running."""

@@ -252,12 +252,44 @@ def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
 def test_an_interrupt_that_nobody_can_catch_is_not_reported(raised: str, is_reported: bool) -> None:
     script = f"""
 import sys
-from talkhouse import cli
+from talkhouse.cli import commands, main
 class Closing:
     def __del__(self):
         raise {raised}
-cli.app = Closing
-cli.main()
+commands.app = Closing
+main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (raised in done.stderr) == is_reported
+
+
+@pytest.mark.parametrize("module", ["typer", "rich.console", "schema.warehouse", "duckdb"])
+def test_ctrl_c_while_a_command_is_imported(sample: Path, module: str) -> None:
+    script = f"""
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from talkhouse.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script, "status", "--db", sample], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_an_ignored_ctrl_c_stays_ignored(sample: Path) -> None:
+    script = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from talkhouse import settings
+from talkhouse.cli import main, status
+def interrupting(path):
+    os.kill(os.getpid(), signal.SIGINT)
+    return settings.database(path)
+status.database = interrupting
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script, "status", "--db", sample], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,88 @@
+"""All commands, and how each of them ends."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from schema.errors import TalkhouseError
+from talkhouse import ctrl_c
+from talkhouse.cli.terminal.console import errors, quiet_end
+from talkhouse.settings import database, version
+
+_COMMANDS = (
+    *("build", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
+    *("export", "restore", "verify", "replay"),
+)
+"""Each is a module with a function ``command``; this is the order in which the help has them."""
+
+app = typer.Typer(
+    name="talkhouse",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _help(doc: str) -> str:
+    """Join the lines of each paragraph, which then wraps at the terminal's width; indented lines stay."""
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(doc))
+
+
+def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command end with one line at Ctrl-C, and without one where the reader of its output has left."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        with quiet_end(), ctrl_c.raises():
+            from schema import warehouse
+
+            with warehouse.explain_damage(database(options.get("db"))):
+                command(*arguments, **options)
+
+    return run
+
+
+for _name in _COMMANDS:
+    _command = import_module(f"talkhouse.cli.{_name}").command
+    app.command(_name, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"talkhouse {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _: Annotated[
+        bool,
+        typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """A SQL warehouse of dialogue corpora: shared tables in one DuckDB file, and a view for each published split.
+
+    Start with [bold]talkhouse build[/bold]: it needs no data and makes a warehouse of invented samples.
+    """
+
+
+def run() -> int:
+    """Run the command that was typed, and return its exit code."""
+    try:
+        app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except TalkhouseError as error:
+        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        return error.exit_code
+    except BrokenPipeError:
+        pass  # whoever read the output has left, as `| head` does: that is not an error
+    return 0

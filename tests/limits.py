@@ -1,0 +1,16 @@
+"""Limits of a process, and memory that can't be read."""
+
+import resource
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Called in a process, it limits a resource there."""
+
+    kind: int
+    number: int
+
+    def __call__(self) -> None:
+        """Limit it."""
+        resource.setrlimit(self.kind, (self.number, self.number))

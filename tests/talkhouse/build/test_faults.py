@@ -1,0 +1,397 @@
+"""Faults of disks, files and clocks: one clear error or a right result, nothing half, and the old warehouse stays."""
+
+import os
+import resource
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from random import Random
+
+import duckdb
+import pytest
+
+from ingest.registry import corpora, sample_of
+from schema.errors import NotAWarehouse, SourceError, TalkhouseError, WarehouseDamaged
+from talkhouse.build import staging
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build, ingest
+from tests.commands import COMMAND, run
+from tests.limits import Limit
+from tests.phases import Trace, last
+from tests.talkhouse.build.test_run import CORPUS, contents, corpora_in, fetch, some_file
+
+OTHER = corpora()["delidata"]
+ALL = QuarantineLimit("100%")
+BUILD = ["build", "--data", "data", "--db", "w.duckdb"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder of two corpora; of one a file has changed since the warehouse ``w.duckdb`` was built."""
+    for corpus in (CORPUS, OTHER):
+        shutil.copytree(sample_of(corpus), tmp_path / "data" / corpus.id)
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    os.utime(some_file(tmp_path / "data"), (1, 1))
+    return tmp_path / "data"
+
+
+@contextmanager
+def unchanged(folder: Path) -> Iterator[None]:
+    """Check that the published file stays as it is, and that nothing lies beside it."""
+    before = (folder / "w.duckdb").read_bytes()
+    yield
+    assert (folder / "w.duckdb").read_bytes() == before
+    assert list(folder.glob(".*")) == []
+
+
+def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
+    """Check that a command ended with one clear error."""
+    assert done.returncode == 1, done.stderr
+    assert sum(line.startswith("error: ") for line in done.stderr.splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    assert all(word in done.stderr for word in (*words, "next:")), done.stderr
+
+
+# A full disk, and too few file handles.
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("size", [2_000, 500_000, 1_500_000, 7_000_000])
+def test_a_quota_for_each_file(tmp_path: Path, size: int) -> None:
+    with unchanged(tmp_path):
+        done = run(*BUILD, cwd=tmp_path, before=Limit(resource.RLIMIT_FSIZE, size))
+        assert_told(done, "the published warehouse is unchanged", "File too large", "make room")
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("arguments", [BUILD, ["verify", "--db", "w.duckdb"]])
+def test_no_byte_can_be_written(tmp_path: Path, arguments: list[str]) -> None:
+    with unchanged(tmp_path):
+        limit = Limit(resource.RLIMIT_FSIZE, 0)
+        done = subprocess.run(
+            [*COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=limit
+        )
+        assert_told(done, "make room")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "none", str(folder)], capture_output=True).returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_in_every_phase(data: Path, small_disk: Path, tmp_path: Path) -> None:
+    shutil.copyfile(tmp_path / "w.duckdb", small_disk / "w.duckdb")
+    arguments = ["build", "--data", data, "--db", small_disk / "w.duckdb"]
+    phases = []
+    for free in (0, 1, 2, 3, 100, 300, 600, 1_000, 1_300, 1_700):
+        stat = os.statvfs(small_disk)
+        with (small_disk / "filler").open("wb") as stream:
+            stream.write(bytes((stat.f_bavail - free) * stat.f_bsize))
+        with unchanged(small_disk):
+            assert_told(run(*arguments, before=Trace("build", tmp_path / "trace")), "unchanged", "make room")
+        phases.append(last(tmp_path / "trace"))
+        (small_disk / "filler").unlink()
+    print(f"\nfull in: {phases}")
+    assert {"lock", "template", "record"} <= set(phases)
+    assert run(*arguments).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        BUILD,
+        ["ingest", OTHER.id, f"data/{OTHER.id}", "--db", "w.duckdb"],
+        ["verify", "--db", "w.duckdb", "--corpus", OTHER.id],
+        ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"],
+        ["export", "turns", "--output", "turns.parquet", "--db", "w.duckdb"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+@pytest.mark.usefixtures("data")
+def test_64_open_files_are_enough(tmp_path: Path, arguments: list[str]) -> None:
+    done = run(*arguments, cwd=tmp_path, before=Limit(resource.RLIMIT_NOFILE, 64))
+    assert done.returncode == 0, done.stderr
+
+
+def test_too_many_archives_for_64_open_files(data: Path, tmp_path: Path) -> None:
+    for number in range(80):
+        with zipfile.ZipFile(data / CORPUS.id / f"{number}.zip", "w") as archive:
+            archive.writestr("x.log.json", "{}")
+    with unchanged(tmp_path):
+        assert_told(run(*BUILD, cwd=tmp_path, before=Limit(resource.RLIMIT_NOFILE, 64)), "Too many open", "ulimit -n")
+
+
+# Files that can't be read, or change meanwhile.
+
+
+def test_a_read_error_at_the_beginning(data: Path, tmp_path: Path) -> None:
+    (data / OTHER.id / "delidata_corpus" / "bad").symlink_to("/proc/self/mem")
+    with unchanged(tmp_path):
+        done = run("ingest", OTHER.id, data / OTHER.id, "--db", "w.duckdb", cwd=tmp_path)
+        assert_told(done, "/bad: the file can't be read", "Input/output error")
+
+
+FAILING = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+ssize_t read(int file, void *to, size_t size) {
+    ssize_t (*next)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+    struct stat info;
+    if (!fstat(file, &info) && info.st_ino == strtoull(getenv("BAD_INODE"), 0, 10)) {
+        off_t left = info.st_size / 2 - lseek(file, 0, SEEK_CUR);
+        if (left <= 0) { errno = EIO; return -1; }
+        if ((size_t)left < size) size = left;
+    }
+    return next(file, to, size);
+}
+"""
+"""A disk whose second half of one file can't be read."""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_read_error_in_the_middle(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "failing.c").write_text(FAILING)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "failing.so", "failing.c", "-ldl"], cwd=tmp_path, check=True)
+    bad = some_file(data)
+    env = {**os.environ, "LD_PRELOAD": str(tmp_path / "failing.so"), "BAD_INODE": str(bad.stat().st_ino)}
+    with unchanged(tmp_path):
+        done = subprocess.run([*COMMAND, *BUILD], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+        assert_told(done, f"{bad.name}: the file can't be read", "Input/output error")
+
+
+class During(Silent):
+    """Does something when the first record of a corpus has been read."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self.action: Callable[[], object] | None = action
+
+    def advance(self, *_: int) -> None:
+        """Do it."""
+        if self.action:
+            self.action()
+        self.action = None
+
+
+def shorter(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def longer(path: Path) -> None:
+    with path.open("ab") as stream:
+        stream.write(b"\n")
+
+
+def other(path: Path) -> None:
+    with path.open("r+b") as stream:
+        stream.write(b" ")
+
+
+def replaced(path: Path) -> None:
+    shutil.copyfile(path, path.with_suffix(".new"))
+    path.with_suffix(".new").rename(path)
+
+
+@pytest.mark.parametrize("change", [shorter, longer, other, replaced, Path.unlink])
+@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "packed"])
+def test_a_file_changes_while_it_is_read(
+    data: Path, tmp_path: Path, change: Callable[[Path], None], packed: bool
+) -> None:
+    files = sorted(path for path in data.rglob("*.json"))
+    path = files[-1]  # it has not been read yet; the first one has
+    if packed:
+        shutil.make_archive(str(path.parent), "zip", path.parent.parent, path.parent.name)
+        path = path.parent.with_suffix(".zip")
+    for file in (files[0], path):
+        with unchanged(tmp_path), pytest.raises(SourceError, match="changed while it was read") as caught:
+            build(tmp_path / "w.duckdb", During(lambda file=file: change(file)), data=data, limit=ALL)  # type: ignore[misc]
+        assert caught.value.where == file
+        assert caught.value.expected is not None
+        assert caught.value.next_step
+    if not (packed and change is shorter):  # which is a broken archive now
+        assert build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL).unchanged_since is None
+
+
+# A damaged published file.
+
+
+def damaged(path: Path, at: int) -> None:
+    path.chmod(0o644)
+    with path.open("r+b") as stream:
+        stream.seek(at)
+        stream.write(Random(at).randbytes(64))  # noqa: S311 - the same bytes every time
+
+
+@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, 8))])
+def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, share: int) -> None:
+    """What the new warehouse takes from the old one is read with its checksums; the rest may be damaged."""
+    path, good = tmp_path / "w.duckdb", tmp_path / "good.duckdb"
+    shutil.copyfile(path, good)
+    build(good, Silent(), data=data)
+    right, size = contents(good), path.stat().st_size
+    told: list[TalkhouseError] = []
+    published = path.read_bytes()
+    for at in range(0, size, 262_144)[share::8]:
+        path.unlink()
+        path.write_bytes(published)
+        damaged(path, at + 5_000 if at else 0)
+        before = path.read_bytes()
+        try:
+            build(path, Silent(), data=data)
+        except (WarehouseDamaged, NotAWarehouse) as error:
+            told.append(error)
+        assert path.read_bytes() == before or contents(path) == right
+        assert list(tmp_path.glob(".*")) == []
+    assert told
+    assert all(error.where == path and error.next_step for error in told)
+
+
+@pytest.mark.usefixtures("data")
+def test_a_cut_off_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    path.chmod(0o644)
+    for size in (path.stat().st_size - 300_000, 100_000, 10_000, 100, 0):
+        os.truncate(path, size)
+        for arguments in (BUILD, ["status", "--db", "w.duckdb"]):
+            with unchanged(tmp_path):
+                done = run(*arguments, cwd=tmp_path)
+            assert done.returncode in (1, 2), (size, arguments, done.stderr)
+            assert "Traceback" not in done.stderr, (size, arguments, done.stderr)
+            assert "w.duckdb: " in done.stderr
+            assert "next:" in done.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_every_command_tells_of_damage(tmp_path: Path) -> None:
+    size = (tmp_path / "w.duckdb").stat().st_size
+    for at in range(12_288, size, 262_144):
+        damaged(tmp_path / "w.duckdb", at + 5_000)
+    for arguments in (
+        ["status"],
+        ["check"],
+        ["findings"],
+        ["views"],
+        ["search", "a"],
+        ["sql", "from main.turns"],
+        ["verify"],
+        ["replay"],
+        ["restore", CORPUS.id, "--output", "out"],
+        ["export", "turns", "--output", "turns.csv"],
+        ["export", "--for", "superset", "--output", "s.zip"],
+        ["ingest", OTHER.id, f"data/{OTHER.id}"],
+        BUILD[:3],
+    ):
+        with unchanged(tmp_path):
+            done = run(*arguments, "--db", "w.duckdb", cwd=tmp_path)
+        assert done.returncode == 1, (arguments, done.stderr)
+        assert "Traceback" not in done.stderr, (arguments, done.stderr)
+        assert "orrupt" in done.stderr or "damaged" in done.stderr, (arguments, done.stderr)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "w.duckdb"]
+
+
+# Folders, clocks, versions.
+
+
+def test_a_folder_that_is_read_only(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o555)
+    request.getfixturevalue("unprivileged")
+    message = r"(?i)permission denied[\s\S]*another file"
+    with unchanged(tmp_path), pytest.raises(TalkhouseError, match=message) as caught:
+        build(tmp_path / "w.duckdb", Silent(), data=data)
+    assert caught.value.where in (tmp_path, tmp_path / "w.duckdb")
+
+
+@pytest.mark.usefixtures("data")
+def test_a_temporary_folder_that_is_missing(tmp_path: Path) -> None:
+    done = run("verify", "--db", "w.duckdb", "--corpus", OTHER.id, cwd=tmp_path, env={"TMPDIR": "/no/such/folder"})
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_clock_is_set_back(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock(datetime):
+        """Each time a day earlier."""
+
+        days = 0
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Clock":  # type: ignore[override]
+            cls.days += 1
+            return cls(2001, 1, 1, tzinfo=tz) - timedelta(days=cls.days)
+
+    monkeypatch.setattr(staging, "datetime", Clock)
+    monkeypatch.setattr("talkhouse.build.workspace.datetime", Clock)
+    path = tmp_path / "w.duckdb"
+    assert build(path, Silent(), data=data).unchanged_since is None
+    assert build(path, Silent(), data=data).unchanged_since is not None
+    loads = "select load_id, started_at < timestamp '2001-01-01', finished_at between started_at and started_at + {} "
+    query = loads.format("interval 1 hour") + "from meta.loads order by load_id"
+    assert fetch(path, query)[-1] == (2, True, True)
+    some_file(data).touch()
+    assert build(path, Silent(), data=data).plan.keep == (OTHER.id,)
+    assert len(fetch(path, "from meta.loads")) == 3
+
+
+def test_two_stale_logs_of_one_instant_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock(datetime):
+        """Stands still."""
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Clock":  # type: ignore[override]
+            return cls(2001, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("talkhouse.build.workspace.datetime", Clock)
+    for number in range(2):
+        (tmp_path / "w.duckdb.wal").write_text(str(number))
+        build(tmp_path / "w.duckdb", Silent(), data=data)
+    found = sorted(tmp_path.glob("w.duckdb.wal.stale-*"))
+    assert [path.read_text() for path in found] == ["0", "1"]
+
+
+@pytest.mark.usefixtures("data")
+def test_a_newer_talkhouse_has_built_it(tmp_path: Path) -> None:
+    (tmp_path / "w.duckdb").chmod(0o644)
+    with duckdb.connect(tmp_path / "w.duckdb") as con:
+        con.execute("update meta.alembic_version set version_num = '9999'")
+    for arguments in (
+        BUILD[:3],
+        ["ingest", OTHER.id, f"data/{OTHER.id}"],
+        ["replay"],
+        ["status"],
+        ["verify"],
+        ["restore", CORPUS.id, "--output", "out"],
+        ["export", "turns", "--output", "turns.csv"],
+    ):
+        with unchanged(tmp_path):
+            assert_told(run(*arguments, "--db", "w.duckdb", cwd=tmp_path), "newer schema", "9999", "upgrade Talkhouse")
+
+
+def test_two_versions_build_in_turn(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "w.duckdb"
+    build(path, Silent(), data=data)
+    right = contents(path)
+    for version in ("another", "the first", "another"):
+        monkeypatch.setattr("queries.catalogue.Catalogue.hash", version)
+        result = build(path, Silent(), data=data)
+        assert (result.plan.load, result.unchanged_since) == ((), None)
+        assert contents(path) == right
+    ingest(path, Silent(), OTHER.id, [data / OTHER.id])
+    assert corpora_in(path) == [CORPUS.id, OTHER.id]
+    assert fetch(path, "select catalogue_hash from meta.loads order by load_id desc limit 1") == [("another",)]

@@ -1,0 +1,245 @@
+"""Signals at instants of all phases: the old state or the new one, whole, and the next command clears what is left."""
+
+import hashlib
+import json
+import random
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+
+from ingest.registry import sample_of
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from tests.commands import nothing, run
+from tests.phases import Both, Trace, hit, instants
+from tests.talkhouse.build.test_run import CORPUS, contents
+from tests.talkhouse.restore.test_write_back import declare
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+UNCHANGED = "interrupted; the published warehouse is unchanged"
+
+
+@dataclass
+class Case:
+    """A command that makes a new state of an old one."""
+
+    phases: str
+    arguments: list[object]
+    reset: Callable[[], object]
+    """Makes the old state."""
+    state: Callable[[], str]
+    """Tells ``old`` or ``new``; fails for anything else."""
+    before: Callable[[], object] = nothing
+    interrupted: str = "interrupted"
+    """The line that is printed at Ctrl-C."""
+    hits: Counter[str] = field(default_factory=Counter)
+
+
+def started(
+    folder: Path, arguments: list[object], before: Callable[[], object] = nothing
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a folder, with the temporary folder there."""
+    return run(*arguments, cwd=folder, env={"TMPDIR": str(folder / "tmp")}, before=before)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two versions of a data folder, and a temporary folder of its own."""
+    (tmp_path / "tmp").mkdir()
+    for name in ("whole", "less"):
+        shutil.copytree(sample_of(CORPUS), tmp_path / name / CORPUS.id)
+    shutil.rmtree(sorted(path for path in (tmp_path / "less" / CORPUS.id).iterdir() if path.is_dir())[0])
+    return tmp_path
+
+
+def building(folder: Path, *arguments: object) -> Case:
+    """Replace a warehouse of all files by one of fewer."""
+    published, old = folder / "w.duckdb", folder / "old.duckdb"
+    build(old, Silent(), data=folder / "whole")
+    assert started(folder, list(arguments)).returncode == 0
+    new = without_places(contents(published))
+    return of_a_warehouse(Case("build", list(arguments), nothing, str, interrupted=UNCHANGED), published, old, new)
+
+
+def of_a_warehouse(case: Case, published: Path, old: Path, new: dict[str, object]) -> Case:
+    """Complete a case by what it does to a warehouse."""
+
+    def reset() -> None:
+        published.unlink(missing_ok=True)
+        shutil.copy(old, published)
+
+    def state() -> str:
+        if published.read_bytes() == old.read_bytes():
+            return "old"
+        assert without_places(contents(published)) == new
+        return "new"
+
+    case.reset, case.state = reset, state
+    return case
+
+
+def without_places(found: dict[str, object]) -> dict[str, object]:
+    """Leave out the table that names inodes and times, which differ from copy to copy."""
+    return {name: value for name, value in found.items() if name != "meta.source_files"}
+
+
+def a_build(folder: Path) -> Case:
+    return building(folder, "build", "--data", "less", "--db", "w.duckdb")
+
+
+def an_ingest(folder: Path) -> Case:
+    return building(folder, "ingest", CORPUS.id, f"less/{CORPUS.id}", "--db", "w.duckdb")
+
+
+def _know_toy() -> None:
+    """Let the command replay know the corpus ``toy``."""
+    import talkhouse.replay.run as module
+
+    module.replay = partial(module.replay, corpus_roots=(Path("roots"),))
+
+
+def a_replay(folder: Path) -> Case:
+    roots = declare(folder)
+    (folder / "data" / "toy").mkdir(parents=True)
+    (folder / "data" / "toy" / "a.txt").write_text("one\n!two\n?three\n")
+    old = folder / "old.duckdb"
+    build(old, Silent(), data=folder / "data", corpus_roots=roots, limit=QuarantineLimit("100%"))
+    declare(folder, refused=r"\?")
+    arguments: list[object] = ["replay", "--db", "w.duckdb", "--max-quarantine", "100%"]
+    case = Case("replay", arguments, nothing, str, before=_know_toy, interrupted=UNCHANGED)
+    published = folder / "w.duckdb"
+    shutil.copy(old, published)
+    assert started(folder, arguments, _know_toy).returncode == 0
+    return of_a_warehouse(case, published, old, without_places(contents(published)))
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def a_restore(folder: Path) -> Case:
+    build(folder / "w.duckdb", Silent(), data=folder / "less")
+    output = folder / "out"
+    arguments: list[object] = ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"]
+    assert started(folder, arguments).returncode == 0
+    whole = files_in(output)
+
+    def state() -> str:
+        if not output.exists():
+            return "old"
+        assert files_in(output) == whole
+        return "new"
+
+    return Case("restore", arguments, partial(shutil.rmtree, output, ignore_errors=True), state)
+
+
+def a_verify(folder: Path) -> Case:
+    build(folder / "w.duckdb", Silent(), data=folder / "less")
+    published = (folder / "w.duckdb").read_bytes()
+
+    def state() -> str:
+        assert (folder / "w.duckdb").read_bytes() == published
+        return "new"
+
+    return Case("verify", ["verify", "--db", "w.duckdb"], nothing, state)
+
+
+def exporting(folder: Path, phases: str, output: Path, first: list[object], then: list[object]) -> Case:
+    """Replace an exported file by another."""
+    build(folder / "w.duckdb", Silent(), data=folder / "less")
+    beside = output.with_name(f"{output.name}.manifest.json")
+    found = []
+    for arguments in (first, then):
+        assert started(folder, arguments).returncode == 0
+        found.append({path: path.read_bytes() for path in (output, beside) if path.exists()})
+    old, new = found
+
+    def reset() -> None:
+        for path, content in old.items():
+            path.write_bytes(content)
+
+    def state() -> str:
+        if beside.exists():
+            about = json.loads(beside.read_text())
+            assert about["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
+        assert output.read_bytes() in (old[output], new[output])
+        return "old" if output.read_bytes() == old[output] else "new"
+
+    return Case(phases, then, reset, state)
+
+
+def an_export(folder: Path) -> Case:
+    arguments: list[object] = ["export", "turns", "--output", "rows.csv", "--db", "w.duckdb", "--force"]
+    return exporting(folder, "export", folder / "rows.csv", [*arguments, "--limit", "3"], arguments)
+
+
+def an_export_for_superset(folder: Path) -> Case:
+    arguments: list[object] = ["export", "--for", "superset", "--output", "b.zip", "--db", "w.duckdb", "--force"]
+    there = ["--db-path", "/srv/there.duckdb"]
+    return exporting(folder, "superset", folder / "b.zip", [*arguments, *there], arguments)
+
+
+CASES = (a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset)
+
+
+@pytest.mark.parametrize(
+    ("make", "number"),
+    [
+        *(pytest.param(make, 20, marks=pytest.mark.slow) for make in CASES),
+        pytest.param(a_build, 500, marks=pytest.mark.long),
+    ],
+)
+def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path], Case], number: int) -> None:
+    case, trace = make(folder), folder / "trace"
+    case.reset()
+    assert started(folder, case.arguments, Both(case.before, Trace(case.phases, trace))).returncode == 0
+    signals = list(islice(cycle(SIGNALS), number))
+    random.Random(7).shuffle(signals)  # noqa: S311 - the same order every time
+    for instant, sent in zip(instants(trace, number), signals, strict=True):
+        case.reset()
+        done = started(folder, case.arguments, Both(case.before, Trace(case.phases, trace, sent, instant)))
+        phase = hit(trace)
+        case.hits[f"{sent.name} {phase}"] += 1
+        where = f"{sent.name} in {phase}, {instant}: {done.returncode}\n{done.stderr}"
+        check_end(case, sent, phase, done, where)
+        if done.returncode >= 0:
+            assert left_behind(folder) == [], where
+        if case.phases == "restore":
+            case.reset()  # it replaces nothing
+        again = started(folder, case.arguments, case.before)
+        assert again.returncode == 0, f"{where}\nand then\n{again.stderr}"
+        assert case.state() == "new", where
+        assert left_behind(folder) == [], where
+    print(f"\n{make.__name__}: {dict(sorted(case.hits.items()))}")
+
+
+def check_end(
+    case: Case, sent: signal.Signals, phase: str | None, done: "subprocess.CompletedProcess[str]", where: str
+) -> None:
+    """Check the exit code, the message, and that it is true."""
+    assert "Traceback" not in done.stderr, where
+    state = case.state()
+    if done.returncode == 0:
+        assert phase is None or sent == signal.SIGINT, where
+        assert state == "new", where
+    elif sent == signal.SIGINT:
+        assert done.returncode == 130, where
+        lines = [line for line in done.stderr.splitlines() if "interrupted" in line]
+        assert lines == done.stderr.splitlines()[-1:], where
+        assert lines in ([case.interrupted], ["interrupted"]), where
+        assert UNCHANGED not in lines or state == "old", where
+    else:
+        assert done.returncode == -sent, where
+
+
+def left_behind(folder: Path) -> list[str]:
+    return [str(path) for path in [*folder.glob(".*"), *(folder / "tmp").iterdir()]]
