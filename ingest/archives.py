@@ -92,6 +92,8 @@ def _with_slashes(member: str) -> str:
 class _Zip(zipfile.ZipFile):
     """A .zip whose directory is only read where it is not far too long."""
 
+    _file: "_ZipFile | None" = None
+
     def __init__(self, path: Path, limits: Limits) -> None:
         self._file = _ZipFile(io.FileIO(path))
         self._file.longest = limits.members * _ENTRY
@@ -107,9 +109,10 @@ class _Zip(zipfile.ZipFile):
                 raise zipfile.BadZipFile(f"{info.filename} is compressed in another way than deflate")
 
     def close(self) -> None:
-        """Close the file too."""
+        """Close the file too; Python also closes what it could not open."""
         super().close()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 class _ZipFile(io.BufferedReader):

@@ -85,9 +85,7 @@ class _Reader:
         is_kept = dialogue_id is not None and self._backgrounds[native_id] == text
         path = "/".join(["context", *inner_path(location.file).parent.parts, native_id])
         record_id = self._keys.record_id(path, location.file)
-        first = self._files.setdefault((f"context/{native_id}", location.file.sha256), record_id)
-        extra = {"background": None if is_kept else text, "repeats": first if first != record_id else None}
-        record = location.record(record_id, dialogue_id, extra=extra)
+        record = location.record(record_id, dialogue_id, extra={} if is_kept else {"background": text})
         findings = []
         if dialogue_id is None:
             detail = f"a background paragraph without the dialogue {native_id}"
