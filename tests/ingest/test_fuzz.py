@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest import decode, json_members
@@ -186,6 +186,7 @@ def lines_of(content: bytes, size: int) -> tsv.Lines:
 
 
 @invented_examples(500)
+@example(b'""""""\r\n"', 1)  # the first line ends in the piece that is the last
 @given(TEXTS, st.integers(1, 9))
 def test_a_ranking_of_any_bytes_is_gathered_to_blocks_that_are_the_file(content: bytes, size: int) -> None:
     lines = lines_of(content, size)

@@ -123,12 +123,17 @@ class _Buffer:
             piece = next(self._pieces, None)
             if piece is None:
                 self.is_all = True
+                lines.carriage = _carriage(text) if is_first else lines.carriage
                 lines.lacks_final_newline = bool(text) and not text.endswith(b"\n")
                 piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
             text += piece
         self.whole = text.rfind(_NEWLINE) + 1
-        if is_first and self.whole and text[: text.find(_NEWLINE)].endswith(b"\r"):
-            lines.carriage = b"\r"
+        lines.carriage = _carriage(text) if is_first else lines.carriage
+
+
+def _carriage(text: bytearray) -> bytes:
+    """Return the carriage return that the first line ends with; empty where it has none, or has no end."""
+    return b"\r" if text[: max(text.find(_NEWLINE), 0)].endswith(b"\r") else b""
 
 
 def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
