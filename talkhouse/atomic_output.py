@@ -63,8 +63,8 @@ def private_folder(output: Path) -> Iterator[Path]:
         folder = private_folder_path(output)
         with _locked(folder, output, "another process is writing this file"):
             shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(mode=0o700)
-            try:
+            try:  # Ctrl-C may come as soon as the folder is there
+                folder.mkdir(mode=0o700)
                 yield folder
             finally:
                 remove_folder(folder)
@@ -102,8 +102,8 @@ def atomic_folder(output: Path) -> Iterator[Path]:
         private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
         with _locked(private, output, "another process is writing to this folder"):
             shutil.rmtree(private, ignore_errors=True)
-            private.mkdir()
-            try:
+            try:  # Ctrl-C may come as soon as the folder is there
+                private.mkdir()
                 yield private
                 _move_content(private, target)
             finally:
