@@ -203,11 +203,11 @@ def _locked(private: Path, output: Path, taken: str) -> Iterator[None]:
     lock = FileLock(private.with_name(f"{private.name}.lock"))
     try:
         lock.acquire(timeout=0)
+        yield
     except Timeout:
         raise UsageError(taken, where=output, next_step="wait for it, or name another --output") from None
-    try:
-        yield
     finally:
-        # Removed while it is held: a waiter that gets the lock of a removed file tries again.
-        Path(lock.lock_file).unlink(missing_ok=True)
-        lock.release()
+        if lock.is_locked:
+            # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
