@@ -202,7 +202,8 @@ def _locked(private: Path, output: Path, taken: str) -> Iterator[None]:
     """Hold the lock of a private file or folder; UsageError ``taken`` where another process has it."""
     lock = FileLock(private.with_name(f"{private.name}.lock"))
     try:
-        lock.acquire(timeout=0)
+        with ctrl_c.deferred():  # the file of a lock may be there before it is held
+            lock.acquire(timeout=0)
         yield
     except Timeout:
         raise UsageError(taken, where=output, next_step="wait for it, or name another --output") from None

@@ -1,4 +1,4 @@
-"""What Ctrl-C does outside of queries: end the process at once, raise KeyboardInterrupt, or nothing.
+"""What Ctrl-C does outside of queries: end the process at once, raise KeyboardInterrupt now or soon, or nothing.
 
 This module imports nothing that takes time, so that a command can call it first.
 """
@@ -48,6 +48,16 @@ def ignored() -> Iterator[None]:
     """Let Ctrl-C do nothing, where it comes too late."""
     with _handled_by(signal.SIG_IGN):
         yield
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt only when what is short and must not be cut in two is done."""
+    seen: list[object] = []
+    with _handled_by(lambda *_: seen.append(_)):
+        yield
+    if seen:
+        _raise()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 import migrations
 from schema import warehouse
 from schema.errors import BuildFailed, UsageError, WarehouseLocked
+from talkhouse import ctrl_c
 from talkhouse.atomic_output import remove_folder
 
 
@@ -114,7 +115,8 @@ def migrate_old(workspace: Workspace) -> None:
 def _acquire(lock: FileLock, published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> None:
     holder = Path(lock.lock_file)
     try:
-        lock.acquire(timeout=0)
+        with ctrl_c.deferred():  # the file of a lock may be there before it is held
+            lock.acquire(timeout=0)
     except Timeout as error:
         who = _holder(holder)
         if not wait:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed
+from talkhouse import ctrl_c
 from talkhouse.atomic_output import remove_folder
 
 _PREFIX = "talkhouse-"
@@ -26,17 +27,19 @@ def temporary_folder() -> Iterator[Path]:
         _clear(parent)
         folder = parent / f"{_PREFIX}{uuid4().hex}"
         lock = FileLock(f"{folder}.lock")
-        lock.acquire()
     except OSError as error:
         raise no_room(error) from error
     try:
         try:
-            folder.mkdir(mode=0o700)
+            with ctrl_c.deferred():
+                lock.acquire()
+                folder.mkdir(mode=0o700)
         except OSError as error:
             raise no_room(error) from error
         yield folder
     finally:
-        _delete(folder, lock)
+        if lock.is_locked:
+            _delete(folder, lock)
 
 
 def no_room(error: OSError) -> OutputFailed:
