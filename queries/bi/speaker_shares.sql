@@ -43,20 +43,7 @@ said as (
         sum(character_count)::bigint as character_count,
     from bi.record_turns
     where speaker_id is not null and kind = 'message'
-    group by
-        corpus_id,
-        release,
-        split,
-        standard_split,
-        subset,
-        record_id,
-        is_first_in_split,
-        dialogue_id,
-        language,
-        domain,
-        speaker_id,
-        speaker_name,
-        speaker_kind
+    group by all
 ),
 
 compared as (

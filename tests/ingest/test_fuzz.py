@@ -173,7 +173,7 @@ class Pieces:
         self.content, self.size = content, size
 
     def chunks(self) -> Iterator[bytes]:
-        """Give the pieces."""
+        """Yield the pieces."""
         for start in range(0, len(self.content), self.size):
             yield self.content[start : start + self.size]
 

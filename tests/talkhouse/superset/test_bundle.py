@@ -78,7 +78,7 @@ def test_identifiers_follow_the_name_of_the_warehouse(
     assert not identifiers("/srv/mine.duckdb") & ours
 
 
-def test_the_connection_is_read_only_and_caged(contents: Contents, sample: Path) -> None:
+def test_the_connection_is_read_only_and_sandboxed(contents: Contents, sample: Path) -> None:
     assert contents.database["sqlalchemy_uri"] == f"duckdb:///{THERE}"
     assert not [name for name, value in contents.database.items() if name.startswith("allow_") and value]
     with duckdb.connect(sample, **contents.database["extra"]["engine_params"]["connect_args"]) as con:
