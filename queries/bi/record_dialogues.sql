@@ -13,28 +13,6 @@
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
 --   annotation_count: Labels that the record publishes, one per annotator.
 with
-publications as (
-    select
-        corpus_id,
-        release,
-        split,
-        standard_split,
-        subset,
-        record_id,
-        dialogue_id,
-        row_number() over (
-            partition by corpus_id, dialogue_id, release, split
-            order by subset, record_index, record_id
-        ) = 1 as is_first_in_split,
-    from main.records
-    where dialogue_id is not null and extra ->> 'repeats' is null
-    qualify row_number() over (
-            partition by corpus_id, dialogue_id, release, split, subset
-            order by record_index, record_id
-        ) = 1
-        and (split is not null or max(split) over (partition by corpus_id, dialogue_id) is null)
-),
-
 talks as (
     select
         dialogues.corpus_id,
@@ -74,7 +52,7 @@ select
     coalesce(talks.word_count, 0) as word_count,
     coalesce(talks.word_count, 0) // 50 * 50 as word_count_bin,
     coalesce(labelled.annotation_count, 0) as annotation_count,
-from publications
+from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
 left join talks

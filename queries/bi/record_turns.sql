@@ -11,29 +11,6 @@
 --   character_count: Characters of the text.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 9, 10 for 10 to 19, 20 ...
-with
-publications as (
-    select
-        corpus_id,
-        release,
-        split,
-        standard_split,
-        subset,
-        record_id,
-        dialogue_id,
-        row_number() over (
-            partition by corpus_id, dialogue_id, release, split
-            order by subset, record_index, record_id
-        ) = 1 as is_first_in_split,
-    from main.records
-    where dialogue_id is not null and extra ->> 'repeats' is null
-    qualify row_number() over (
-            partition by corpus_id, dialogue_id, release, split, subset
-            order by record_index, record_id
-        ) = 1
-        and (split is not null or max(split) over (partition by corpus_id, dialogue_id) is null)
-)
-
 select
     publications.corpus_id,
     publications.release,
@@ -56,7 +33,7 @@ select
     bi.word_count(turns.text) as word_count,
     bi.word_count(turns.text) // 10 * 10 as word_count_bin,
     turns.said_at,
-from publications
+from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
 inner join main.turns on turns.dialogue_id = publications.dialogue_id
