@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 
 from queries.catalogue import BI
-from queries.dashboards import ROW_COUNT, Chart, Metric
+from queries.dashboards import ROW_COUNT, ROWS, Chart, Metric
 from schema.sql import literal, quoted
 
 
 def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
-    """Return the query of a chart; ``metrics`` are those of its view. Its columns are the chart's, then its metrics."""
+    """Return the query of a chart; ``metrics`` are those of its view.
+
+    Its columns are the chart's, then its metrics, then its counts.
+    """
     columns = [column_sql(chart, column) for column in chart.columns]
     wanted = [f"{column} as {quoted(name)}" for column, name in zip(columns, chart.columns, strict=True)]
-    wanted += [f"{metric_sql(name, metrics)} as {quoted(name)}" for name in chart.metrics]
+    wanted += [f"{metric_sql(name, metrics)} as {quoted(name)}" for name in (*chart.metrics, *chart.counts)]
     lines = [f"select {', '.join(wanted)}", f"from {BI}.{chart.view}"]
     if chart.where:
         lines.append(f"where {chart.where}")
@@ -31,4 +34,4 @@ def column_sql(chart: Chart, column: str) -> str:
 
 def metric_sql(name: str, metrics: Mapping[str, Metric]) -> str:
     """Return the aggregate of a metric."""
-    return "count(*)" if name == ROW_COUNT else metrics[name].sql
+    return ROWS.sql if name == ROW_COUNT else metrics[name].sql

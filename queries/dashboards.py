@@ -60,6 +60,10 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     description: str = ""
 
 
+ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
+"""What ROW_COUNT names."""
+
+
 class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One chart: metrics of the rows of a view, by some of its columns."""
 
@@ -68,6 +72,8 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     view: str
     """A view of ``bi``, without the schema."""
     metrics: tuple[str, ...]
+    counts: tuple[str, ...] = ()
+    """Further metrics for who points at a bar or a point: what a share or a mean was made of."""
     x: str = ""
     """The column along the x axis, of a bar chart, a line chart or a heat map."""
     grain: Grain | None = None
@@ -101,6 +107,8 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError("a chart has a metric")
         if self.kind in (Kind.NUMBER, Kind.HEATMAP) and len(self.metrics) != 1:
             raise ValueError(f"a {self.kind} has one metric")
+        if self.counts and self.kind in (Kind.NUMBER, Kind.TABLE):
+            raise ValueError(f"a {self.kind} has no counts")
         if self.grain and self.kind not in (Kind.BAR, Kind.LINE):
             raise ValueError(f"a {self.kind} has no grain")
         if (self.stacked or self.horizontal) and self.kind is not Kind.BAR:
@@ -173,7 +181,8 @@ def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
             raise _broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
         for chart in one.dashboard.charts:
-            missing = [name for name in chart.metrics if name not in known.get(chart.view, {}) and name != ROW_COUNT]
+            named = (*chart.metrics, *chart.counts)
+            missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
                 raise _broken(one.path, reason)

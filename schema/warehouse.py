@@ -74,8 +74,11 @@ def name(path: Path) -> str:
     return quoted(path.stem)
 
 
-def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, shown: Path | None = None, *, alone: bool = False) -> duckdb.DuckDBPyConnection:
     """Open a file read-only; messages name ``shown`` where the file is known under another name.
+
+    All connections of a process to a path share one database: as long as one is open, another sees the file that was
+    there when the first was opened. One ``alone`` sees the file that is there now.
 
     Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
     settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
@@ -94,7 +97,7 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
     check_name(shown)
     try:
         with explain_damage(shown):
-            return duckdb.connect(path, read_only=True)
+            return _attached(path) if alone else duckdb.connect(path, read_only=True)
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise WarehouseLocked(
@@ -120,6 +123,14 @@ def connect(path: Path, shown: Path | None = None) -> duckdb.DuckDBPyConnection:
         ) from error
     except OSError as error:
         raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
+
+
+def _attached(path: Path) -> duckdb.DuckDBPyConnection:
+    """Open a file read-only in a database of its own."""
+    con = duckdb.connect()
+    con.execute(f"attach {literal(str(path))} as {name(path)} (read_only)")
+    con.execute(f"use {name(path)}")
+    return con
 
 
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes", "Failed to load metadata pointer")
@@ -172,9 +183,12 @@ def check_revision(found: str, head: str, path: Path) -> None:
         )
 
 
-def open_warehouse(path: Path, head: str) -> duckdb.DuckDBPyConnection:
-    """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands."""
-    con = connect(path)
+def open_warehouse(path: Path, head: str, *, alone: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands.
+
+    ``alone`` is as in ``connect``. A cursor of such a connection needs ``use`` with the ``name`` of the file.
+    """
+    con = connect(path, alone=alone)
     try:
         found = revision(con, path)
         check_revision(found, head, path)

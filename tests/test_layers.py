@@ -19,11 +19,13 @@ ROOMS: dict[str, set[str]] = {
     "": set(),  # the modules of talkhouse itself
     "explore": {""},
     "query": {""},
-    "superset": {""},
+    "charts": {""},
+    "superset": {"", "charts"},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
-    "cli": {"", "explore", "query", "superset", "build", "restore", "replay"},
+    "dashboard": {"", "explore", "query", "charts"},
+    "cli": {"", "explore", "query", "superset", "dashboard", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

@@ -6,14 +6,10 @@ from typing import Any
 import duckdb
 
 from queries.catalogue import BI
-from queries.dashboards import ROW_COUNT, Metric, NumberFormat
+from queries.dashboards import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.fields import D3_FORMATS
 from talkhouse.relations import columns_of
 from talkhouse.superset.names import VERSION, identity
-
-D3_FORMATS = {NumberFormat.INTEGER: ",d", NumberFormat.DECIMAL: ",.2f", NumberFormat.PERCENT: ",.1%"}
-"""Number formats as D3 writes them."""
-
-ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
 
 
 def dataset(

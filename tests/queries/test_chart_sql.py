@@ -42,6 +42,10 @@ def cups() -> duckdb.DuckDBPyConnection:
             ["2020-01-01 00:00:00 3", "2021-01-01 00:00:00 1", "None 1"],
         ),
         (
+            Chart(title="", kind=Kind.BAR, view="cups", x="who", metrics=("sips",), counts=("row_count",)),
+            ["Ann 26 3", "Ben 7 1", "None 3 1"],
+        ),
+        (
             Chart(
                 title="",
                 kind=Kind.LINE,

@@ -1,0 +1,1 @@
+"""The declared charts, drawn by Altair (in the dashboard and the report)."""

@@ -1,0 +1,162 @@
+"""Draws a declared chart of bars, lines or cells with Altair: what is shown on pointing has the counts."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from queries.dashboards import Chart, Grain, Kind, Metric
+from talkhouse.charts.fields import COLOURS, D3_FORMATS, Field, fields
+
+_X, _SERIES, _VALUE = "_x", "_series", "_value"
+"""Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
+
+_BAR, _BAR_OF_SEVERAL = 18, 9
+"""Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
+
+_HEIGHT = 320
+_UNIT = 8
+"""Pixels of a unit of a chart's declared height."""
+
+_NOTHING = "(none)"
+"""Shown for a null that bars are grouped by."""
+
+_GRAINS = {Grain.YEAR: "%Y", Grain.MONTH: "%Y-%m", Grain.DAY: "%Y-%m-%d"}
+
+
+def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any:
+    """Return the Altair chart of the rows that ``queries.chart_sql`` gives; it is as wide as what it stands in."""
+    columns = fields(chart, metrics)
+    drawn = _KINDS[chart.kind](chart, columns, _long(chart, columns, rows))
+    return drawn.properties(width="container")
+
+
+def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per mark: x, series and value, and beside them all columns of the chart's rows."""
+    x = pl.col(chart.x).dt.to_string(_GRAINS[chart.grain]) if chart.grain else _named(rows, chart.x)
+    titles = {column.name: column.title for column in columns}
+    parts = []
+    for metric in chart.metrics:
+        names = [pl.lit(titles[metric])] if len(chart.metrics) > 1 else []
+        series = [_named(rows, name).cast(pl.String) for name in chart.by] + names
+        parts.append(
+            rows.with_columns(
+                x.alias(_X),
+                pl.concat_str(series, separator=" \N{MIDDLE DOT} ").alias(_SERIES)
+                if series
+                else pl.lit("").alias(_SERIES),
+                pl.col(metric).cast(pl.Float64).alias(_VALUE),
+            )
+        )
+    return pl.concat(parts)
+
+
+def _named(rows: pl.DataFrame, column: str) -> pl.Expr:
+    """Return a column, with a word for its nulls where it has texts."""
+    plain = pl.col(column)
+    return plain if rows.schema[column].is_numeric() else plain.cast(pl.String).fill_null(_NOTHING)
+
+
+def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
+    along, across = (alt.Y, alt.X) if chart.horizontal else (alt.X, alt.Y)
+    category, value = ("y", "x") if chart.horizontal else ("x", "y")
+    order = rows[_X].unique(maintain_order=True).to_list() if chart.largest_first else "ascending"
+    encoding: dict[str, Any] = {
+        category: along(f"{_X}:O", title=columns[0].title, sort=order, axis=_category_axis(chart)),
+        value: across(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
+        "color": _color(chart, rows),
+        "tooltip": _tooltip(chart, columns),
+    }
+    side_by_side = _has_series(chart) and not chart.stacked
+    if side_by_side:
+        encoding[f"{category}Offset"] = f"{_SERIES}:N"
+    bars = alt.Chart(rows).mark_bar().encode(**encoding)
+    if chart.horizontal:
+        return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
+    return bars.properties(height=_height(chart))
+
+
+def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
+    is_number = rows.schema[_X].is_numeric()
+    axis = alt.Axis(tickMinStep=1, format="d", grid=False) if is_number else alt.Axis(labelOverlap=True)
+    encoding: dict[str, Any] = {
+        "x": alt.X(f"{_X}:{'Q' if is_number else 'O'}", title=columns[0].title, axis=axis),
+        "y": alt.Y(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
+        "color": _color(chart, rows),
+        "tooltip": _tooltip(chart, columns),
+    }
+    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=_height(chart))
+
+
+def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
+    metric = columns[2].metric
+    encoding = {
+        "x": alt.X(f"{_X}:O", title=columns[0].title, axis=alt.Axis(labelAngle=-45)),
+        "y": alt.Y(f"{_SERIES}:O", title=columns[1].title),
+        "color": alt.Color(
+            f"{_VALUE}:Q", title=None, scale=alt.Scale(scheme="blues"), legend=alt.Legend(format=_d3(metric))
+        ),
+        "tooltip": _tooltip(chart, columns),
+    }
+    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=_height(chart))
+
+
+def _has_series(chart: Chart) -> bool:
+    return bool(chart.by) or len(chart.metrics) > 1
+
+
+def _color(chart: Chart, rows: pl.DataFrame) -> Any:
+    if not _has_series(chart):
+        return alt.value(COLOURS[0])
+    series = rows[_SERIES].unique(maintain_order=True).to_list()
+    return alt.Color(
+        f"{_SERIES}:N", title=None, sort=series, legend=alt.Legend(orient="top", columns=4, symbolLimit=24)
+    )
+
+
+def _value_title(chart: Chart, columns: list[Field]) -> str | None:
+    """Return the metric's title; of several, the legend has them."""
+    titles = [column.title for column in columns if column.name in chart.metrics]
+    return titles[0] if len(titles) == 1 else None
+
+
+def _value_axis(chart: Chart, columns: list[Field]) -> Any:
+    first = next(column.metric for column in columns if column.name == chart.metrics[0])
+    return alt.Axis(format=_d3(first, axis=True), tickCount=5)
+
+
+def _category_axis(chart: Chart) -> Any:
+    if chart.horizontal:
+        return alt.Axis(labelLimit=220, labelOverlap=False)
+    return alt.Axis(labelOverlap=True, labelAngle=0 if chart.x.endswith("_bin") or chart.grain else -45)
+
+
+def _d3(metric: Metric | None, *, axis: bool = False) -> str:
+    """Return D3's format of a metric; along an axis, where ticks say enough, without more decimals than they need."""
+    if metric is None:
+        return ""
+    return {"integer": "~s", "decimal": ",.2~f", "percent": "~%"}[metric.format] if axis else D3_FORMATS[metric.format]
+
+
+def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
+    """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
+    shown = []
+    for column in columns:
+        field = _X if column.name == chart.x and chart.grain else column.name
+        if column.metric:
+            shown.append(alt.Tooltip(f"{field}:Q", title=column.title, format=_d3(column.metric)))
+        else:
+            shown.append(alt.Tooltip(f"{field}:N", title=column.title))
+    return shown
+
+
+def _height(chart: Chart) -> int:
+    return max(chart.height * _UNIT, _HEIGHT) if chart.height else _HEIGHT
+
+
+_KINDS: Mapping[Kind, Callable[[Chart, list[Field], pl.DataFrame], Any]] = {
+    Kind.BAR: _bars,
+    Kind.LINE: _lines,
+    Kind.HEATMAP: _cells,
+}

@@ -1,0 +1,1 @@
+"""The pages that ``talkhouse dashboard`` serves on this machine, by Streamlit."""

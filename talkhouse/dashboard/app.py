@@ -1,0 +1,36 @@
+"""What Streamlit runs for each page: the navigation, the page that was asked for, and a message where it failed."""
+
+import streamlit as st
+
+from queries.catalogue import BI
+from queries.dashboards import dashboards
+from talkhouse.dashboard import errors, warehouse
+from talkhouse.dashboard.pages import corpus, home, quality
+
+_SECONDS = 5
+"""How often an open page looks for a new build."""
+
+
+def pages() -> dict[str, list[st.Page]]:
+    """Return the pages by the section of the navigation that they stand in; a page of a corpus per declaration."""
+    general = [
+        st.Page(home.page, title="Home", icon=":material/home:", url_path="home", default=True),
+        st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
+    ]
+    return {"": general, "Corpora": [corpus.page_of(one) for one in dashboards() if one.folder != BI]}
+
+
+@st.fragment(run_every=_SECONDS)
+def follow() -> None:
+    """Run the page again when a build has put another file in the place of the one that it shows."""
+    found = warehouse.version()
+    if st.session_state.setdefault("version", found) != found:
+        st.session_state["version"] = found
+        st.rerun()
+
+
+st.set_page_config(page_title="Talkhouse", page_icon="\N{SPEECH BALLOON}", layout="wide")
+chosen = st.navigation(pages())
+follow()
+with errors.shown():
+    chosen.run()

@@ -1,0 +1,18 @@
+"""Text of corpora on a page: shown as it is, whatever it would mean to HTML or Markdown."""
+
+import re
+from html import escape
+
+from talkhouse.visible import visible
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
+
+
+def plain(text: str) -> str:
+    """Return a text for what Streamlit reads as Markdown (labels, options), so that it is shown as it is."""
+    return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+def html(text: str, *, lines: bool = True) -> str:
+    """Return a text for ``st.html``: escaped, with what acts or hides written out; ``lines`` keeps line ends."""
+    return escape(visible(text, lines=lines))

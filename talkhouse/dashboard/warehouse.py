@@ -1,0 +1,106 @@
+"""The warehouse that the pages read: opened read-only and sandboxed, and again after each build."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import streamlit as st
+
+import migrations
+from schema import warehouse
+from schema.errors import QueryFailed
+from talkhouse.charts.rows import frame
+from talkhouse.query import sandbox
+from talkhouse.settings import database
+
+SECONDS = 30.0
+"""How long a query of a page may take."""
+
+_MEMORY = "50%"
+_CACHED = 500
+"""Results that are kept; each is at most some thousand rows."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """One published state of a file: a build puts a new file in its place."""
+
+    path: Path
+    inode: int
+    changed: int
+    """When it was last changed, in nanoseconds."""
+
+
+class Warehouse:
+    """One version of the warehouse, open."""
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True)
+        sandbox.configure(self._con, memory=_MEMORY)
+
+    @contextmanager
+    def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open a connection whose queries are stopped after some seconds, with QueryFailed."""
+        stopped = threading.Event()
+
+        def stop() -> None:
+            stopped.set()
+            con.interrupt()
+
+        with warehouse.another_connection(self._con, self.version.path) as con:
+            clock = threading.Timer(seconds, stop)
+            clock.daemon = True
+            clock.start()
+            try:
+                with warehouse.explain_damage(self.version.path):
+                    yield con
+            except Exception as error:  # DuckDB raises several for a query that was interrupted
+                if not stopped.is_set():
+                    raise
+                raise QueryFailed(
+                    "the query took too long and was stopped",
+                    expected=f"an end within {seconds:g} s",
+                    next_step="choose less: one corpus, one split",
+                ) from error
+            finally:
+                clock.cancel()
+
+    def rows(self, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:
+        """Return all rows of a query; a second time from memory."""
+        return _rows(self, self.version, sql, dict(values or {}))
+
+
+def path() -> Path:
+    """Return the warehouse's path."""
+    return database().absolute()
+
+
+def version() -> Version | None:
+    """Return which version lies at the path now; None where there is no file."""
+    try:
+        found = path().stat()
+    except OSError:
+        return None
+    return Version(path(), found.st_ino, found.st_mtime_ns)
+
+
+def current() -> Warehouse:
+    """Return the warehouse that lies at the path now; raises a TalkhouseError where none can be opened."""
+    return _open(version() or Version(path(), 0, 0))
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _open(version: Version) -> Warehouse:
+    return Warehouse(version)
+
+
+@st.cache_data(max_entries=_CACHED, show_spinner=False)
+def _rows(_opened: Warehouse, version: Version, sql: str, values: dict[str, object]) -> pl.DataFrame:  # noqa: ARG001
+    # By the version, and not by what has it open, is a result known again.
+    with _opened.connection() as con:
+        return frame(con, sql, values)
