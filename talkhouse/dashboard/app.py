@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from queries.catalogue import BI
 from queries.dashboards import dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.pages import corpus, home, quality
@@ -12,12 +11,13 @@ _SECONDS = 5
 
 
 def pages() -> dict[str, list[st.Page]]:
-    """Return the pages by the section of the navigation that they stand in; a page of a corpus per declaration."""
+    """Return the pages by the section of the navigation that they stand in; a page of charts per declaration."""
     general = [
         st.Page(home.page, title="Home", icon=":material/home:", url_path="home", default=True),
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
     ]
-    return {"": general, "Corpora": [corpus.page_of(one) for one in dashboards() if one.folder != BI]}
+    charts = [corpus.page_of(one) for one in dashboards() if one.name != quality.DASHBOARD]
+    return {"": general, "Charts": charts}
 
 
 @st.fragment(run_every=_SECONDS)
