@@ -4,7 +4,7 @@ import streamlit as st
 
 from queries.dashboards import dashboards
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.dashboard.pages import corpus, home, quality
+from talkhouse.dashboard.content import corpus, home, quality
 
 _SECONDS = 5
 """How often an open page looks for a new build."""
