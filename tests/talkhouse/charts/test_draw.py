@@ -106,7 +106,7 @@ def test_columns_have_titles(column: str, expected: str) -> None:
         (1234567, NumberFormat.INTEGER, "1,234,567"),
         (0.1234, NumberFormat.PERCENT, "12.3%"),
         (2.345, NumberFormat.DECIMAL, "2.35"),
-        (None, NumberFormat.PERCENT, "–"),
+        (None, NumberFormat.PERCENT, "\N{EN DASH}"),
     ],
 )
 def test_numbers_are_written_as_people_read_them(value: float | None, how: NumberFormat, expected: str) -> None:
