@@ -1,4 +1,4 @@
-"""Find the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/``) and read comments and grain."""
+"""Find the SQL files (``<schema>/<view>.sql``, ``macros/``, ``examples/``, ``bi/`` ...); read comments and grain."""
 
 import json
 import re
@@ -18,6 +18,8 @@ from schema.errors import CatalogueError
 DEFAULT_ROOT = Path(queries.__path__[0])
 CHECKS = "checks"
 """Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
+METRICS = "metrics"
+"""Folder of what sums up scores: that beside the corpora is for all of them, one inside a corpus for it alone."""
 BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
@@ -65,6 +67,14 @@ class Catalogue:
     written_views: tuple[Query, ...]
     examples: tuple[Query, ...]
     checks: tuple[Query, ...] = ()
+    scores: tuple[Query, ...] = ()
+    """What each example of a task scores: ``<corpus>/scores/<task>.sql``."""
+    metrics: tuple[Query, ...] = ()
+    """The metrics over what examples score: ``metrics/*.sql``, ``<corpus>/metrics/*.sql``."""
+    layouts: tuple[Query, ...] = ()
+    """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/*.sql``."""
+    printed: tuple[Query, ...] = ()
+    """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
 
     @cached_property
     def macros(self) -> tuple[Query, ...]:
@@ -107,7 +117,7 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
     folders = [folder for root in roots for folder in sorted(root.iterdir()) if _NAME.fullmatch(folder.name)]
     macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
     examples = _read_all(folders, "examples/*.sql", "grain")
-    views = _read_all([folder for folder in folders if folder.name != CHECKS], "*.sql", "grain")
+    views = _read_all([folder for folder in folders if folder.name not in (CHECKS, METRICS)], "*.sql", "grain")
     views += [
         replace(query, schema=BI, name=f"{query.schema}_{query.name}")
         for query in _read_all(folders, f"{BI}/*.sql", "grain")
@@ -115,7 +125,18 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
     views = _with_task_labels(views)
     shared = [folder for folder in folders if folder.name == CHECKS]
     checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
-    return Catalogue(tuple(macros), tuple(views), tuple(examples), tuple(checks))
+    metrics = _read_all([folder for folder in folders if folder.name == METRICS], "*.sql")
+    metrics += _read_all(folders, f"{METRICS}/*.sql")
+    return Catalogue(
+        tuple(macros),
+        tuple(views),
+        tuple(examples),
+        tuple(checks),
+        scores=tuple(_read_all(folders, "scores/*.sql", "predicts", "metrics")),
+        metrics=tuple(metrics),
+        layouts=tuple(_read_all(folders, "layouts/*.sql", "reads")),
+        printed=tuple(_read_all(folders, "printed/*.sql")),
+    )
 
 
 def _with_task_labels(views: list[Query]) -> list[Query]:

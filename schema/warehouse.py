@@ -32,6 +32,7 @@ RESERVED = (
     "bi",
     "shared",
     "checks",
+    "metrics",
     "temp",
     "system",
     "memory",

@@ -21,11 +21,12 @@ ROOMS: dict[str, set[str]] = {
     "query": {""},
     "charts": {""},
     "superset": {"", "charts"},
+    "scores": {"", "query"},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
     "dashboard": {"", "explore", "query", "charts"},
-    "cli": {"", "explore", "query", "superset", "dashboard", "build", "restore", "replay"},
+    "cli": {"", "explore", "query", "scores", "superset", "dashboard", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

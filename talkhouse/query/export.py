@@ -57,7 +57,7 @@ def export(
 
     Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
     """
-    file_format = file_format or _by_suffix(output)
+    file_format = file_format or format_of(output)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
@@ -89,7 +89,8 @@ def configure(con: duckdb.DuckDBPyConnection, output: Path) -> None:
     con.execute(f"set temp_directory = {literal(str(private_folder_path(output) / 'sorting'))}")
 
 
-def _by_suffix(output: Path) -> ExportFormat:
+def format_of(output: Path) -> ExportFormat:
+    """Return the format that a file's ending shows; UsageError where it shows none."""
     file_format = _SUFFIXES.get(output.suffix.lower())
     if file_format is None:
         raise UsageError(

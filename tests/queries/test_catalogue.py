@@ -21,7 +21,9 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 def test_every_file_of_ours_is_read() -> None:
     found = catalogue()
-    names = {query.path for query in (*found.macros, *found.views, *found.examples, *found.checks)}
+    queries = (*found.macros, *found.views, *found.examples, *found.checks)
+    of_scores = (*found.scores, *found.metrics, *found.layouts, *found.printed)
+    names = {query.path for query in (*queries, *of_scores)}
     assert names == set(DEFAULT_ROOT.glob("*/**/*.sql"))
 
 

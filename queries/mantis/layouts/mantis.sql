@@ -1,0 +1,25 @@
+-- One score a line, for each line of the published file; of several cells in a line the last is the score.
+-- reads: lines
+-- tasks: response_ranking_10, response_ranking_50
+with
+scores as (
+    select line_index, string_split(line, chr(9))[-1] as score
+    from lines
+    where line <> ''
+),
+
+blocks as (
+    select distinct blocks.split, blocks.record_id, blocks.first_row, blocks.first_example, blocks.row_count
+    from mantis.ranking_blocks as blocks
+    semi join keys on keys.record_id = blocks.record_id and keys.split = blocks.split
+)
+
+select
+    blocks.split,
+    blocks.first_example + scores.line_index - blocks.first_row as example_index,
+    scores.score,
+    'line ' || scores.line_index as key,
+from scores
+-- Lines of blocks that are in quarantine have no example.
+inner join blocks
+    on scores.line_index >= blocks.first_row and scores.line_index < blocks.first_row + blocks.row_count

@@ -1,0 +1,11 @@
+-- A metric that is the mean of a value over the examples that have one.
+(metric, is_official, example_value) as
+{
+    'name': metric,
+    'official': is_official,
+    'value': favg(example_value::double),
+    'best': null::double,
+    'worst': null::double,
+    'count': null::bigint,
+    'of': count(example_value)::bigint
+}

@@ -1,0 +1,51 @@
+-- Recall at 1, at a tenth and at a half of the candidates (a fifth and a half up to 10), and mean reciprocal rank over all of them.
+with
+cut as (
+    select
+        *,
+        max(candidates) over (partition by slice) as longest,
+        greatest(1, round_even(max(candidates) over (partition by slice) * 0.5, 0))::integer as half,
+        greatest(
+            1,
+            round_even(
+                max(candidates) over (partition by slice)
+                * case when max(candidates) over (partition by slice) <= 10 then 0.2 else 0.1 end,
+                0
+            )
+        )::integer as part,
+    from sliced
+)
+
+select
+    slice,
+    [
+        metrics.over_ties(
+            'recall@1', true, metrics.hit(above, tied, 1), metrics.hit(above, 1, 1), metrics.hit(above + tied - 1, 1, 1), tied
+        ),
+        metrics.over_ties(
+            'recall@' || any_value(part),
+            true,
+            metrics.hit(above, tied, part),
+            metrics.hit(above, 1, part),
+            metrics.hit(above + tied - 1, 1, part),
+            tied
+        ),
+        metrics.over_ties(
+            'recall@' || any_value(half),
+            true,
+            metrics.hit(above, tied, half),
+            metrics.hit(above, 1, half),
+            metrics.hit(above + tied - 1, 1, half),
+            tied
+        ),
+        metrics.over_ties(
+            'mrr',
+            true,
+            metrics.reciprocal_rank(above, tied),
+            metrics.reciprocal_rank(above, 1),
+            metrics.reciprocal_rank(above + tied - 1, 1),
+            tied
+        )
+    ] as results,
+from cut
+group by slice

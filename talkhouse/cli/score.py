@@ -1,0 +1,242 @@
+"""``talkhouse score``: predictions in, the task's own published metrics out."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from schema.errors import UsageError
+from talkhouse.cli.terminal.console import Database, Json, Printer, errors, output
+from talkhouse.settings import database
+from talkhouse.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from talkhouse.scores.score import Metric, Scored
+
+
+class Layout(StrEnum):
+    """How predictions come."""
+
+    AUTO = "auto"
+    TABLE = "table"
+    DBDC3 = "dbdc3"
+    PARLAI = "parlai"
+    MANTIS = "mantis"
+    MPCHAT = "mpchat"
+
+
+class Otherwise(StrEnum):
+    """What to do about what is missing or unknown."""
+
+    STOP = "stop"
+    WRONG = "wrong"
+
+
+class Kind(StrEnum):
+    """Predictions that need no file."""
+
+    MAJORITY = "majority"
+    UNIFORM = "uniform"
+    RANDOM = "random"
+    ORACLE = "oracle"
+
+
+def command(
+    name: Annotated[str, typer.Argument(metavar="TASK", help="A task's view, such as dbdc3.breakdown_detection.")],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PREDICTIONS...", help="Files of predictions.", show_default=False)
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="The split: the publisher's name, or train, validation, test.", show_default=False
+        ),
+    ] = None,
+    release: Annotated[
+        str | None, typer.Option(metavar="R", help="The release, where there are several.", show_default=False)
+    ] = None,
+    subset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="S", help="Only this published folder (may be repeated).", show_default=False),
+    ] = None,
+    layout: Annotated[Layout, typer.Option("--format", help="How the predictions come.")] = Layout.AUTO,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(metavar="T", help="Threshold of the gold label (dbdc3; may be repeated).", show_default=False),
+    ] = None,
+    missing: Annotated[
+        Otherwise, typer.Option(help="Examples without a prediction: stop, or count them as wrong.")
+    ] = Otherwise.STOP,
+    unknown: Annotated[
+        Otherwise, typer.Option(help="Labels that the task does not have: stop, or count them as wrong.")
+    ] = Otherwise.STOP,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Also for each value of a column (may be repeated).", show_default=False),
+    ] = None,
+    as_data: Json = False,
+    as_printed: Annotated[
+        bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
+    ] = False,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write what each example scores; the ending sets the format.", show_default=False
+        ),
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write an empty prediction table, and score nothing.", show_default=False),
+    ] = None,
+    baseline: Annotated[
+        Kind | None, typer.Option(help="Score predictions that need no file.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
+    db: Database = None,
+) -> None:
+    """Score predictions by the task's own published metrics, as its publisher's program computes them.
+
+    Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index, and
+    what the task needs: docs/scores.md lists it, and --template writes an empty table. The challenges' own layouts are
+    taken as they are: a folder or zip of label files (dbdc3), a world log (parlai), an array (mpchat, .npy), one score
+    per line of the published file (mantis).
+
+    Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
+    random order of the tied gives on average, with the best and the worst order beside it.
+
+    Examples:
+        talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
+
+        talkhouse score mpchat.next_response_prediction scores.npy --split test --json
+
+        talkhouse score delidata.probing_target --template empty.csv
+    """
+    import talkhouse
+    from talkhouse import interrupt
+    from talkhouse.scores.baselines import Baseline
+    from talkhouse.scores.score import Request, printed, score
+    from talkhouse.scores.tasks import task
+
+    wanted = task(name)
+    if bool(paths) + (baseline is not None) + (template is not None) != 1:
+        raise UsageError(
+            "nothing to score" if not paths and baseline is None else "too much to score",
+            expected="files of predictions, or --baseline, or --template",
+            next_step="see: talkhouse score --help",
+        )
+    request = Request(
+        paths or (),
+        layout=layout,
+        split=split,
+        release=release,
+        subsets=subset or (),
+        missing=missing,
+        unknown=unknown,
+        by=by or (),
+        as_printed=as_printed,
+        baseline=None if baseline is None else Baseline(baseline),
+    )
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
+        con.execute("set enable_progress_bar = false")
+        if template is not None:
+            _write_template(con, wanted, request, template, force=force)
+            return
+        done = score(con, wanted, request, threshold or ())
+        text = printed(con, done) if as_printed else ""
+        if examples is not None:
+            _write_examples(con, done, examples, force=force)
+    for warning in done.warnings:
+        errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
+    if as_printed:
+        sys.stdout.write(text)
+    elif as_data:
+        print(visible_json(_as_data(done)))
+    else:
+        _show(done)
+
+
+def _write_template(con: Any, wanted: Any, request: Any, path: Path, *, force: bool) -> None:
+    from talkhouse.scores.baselines import template
+    from talkhouse.scores.examples import write_rows
+    from talkhouse.scores.keys import choose_all, create_keys
+
+    chosen = choose_all(con, wanted, split=request.split, release=request.release, subsets=request.subsets)
+    create_keys(con, wanted, chosen)
+    rows = write_rows(con, template(wanted, chosen), path, force=force)
+    output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
+
+
+def _write_examples(con: Any, done: "Scored", path: Path, *, force: bool) -> None:
+    from talkhouse.scores.examples import examples_query, write_rows
+
+    rows = write_rows(con, examples_query(con, done.task), path, force=force)
+    typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
+
+
+def _one(values: list[Any]) -> Any:
+    """Return the only value, None where there is none, or all of them."""
+    return values[0] if len(values) == 1 else values or None
+
+
+def _as_data(done: "Scored") -> dict[str, Any]:
+    return {
+        "task": done.task.name,
+        "split": _one(done.chosen.split_names),
+        "release": _one(done.chosen.releases),
+        "subset": _one(list(done.chosen.subsets)),
+        "view_fingerprint": done.chosen.fingerprint,
+        "predictions": done.files,
+        "rows": done.rows,
+        "missing": done.missing,
+        "tied": done.tied,
+        "threshold": _one([one for one in done.thresholds if one is not None]),
+        "remark": done.task.remark,
+        "metrics": [vars(one) for one in done.metrics],
+    }
+
+
+def _show(done: "Scored") -> None:
+    what = " ".join(visible(one) for one in (*done.chosen.releases, *done.chosen.split_names, *done.chosen.subsets))
+    output.print(f"[bold]{escape(done.task.name)}[/] {escape(what)}: {done.rows:,} examples", soft_wrap=True)
+    heads = ["metric", "value", "of", "best", "worst", ""]
+    groups: dict[tuple[float | None, str | None], list[Metric]] = {}
+    for one in done.metrics:
+        groups.setdefault((one.threshold, one.slice), []).append(one)
+    for (limit, part), numbers in groups.items():
+        title = ", ".join(text for text in (f"threshold {limit:g}" if limit is not None else "", part or "") if text)
+        if title:
+            output.print(f"\n{escape(visible(title))}", soft_wrap=True)
+        table = Table(box=box.SIMPLE, header_style="bold")
+        for head in heads:
+            table.add_column(head, justify="left" if head in ("metric", "") else "right", overflow="fold")
+        for one in numbers:
+            table.add_row(*(Text(visible(cell)) for cell in _cells(one)))
+        (output if output.is_terminal else Printer(width=10_000)).print(table)
+    for remark in _remarks(done):
+        output.print(escape(remark), soft_wrap=True)
+
+
+def _cells(one: "Metric") -> tuple[str, ...]:
+    of = "" if one.of is None else f"{one.count:,}/{one.of:,}" if one.count is not None else f"{one.of:,}"
+    is_count = one.of is None and one.count is not None
+    value = f"{one.count:,}" if is_count else _number(one.value)
+    return one.name, value, of, _number(one.best), _number(one.worst), "official" if one.official else ""
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def _remarks(done: "Scored") -> list[str]:
+    remarks = [done.task.remark] if done.task.remark else []
+    if done.missing:
+        remarks.append(f"{done.missing:,} examples without a prediction count as wrong, so no number is official")
+    if done.tied:
+        remarks.append(f"ties at the right candidate in {done.tied:,} of the lists: values are means, not official")
+    return remarks

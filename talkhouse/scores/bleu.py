@@ -1,0 +1,49 @@
+"""Sentence BLEU as ParlAI has it from NLTK: smoothing method 1, tokens between single blanks."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import duckdb
+from pyarrow import lib as pa
+
+_EPSILON = 1e-12
+"""What counts in place of no match."""
+
+_LONGEST = 4
+
+
+def sentence_bleu(guess: str, answer: str) -> list[float]:
+    """Return BLEU-1 to BLEU-4 of one normalised text against another, each with equal weights."""
+    hypothesis, reference = guess.split(" "), answer.split(" ")
+    hits = [_matches(hypothesis, reference, size) for size in range(1, _LONGEST + 1)]
+    if hits[0] == 0:
+        return [0.0] * _LONGEST
+    short = len(hypothesis) < len(reference)
+    penalty = math.exp(1 - len(reference) / len(hypothesis)) if short else 1.0
+    logs = [math.log((count or _EPSILON) / max(1, len(hypothesis) - size)) for size, count in enumerate(hits)]
+    return [penalty * math.exp(math.fsum(one / size for one in logs[:size])) for size in range(1, _LONGEST + 1)]
+
+
+def _matches(hypothesis: Sequence[str], reference: Sequence[str], size: int) -> int:
+    """Count the n-grams of a size that both have, each as often as both have it."""
+    return (_grams(hypothesis, size) & _grams(reference, size)).total()
+
+
+def _grams(tokens: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[start:] for start in range(size)), strict=False))
+
+
+def add_columns(con: duckdb.DuckDBPyConnection) -> None:
+    """Add the columns bleu_1 to bleu_4 to ``scored``; null where there is no guess."""
+    rows = con.execute("select rowid, guess, answer from scored where guess is not null").fetchall()
+    values = [sentence_bleu(guess, answer) for _, guess, answer in rows]
+    table = {"place": pa.array([row[0] for row in rows], pa.int64())}
+    for index in range(_LONGEST):
+        table[f"bleu_{index + 1}"] = pa.array([one[index] for one in values], pa.float64())
+    con.register("bleu_values", pa.table(table))
+    con.execute(
+        "create or replace temp table scored as select scored.*, bleu_values.* exclude (place) "
+        "from scored left join bleu_values on bleu_values.place = scored.rowid"
+    )
+    con.unregister("bleu_values")

@@ -1,0 +1,40 @@
+"""Errors about rows: how many there are, the first five, and what to do."""
+
+import duckdb
+
+from schema.errors import UsageError
+
+_SHOWN = 5
+
+
+class BadPredictions(UsageError):
+    """The predictions can't be scored as they are."""
+
+
+def refuse(
+    con: duckdb.DuckDBPyConnection, rows: str, problem: str, *, expected: str | None = None, next_step: str
+) -> None:
+    """Raise BadPredictions where a query of texts, one per offending row, has rows; ``problem`` follows a number."""
+    count, first = first_rows(con, rows)
+    if count:
+        raise refusal(count, first, problem, expected=expected, next_step=next_step)
+
+
+def refusal(
+    count: int, first: list[str], problem: str, *, expected: str | None = None, next_step: str
+) -> BadPredictions:
+    """Return the error about so many rows, of which these are the first."""
+    more = "" if count <= len(first) else f"; and {count - len(first):,} more"
+    return BadPredictions(f"{count:,} {problem}", expected=expected, found="; ".join(first) + more, next_step=next_step)
+
+
+def first_rows(con: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, list[str]]:
+    """Return how many rows a query of texts has, and the first of them."""
+    ((count, first),) = con.execute(
+        f"select count(*), list(row order by place)[:{_SHOWN}] from ({_numbered(rows)})"
+    ).fetchall()
+    return count, first or []
+
+
+def _numbered(rows: str) -> str:
+    return f"select row, row_number() over () as place from ({rows}) as found(row)"

@@ -1,0 +1,264 @@
+"""Scores predictions: reads and checks them, joins them with the split, and runs the task's SQL."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import duckdb
+from pyarrow import lib as pa
+
+from queries.catalogue import Query, catalogue
+from schema.errors import UsageError
+from talkhouse.scores import bleu, predictions
+from talkhouse.scores.baselines import Baseline, create_baseline
+from talkhouse.scores.keys import Chosen, choose, create_keys
+from talkhouse.scores.refusals import refuse
+from talkhouse.scores.slices import by_column, create_slices
+from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables
+from talkhouse.scores.tasks import Task
+
+ALL = "select null::varchar as slice, * from scored"
+"""All that was scored, as one slice."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number, of all that was scored or of a slice."""
+
+    name: str
+    value: float | None
+    official: bool
+    """Whether it is what the publisher's own program gives."""
+    slice: str | None
+    """``column=value``; None for all."""
+    best: float | None
+    """The value if all ties were broken in favour of the prediction; None where nothing is tied."""
+    worst: float | None
+    count: int | None
+    """Numerator of a share."""
+    of: int | None
+    """Denominator of a share; for a mean, how many examples have a value."""
+    threshold: float | None = None
+    low: float | None = None
+    """The lower end of the 95 % interval, where it was asked for."""
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be scored, and how."""
+
+    paths: Sequence[Path]
+    layout: str = "auto"
+    split: str | None = None
+    release: str | None = None
+    subsets: Sequence[str] = ()
+    missing: str = "stop"
+    """``wrong``: an example without a prediction counts as wrong."""
+    unknown: str = "stop"
+    """``wrong``: a label that nobody declared counts as wrong."""
+    by: Sequence[str] = ()
+    as_printed: bool = False
+    """Take what the publisher's script takes."""
+    baseline: Baseline | None = None
+    """Predictions that need no file."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The metrics of predictions, and what they are of."""
+
+    task: Task
+    chosen: Chosen
+    files: list[dict[str, str]]
+    rows: int
+    missing: int
+    tied: int
+    thresholds: list[float | None]
+    metrics: list[Metric]
+    warnings: list[str] = field(default_factory=list)
+
+
+def prepare(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, int, list[str]]:
+    """Create ``keys`` and ``predicted`` from the predictions; return what was chosen, how many miss, and warnings."""
+    chosen = _read(con, wanted, request)
+    columns = predictions.columns_of_raw(con, wanted)
+    predictions.create_given(con, wanted, columns)
+    predictions.check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
+    warnings = predictions.check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
+    missing = "stop" if request.as_printed else request.missing
+    lost = predictions.match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
+    return chosen, lost, warnings
+
+
+def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> Chosen:
+    """Create ``raw``, the predictions as they are, and ``keys``, the examples that they are for."""
+    layout = None if request.baseline else _layout(wanted, request)
+    if layout is None and not request.baseline:
+        read_tables(con, request.paths)
+    named = predictions.named_splits(con) if layout is None and not request.baseline else ()
+    chosen = choose(con, wanted, split=request.split, release=request.release, subsets=request.subsets, named=named)
+    create_keys(con, wanted, chosen)
+    if request.baseline:
+        create_baseline(con, wanted, request.baseline)
+    elif layout is not None:
+        read_layout(con, request.paths[0], layout.facts["reads"])
+        con.execute(f"create or replace temp table laid_out as {layout.sql}")
+        con.execute("create or replace temp view raw as select * from laid_out")
+    return chosen
+
+
+def _layout(wanted: Task, request: Request) -> Query | None:
+    """Return the layout in which the predictions come, None for tables; by the name of the file unless it is named."""
+    name = request.layout
+    if name == "table":
+        return None
+    path = request.paths[0]
+    if name == "auto":
+        if path.suffix.lower() in TABLES and not is_world_log(path):
+            return None
+        form = (
+            "documents"
+            if path.is_dir() or path.suffix == ".zip"
+            else "score_rows"
+            if path.suffix == ".npy"
+            else "lines"
+        )
+        found = [one for one in wanted.layouts if one.facts["reads"] == form]
+    else:
+        found = [one for one in wanted.layouts if one.name == name]
+    if not found:
+        known = ", ".join(["table", *(one.name for one in wanted.layouts)])
+        raise UsageError(
+            f"{wanted.name} has no predictions in the layout of {path.name if name == 'auto' else name}",
+            expected=f"one of: {known}",
+            next_step="name the layout with --format, or give a table: " + ", ".join(TABLES),
+        )
+    if len(request.paths) > 1:
+        raise UsageError("this layout is one file or folder", found=f"{len(request.paths)}", next_step="name one")
+    return found[0]
+
+
+def score_at(con: duckdb.DuckDBPyConnection, wanted: Task, threshold: float | None) -> None:
+    """Create ``scored``: what each example scores, from ``predicted``."""
+    _set_threshold(con, threshold)
+    con.execute(f"create or replace temp table scored as {wanted.query.sql}")
+    names = _columns(con)
+    if "problem" in names:
+        refuse(
+            con,
+            "select concat_ws(' ', release, split, 'example_index ' || example_index) || ': ' || problem "
+            "from scored where problem is not null order by release, split, example_index",
+            "predictions can't be scored",
+            next_step="give what the task declares: see docs/scores.md",
+        )
+    if "guess" in names:
+        bleu.add_columns(con)
+
+
+def metrics(con: duckdb.DuckDBPyConnection, wanted: Task, sliced: str = ALL) -> list[Metric]:
+    """Run the metrics of a task over a query of ``scored`` with a column ``slice``; null stands for all."""
+    con.execute(f"create or replace temp view sliced as {sliced}")
+    official = wanted.official
+    found: dict[tuple[str | None, str], Metric] = {}
+    for summary in wanted.summaries:
+        for name, results in con.execute(f"from ({summary.sql}) order by slice").fetchall():
+            for one in results:
+                is_official = one["official"] and (official is None or one["name"] in official)
+                found.setdefault((name, one["name"]), Metric(**one | {"slice": name, "official": is_official}))
+    return list(found.values())
+
+
+def tied(con: duckdb.DuckDBPyConnection) -> int:
+    """Return how many examples have a candidate with the score of the right one."""
+    if "tied" not in _columns(con):
+        return 0
+    return int(con.execute("select count_if(tied > 1) from scored").fetchall()[0][0])
+
+
+def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresholds: Sequence[float] = ()) -> Scored:
+    """Score predictions, at each threshold where the task has one; ``scored`` is what the last of them left.
+
+    Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
+    """
+    _check_catalogue(con)
+    limits = _thresholds(wanted, thresholds)
+    _set_threshold(con, limits[0])
+    chosen, lost, warnings = prepare(con, wanted, request)
+    found: list[Metric] = []
+    for limit in limits:
+        score_at(con, wanted, limit)
+        numbers = metrics(con, wanted)
+        if request.by:
+            create_slices(con, wanted, request.by)
+            for column in request.by:
+                numbers += metrics(con, wanted, by_column(column))
+        found += [replace(one, threshold=limit, official=one.official and not lost) for one in numbers]
+    ((rows,),) = con.execute("select count(*) from keys").fetchall()
+    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings)
+
+
+def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a warehouse whose macros are not those of this Talkhouse: its numbers could be others."""
+    rows = con.execute("select catalogue_hash from meta.loads order by load_id desc limit 1").fetchall()
+    if rows and rows[0][0] != catalogue().hash:
+        raise UsageError(
+            "the views and macros in this warehouse are of another Talkhouse, and scores need this one's",
+            next_step="bring it up to date with: talkhouse build (files that did not change are not read again)",
+        )
+
+
+def _thresholds(wanted: Task, given: Sequence[float]) -> list[float | None]:
+    if wanted.threshold is None:
+        if given:
+            raise UsageError(f"{wanted.name} has no threshold", next_step="leave --threshold out")
+        return [None]
+    for one in given:
+        if not 0 <= one <= 1:
+            raise UsageError(
+                "a threshold is a share of annotators",
+                expected="a number from 0 to 1",
+                found=f"{one}",
+                next_step="the challenge's script has 0.0 by default; its documented runs use 0.5",
+            )
+    return list(given) or [wanted.threshold]
+
+
+def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
+    """Return what the publisher's script prints for all that was scored."""
+    if done.task.printed is None:
+        raise UsageError(f"{done.task.name} has no script whose output is known", next_step="leave --as-printed out")
+    numbers = [one for one in done.metrics if one.slice is None]
+    table = pa.table(
+        {
+            "name": pa.array([one.name for one in numbers], pa.string()),
+            "value": pa.array([one.value for one in numbers], pa.float64()),
+            "count": pa.array([one.count for one in numbers], pa.int64()),
+            "of": pa.array([one.of for one in numbers], pa.int64()),
+        }
+    )
+    con.register("results", table)
+    return "".join(f"{line}\n" for (line,) in con.execute(done.task.printed.sql).fetchall())
+
+
+def _set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
+    if threshold is not None:
+        con.execute(f"set variable threshold = {threshold!r}::double")
+
+
+def _columns(con: duckdb.DuckDBPyConnection) -> set[str]:
+    return {row[0] for row in con.execute("describe scored").fetchall()}
+
+
+def _hashes(paths: Sequence[Path]) -> list[dict[str, str]]:
+    return [{"path": str(path), "sha256": _hash(path)} for path in paths]
+
+
+def _hash(path: Path) -> str:
+    """Return the SHA-256 of a file; of a folder, that over the names and hashes of its files."""
+    if path.is_dir():
+        parts = [f"{one.relative_to(path)} {_hash(one)}\n" for one in sorted(path.rglob("*")) if one.is_file()]
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,120 @@
+"""The tasks that can be scored, as the SQL files of their corpora declare them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import duckdb
+
+from queries.catalogue import DEFAULT_ROOT, Query, catalogue
+from schema.errors import CatalogueError, UsageError
+from talkhouse.relations import closest
+
+_TYPES = {
+    "label": "varchar",
+    "labels": "varchar[]",
+    "score": "double",
+    "scores": "double[]",
+    "text": "varchar",
+}
+"""Types of the columns that a prediction may have; ``prob_...`` is a number too."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that predictions of a task have."""
+
+    name: str
+    is_optional: bool
+    """Whether a prediction may be without it, as where a system says nothing."""
+
+    @property
+    def type(self) -> str:
+        """Its type in SQL."""
+        return "double" if self.name.startswith("prob_") else _TYPES[self.name]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task with its own metrics."""
+
+    query: Query
+    """What each example scores."""
+    summaries: tuple[Query, ...]
+    """The metrics over all of them."""
+    layouts: tuple[Query, ...]
+    printed: Query | None
+
+    @property
+    def name(self) -> str:
+        """The name of the task's view."""
+        return self.query.full_name
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of a prediction beside its key."""
+        names = _names(self.query.facts["predicts"])
+        return tuple(Column(name.removesuffix("?"), name.endswith("?")) for name in names)
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold that the publisher's script has by default; None where the metrics know none."""
+        fact = self.query.facts.get("threshold")
+        return None if fact is None else float(fact)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether its splits are scored together unless one is named, as its publisher does."""
+        return "pooled" in self.query.facts
+
+    @property
+    def official(self) -> list[str] | None:
+        """The metrics that are official for this task; None where they are as its metrics say."""
+        return _names(self.query.facts["official"]) if "official" in self.query.facts else None
+
+    @property
+    def remark(self) -> str | None:
+        """What to know about the numbers, such as why none of them is official."""
+        return self.query.facts.get("remark")
+
+    def labels(self, con: duckdb.DuckDBPyConnection) -> list[str]:
+        """Return the labels that a prediction may have; none where it has no labels."""
+        if "scheme" in self.query.facts:
+            rows = con.execute(
+                "select label from main.labels where scheme = ? order by all", [self.query.facts["scheme"]]
+            )
+            return [label for (label,) in rows.fetchall()]
+        return _names(self.query.facts.get("labels", ""))
+
+
+def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
+    """Find a task by the name of its view; UsageError lists those that can be scored."""
+    found = catalogue(roots)
+    queries = {query.full_name: query for query in found.scores}
+    if name not in queries:
+        raise UsageError(
+            f"no metrics for '{name}'",
+            expected=f"one of: {', '.join(closest(name, queries))}",
+            next_step="name the view of one of these tasks",
+        )
+    query = queries[name]
+    summaries = {summary.full_name: summary for summary in found.metrics}
+    wanted = _names(query.facts["metrics"])
+    for one in wanted:
+        if one not in summaries:
+            raise CatalogueError("the SQL file is broken", where=query.path, found=f"no metrics '{one}'")
+    return Task(
+        query,
+        tuple(summaries[one] for one in wanted),
+        tuple(one for one in found.layouts if name in _tasks_of(one)),
+        next((one for one in found.printed if one.full_name == name), None),
+    )
+
+
+def _tasks_of(layout: Query) -> list[str]:
+    return [f"{layout.schema}.{name}" for name in _names(layout.facts.get("tasks", ""))]
+
+
+def _names(fact: str) -> list[str]:
+    return [name.strip() for name in fact.split(",") if name.strip()]

@@ -1,0 +1,1 @@
+"""Scores: the publishers' metrics of predictions."""

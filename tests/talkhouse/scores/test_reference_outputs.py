@@ -1,0 +1,216 @@
+"""Outputs of the publishers' own programs on invented predictions; they may lie beside TALKHOUSE_DATA."""
+
+import json
+import math
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.scores.refusals import BadPredictions
+from talkhouse.scores.score import Request, Scored, printed, score
+from talkhouse.scores.tasks import task
+from tests.talkhouse.scores.invented import Invented
+
+FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
+)
+
+
+def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
+    """Return the results of a corpus and task, in the order of the file."""
+    if not (FOLDER / "expected.jsonl").is_file():
+        return []
+    rows = [json.loads(line) for line in (FOLDER / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["corpus"] == corpus and name in ("", row.get("task"))]
+
+
+def values(done: Scored) -> dict[str, float]:
+    return {one.name: one.value for one in done.metrics if one.slice is None and one.value is not None}
+
+
+GOLDS = ("yi50_eval", "iris_last50")
+FULL = {
+    "accuracy": "Accuracy",
+    "precision_x": "Precision (X)",
+    "recall_x": "Recall (X)",
+    "f1_x": "F-measure (X)",
+    "precision_tx": "Precision (T+X)",
+    "recall_tx": "Recall (T+X)",
+    "f1_tx": "F-measure (T+X)",
+    "jsd_o_t_x": "JS divergence (O,T,X)",
+    "jsd_o_tx": "JS divergence (O,T+X)",
+    "jsd_ot_x": "JS divergence (O+T,X)",
+    "mse_o_t_x": "Mean squared error (O,T,X)",
+    "mse_o_tx": "Mean squared error (O,T+X)",
+    "mse_ot_x": "Mean squared error (O+T,X)",
+}
+COUNTS = {
+    "files": "File Num",
+    "rows": "System Utterance Num",
+    "gold_o": "O Label Num",
+    "gold_t": "T Label Num",
+    "gold_x": "X Label Num",
+}
+
+
+@pytest.fixture(scope="session")
+def dbdc3(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> Iterator[dict[str, duckdb.DuckDBPyConnection]]:
+    """A warehouse of just the files of each gold set."""
+    found = {}
+    for gold in GOLDS:
+        folder = tmp_path_factory.mktemp(gold)
+        for line in (FOLDER / "dbdc3" / gold / "gold.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+            archive, member, _ = line.split("\t")
+            with zipfile.ZipFile(real_data / "dbdc3" / archive) as opened:
+                opened.extract(member, folder / "data" / "dbdc3")
+        build(folder / "w.duckdb", Silent(), data=folder / "data")
+        found[gold] = talkhouse.open(folder / "w.duckdb")
+    yield found
+    for con in found.values():
+        con.close()
+
+
+def name_of(row: dict[str, Any]) -> str:
+    return f"{row.get('gold', '')} {row['predictions']} {row.get('threshold', '')}".strip()
+
+
+@pytest.mark.parametrize("row", expected("dbdc3"), ids=name_of)
+def test_breakdown_detection(row: dict[str, Any], dbdc3: dict[str, duckdb.DuckDBPyConnection]) -> None:
+    con, wanted = dbdc3[row["gold"]], task("dbdc3.breakdown_detection")
+    folder = FOLDER / "dbdc3" / row["gold"]
+    request = Request([folder / f"{row['predictions']}.predictions.zip"], as_printed=True)
+    if "stops" in row:
+        with pytest.raises(BadPredictions):
+            score(con, wanted, request, [row["threshold"]])
+        return
+    done = score(con, wanted, request, [row["threshold"]])
+    found = values(done)
+    assert {key: found[name] for key, name in COUNTS.items()} == row["counts"]
+    for key, name in FULL.items():
+        value = math.nan if row["values"][key] is None else row["values"][key]
+        assert found[name] == pytest.approx(value, rel=0, abs=1e-12, nan_ok=True), name
+    shown = "default" if row["threshold"] == 0 else f"{row['threshold']}"
+    assert printed(con, done) == (folder / f"{row['predictions']}.t{shown}.out").read_bytes().decode()
+    if shown == "default":
+        assert score(con, wanted, request).metrics == done.metrics
+
+
+@pytest.fixture(scope="session")
+def invented(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Invented]:
+    one = Invented(sample, tmp_path_factory.mktemp("invented") / "talkhouse.duckdb")
+    yield one
+    one.con.close()
+
+
+CANDIDATES = {
+    "next_response_prediction": "candidates",
+    "grounding_persona_prediction": "candidate_ids",
+    "speaker_identification": "candidate_texts",
+}
+
+
+@pytest.mark.parametrize("row", expected("mpchat"), ids=lambda row: f"{row['predictions']} {row['torch']}")
+def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None:
+    """The three tasks have the same metrics: which of them has a case does not matter."""
+    examples, candidates = (int(part[1:]) for part in row["predictions"].split("_")[-2:])
+    name = sorted(CANDIDATES)[len(row["predictions"]) % 3]
+    lists = {CANDIDATES[name]: [f"candidate {index}" for index in range(candidates)]}
+    invented.replace(f"mpchat.{name}", [{**lists, "gold_position": 0} for _ in range(examples)])
+    request = Request([FOLDER / "mpchat" / f"{row['predictions']}.npy"])
+    if "nan" in row["predictions"]:
+        with pytest.raises(BadPredictions, match="NaN"):
+            score(invented.con, task(f"mpchat.{name}"), request)
+        return
+    done = score(invented.con, task(f"mpchat.{name}"), request)
+    assert values(done).keys() == row["values"].keys()
+    for one in done.metrics:
+        value = row["values"][one.name]
+        if done.tied:
+            assert not one.official
+            assert one.worst is not None
+            assert one.best is not None
+            assert one.worst - 1e-12 <= value <= one.best + 1e-12
+        else:
+            assert one.official
+            assert one.value == pytest.approx(value, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("row", expected("mantis", "response_ranking"), ids=name_of)
+def test_lines_of_scores(row: dict[str, Any], invented: Invented) -> None:
+    ranking(invented, 300, 11)
+    done = score(
+        invented.con,
+        task("mantis.response_ranking_10"),
+        Request([FOLDER / "mantis" / f"{row['predictions']}.tsv"], layout="mantis"),
+    )
+    found = values(done)
+    for key, value in row["expected_over_ties"].items():
+        name = {"map": "map", "ndcg_10": "ndcg"}.get(key, key.replace("_", "@"))
+        if name in found:
+            assert found[name] == pytest.approx(value, rel=0, abs=1e-12), name
+    if not done.tied:
+        reference = row["transformers_cl_seed42"]
+        assert found["map"] == pytest.approx(reference["map"], rel=0, abs=1e-12)
+        assert found["ndcg"] == pytest.approx(reference["ndcg_10"], rel=0, abs=1e-12)
+        for name in ("R_10@1", "R_10@2", "R_10@5", "R_2@1"):
+            assert found[name] == pytest.approx(row["transformer_rankers"][name], rel=0, abs=1e-12), name
+
+
+def ranking(invented: Invented, blocks: int, size: int) -> None:
+    """Let the published files have so many blocks of so many lines, the true response first."""
+    invented.replace(
+        "mantis.response_ranking_10",
+        [{"record_id": f"mantis/invented/{index // size}"} for index in range(blocks * size)],
+    )
+    con = invented.con
+    con.execute("delete from main.candidates where record_id like 'mantis/invented/%'")
+    con.execute(
+        "create or replace view mantis.ranking_blocks as select 'test' as split, 'mantis_10' as candidate_set, "
+        f"'mantis/invented/' || i as record_id, i * {size} as first_row, i * {size} as first_example, "
+        f"{size} as row_count from range({blocks}) as t(i)"
+    )
+    con.execute(
+        "insert into main.candidates by name select 'mantis/invented/' || i as record_id, 1 as turn_index, "
+        f"'mantis_10' as candidate_set, 0 as position, 0 as item_index, true as is_gold from range({blocks}) as t(i)"
+    )
+
+
+@pytest.mark.parametrize("row", expected("mantis", "intent_prediction"), ids=name_of)
+def test_intents(row: dict[str, Any], invented: Invented, tmp_path: Path) -> None:
+    gold = (FOLDER / "mantis" / "intents.gold.jsonl").read_text(encoding="utf-8").splitlines()
+    invented.replace("mantis.intent_prediction", [{"intents": json.loads(line)["intents"]} for line in gold])
+    given = FOLDER / "mantis" / f"intents.{row['predictions']}.predictions.jsonl"
+    path = tmp_path / "labels.jsonl"
+    path.write_text(given.read_text(encoding="utf-8").replace('"intents"', '"labels"'), encoding="utf-8")
+    found = values(score(invented.con, task("mantis.intent_prediction"), Request([path], unknown="wrong")))
+    for key, name in (("accuracy", "accuracy"), ("f1_micro", "F1 micro"), ("f1_macro", "F1 macro")):
+        assert found[name] == pytest.approx(row["values"][key], rel=0, abs=1e-12), name
+
+
+@pytest.mark.parametrize("name", ["guided_response", "guided_response_clean"])
+@pytest.mark.parametrize("row", expected("blended_skill_talk"), ids=name_of)
+def test_guided_response(row: dict[str, Any], name: str, invented: Invented) -> None:
+    gold = (FOLDER / "blended_skill_talk" / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in gold]
+    wanted = [{key: one[key] for key in ("label", "label_candidates")} for one in rows]
+    invented.replace(f"blended_skill_talk.{name}", wanted)
+    path = FOLDER / "blended_skill_talk" / f"{row['predictions']}.predictions.jsonl"
+    done = score(invented.con, task(f"blended_skill_talk.{name}"), Request([path]))
+    found = {one.name: one for one in done.metrics}
+    for key, value in row["values"].items():
+        if "distinct" not in key:
+            assert found[key].value == pytest.approx(value, rel=0, abs=1e-12), key
+            assert found[key].of == row["denominators"][key], key
+    if row["agent_rank"]:
+        assert found["rank"].value == pytest.approx(row["agent_rank"]["rank"], rel=0, abs=1e-12)
+        assert found["mrr"].value == pytest.approx(row["agent_rank"]["mrr"], rel=0, abs=1e-12)
+        assert found["mrr"].of == row["agent_rank"]["n"]
