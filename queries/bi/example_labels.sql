@@ -9,12 +9,19 @@
 --   label_count: Labels of the example; 1 where a task has one each.
 with
 -- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`.
-labelled as (
+labelled as materialized (
     select
         * exclude (labels),
         unnest(labels) as label,
         unnest(range(len(labels)))::integer as label_index,
     from task_labels
+),
+
+examples as (
+    -- Most examples are of tasks of ranking: they need not be joined.
+    select *
+    from main.examples
+    where task in (select distinct task from labelled)
 )
 
 select
@@ -33,7 +40,7 @@ select
     labelled.label_index,
     labelled.label_count,
 from labelled
-inner join main.examples
+inner join examples
     on examples.corpus_id = labelled.corpus_id
     and examples.task = labelled.task
     and examples.record_id = labelled.record_id
