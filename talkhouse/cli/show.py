@@ -3,7 +3,6 @@
 import sys
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from rich.text import Text
 
@@ -11,7 +10,7 @@ from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
-from talkhouse.explore.items import ItemList, Votes, by_turn
+from talkhouse.explore.items import ItemList, Votes, by_turn, facts
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -112,9 +111,8 @@ def _put_header(found: dict[str, Any]) -> None:
     for record in found["records"]:
         _put_fact("record", _describe(record))
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
-    for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
-        text = bytes(value).decode()
-        _put_fact(key, msgspec.json.decode(text) if text.startswith('"') else text)
+    for key, value in facts(extra):
+        _put_fact(key, value)
 
 
 def _put_fact(name: str, value: object) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
+
 Row: TypeAlias = dict[str, Any]
 
 FEW = 5
@@ -148,6 +150,13 @@ def by_turn(records: list[Row]) -> dict[int | None, list[tuple[str, Votes | Item
             for (turn_index,), rows in grouped(record[kind], "turn_index"):
                 found[turn_index] += [(names[record["record_id"]], one) for one in shown(rows)]
     return found
+
+
+def facts(extra: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each key of a row's ``extra`` with its value: a text as it is, anything else as JSON."""
+    for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
+        text = bytes(value).decode()
+        yield key, msgspec.json.decode(text) if text.startswith('"') else text
 
 
 _NAMING = (("release",), ("subset",), ("split",), ("release", "subset"), ("subset", "split"), ("release", "split"))
