@@ -39,5 +39,6 @@ inner join main.examples
     and examples.record_id = labelled.record_id
     and examples.split is not distinct from labelled.split
     and examples.example_index = labelled.example_index
-inner join main.records on records.record_id = examples.record_id
+-- Each example has its record; a left join, so that examples without labels, of which there are millions, go first.
+left join main.records on records.record_id = examples.record_id
 left join main.labels on labels.scheme = labelled.scheme and labels.label = labelled.label

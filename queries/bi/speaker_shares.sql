@@ -23,27 +23,19 @@
 --   is_dominant: True where the speaker says more than half of the words.
 with
 said as (
+    -- Once for a dialogue, however often it was published: to count words takes longest.
     select
-        corpus_id,
-        release,
-        split,
-        standard_split,
-        subset,
-        record_id,
-        is_first_in_split,
-        dialogue_id,
-        language,
-        domain,
-        speaker_id,
-        speaker_name,
-        speaker_kind,
-        min(role) as role,
+        dialogues.corpus_id,
+        turns.dialogue_id,
+        turns.speaker_id,
+        min(turns.role) as role,
         count(*) as turn_count,
-        sum(word_count)::bigint as word_count,
-        sum(character_count)::bigint as character_count,
-    from bi.record_turns
-    where speaker_id is not null and kind = 'message'
-    group by all
+        sum(bi.word_count(turns.text))::bigint as word_count,
+        sum(length(turns.text))::bigint as character_count,
+    from main.turns
+    inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
+    where turns.speaker_id is not null and turns.kind = 'message'
+    group by dialogues.corpus_id, turns.dialogue_id, turns.speaker_id
 ),
 
 compared as (
@@ -53,37 +45,42 @@ compared as (
         sum(turn_count) over talk::bigint as dialogue_turn_count,
         sum(word_count) over talk::bigint as dialogue_word_count,
         sum(character_count) over talk::bigint as dialogue_character_count,
-        rank() over (partition by corpus_id, record_id order by word_count desc) as word_rank,
+        rank() over (partition by corpus_id, dialogue_id order by word_count desc) as word_rank,
     from said
-    window talk as (partition by corpus_id, record_id)
+    window talk as (partition by corpus_id, dialogue_id)
 )
 
 select
-    corpus_id,
-    release,
-    split,
-    standard_split,
-    subset,
-    record_id,
-    is_first_in_split,
-    dialogue_id,
-    language,
-    domain,
-    speaker_id,
-    speaker_name,
-    speaker_kind,
-    role,
-    speaker_count,
-    turn_count,
-    word_count,
-    character_count,
-    dialogue_turn_count,
-    dialogue_word_count,
-    dialogue_character_count,
-    turn_count / dialogue_turn_count as turn_share,
-    word_count / nullif(dialogue_word_count, 0) as word_share,
-    word_count * 10 // nullif(dialogue_word_count, 0) * 10 as word_percent_bin,
-    character_count / nullif(dialogue_character_count, 0) as character_share,
-    word_rank,
-    word_count * 2 > dialogue_word_count as is_dominant,
-from compared
+    publications.corpus_id,
+    publications.release,
+    publications.split,
+    publications.standard_split,
+    publications.subset,
+    publications.record_id,
+    publications.is_first_in_split,
+    publications.dialogue_id,
+    dialogues.language,
+    dialogues.domain,
+    compared.speaker_id,
+    speakers.name as speaker_name,
+    speakers.kind as speaker_kind,
+    compared.role,
+    compared.speaker_count,
+    compared.turn_count,
+    compared.word_count,
+    compared.character_count,
+    compared.dialogue_turn_count,
+    compared.dialogue_word_count,
+    compared.dialogue_character_count,
+    compared.turn_count / compared.dialogue_turn_count as turn_share,
+    compared.word_count / nullif(compared.dialogue_word_count, 0) as word_share,
+    compared.word_count * 10 // nullif(compared.dialogue_word_count, 0) * 10 as word_percent_bin,
+    compared.character_count / nullif(compared.dialogue_character_count, 0) as character_share,
+    compared.word_rank,
+    compared.word_count * 2 > compared.dialogue_word_count as is_dominant,
+from bi.publications
+inner join main.dialogues
+    on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
+inner join compared
+    on compared.corpus_id = publications.corpus_id and compared.dialogue_id = publications.dialogue_id
+left join main.speakers on speakers.speaker_id = compared.speaker_id

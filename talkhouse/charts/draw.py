@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from queries.dashboards import Chart, Grain, Kind, Metric
+from queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat
 from talkhouse.charts.fields import COLOURS, D3_FORMATS, Field, fields
 
 _X, _SERIES, _VALUE = "_x", "_series", "_value"
@@ -63,7 +63,7 @@ def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     category, value = ("y", "x") if chart.horizontal else ("x", "y")
     order = rows[_X].unique(maintain_order=True).to_list() if chart.largest_first else "ascending"
     encoding: dict[str, Any] = {
-        category: along(f"{_X}:O", title=columns[0].title, sort=order, axis=_category_axis(chart)),
+        category: along(f"{_X}:O", title=columns[0].title, sort=order, axis=_category_axis(chart, rows)),
         value: across(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
         "color": _color(chart, rows),
         "tooltip": _tooltip(chart, columns),
@@ -110,9 +110,8 @@ def _color(chart: Chart, rows: pl.DataFrame) -> Any:
     if not _has_series(chart):
         return alt.value(COLOURS[0])
     series = rows[_SERIES].unique(maintain_order=True).to_list()
-    return alt.Color(
-        f"{_SERIES}:N", title=None, sort=series, legend=alt.Legend(orient="top", columns=4, symbolLimit=24)
-    )
+    legend = alt.Legend(orient="top", columns=3, symbolLimit=24)
+    return alt.Color(f"{_SERIES}:N", title=None, sort=series, scale=alt.Scale(range=list(COLOURS)), legend=legend)
 
 
 def _value_title(chart: Chart, columns: list[Field]) -> str | None:
@@ -123,13 +122,15 @@ def _value_title(chart: Chart, columns: list[Field]) -> str | None:
 
 def _value_axis(chart: Chart, columns: list[Field]) -> Any:
     first = next(column.metric for column in columns if column.name == chart.metrics[0])
-    return alt.Axis(format=_d3(first, axis=True), tickCount=5)
+    is_whole = first is not None and first.format is NumberFormat.INTEGER
+    return alt.Axis(format=_d3(first, axis=True), tickCount=5, tickMinStep=1 if is_whole else alt.Undefined)
 
 
-def _category_axis(chart: Chart) -> Any:
+def _category_axis(chart: Chart, rows: pl.DataFrame) -> Any:
     if chart.horizontal:
         return alt.Axis(labelLimit=220, labelOverlap=False)
-    return alt.Axis(labelOverlap=True, labelAngle=0 if chart.x.endswith("_bin") or chart.grain else -45)
+    is_short = rows.schema[_X].is_numeric() or chart.grain is not None
+    return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
 
 
 def _d3(metric: Metric | None, *, axis: bool = False) -> str:

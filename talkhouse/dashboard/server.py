@@ -27,6 +27,8 @@ _OPTIONS = [
     ("global.developmentMode", "false"),
     # Otherwise the texts that say what a constant is for would be drawn.
     ("runner.magicEnabled", "false"),
+    ("theme.metricValueFontSize", "1.6rem"),
+    ("theme.paddingTop", "2rem"),
     ("logger.level", "error"),
     ("theme.light.primaryColor", "#1f6feb"),
     ("theme.dark.primaryColor", "#58a6ff"),

@@ -75,9 +75,9 @@ def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.parametrize("chart", DECLARED)
 def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> None:
     found = con.execute(chart_sql(chart, metrics().get(chart.view, {})))
-    assert [name for name, *_ in found.description] == [*chart.columns, *chart.metrics]
+    assert [name for name, *_ in found.description] == [*chart.columns, *chart.metrics, *chart.counts]
     rows = found.fetchall()
-    for index, name in enumerate(chart.metrics, start=len(chart.columns)):
+    for index, name in enumerate((*chart.metrics, *chart.counts), start=len(chart.columns)):
         assert any(row[index] is not None for row in rows), name
     assert len({row[: len(chart.columns)] for row in rows}) == len(rows)
     # Nothing is cut off but by a limit that readers are told.

@@ -75,7 +75,7 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
         (chart(kind='"table"', x="", metrics="[]"), "a chart has a metric"),
         (chart(kind='"number"', x="", counts='["row_count"]'), "a number has no counts"),
         (chart(kind='"table"', x="", counts='["row_count"]'), "a table has no counts"),
-        (chart(counts='["sips"]'), "'Cups' shows sips, which is in no metrics.toml under [cups]"),
+        (chart(counts='["sips"]'), r"'Cups' shows sips, which is in no metrics.toml under \[cups\]"),
         (chart(grain='"fortnight"'), "Invalid enum value 'fortnight'"),
         (chart(kind='"table"', x="", grain='"year"'), "a table has no grain"),
         (chart(kind='"heatmap"', by='["who"]', grain='"year"'), "a heatmap has no grain"),

@@ -1,19 +1,21 @@
-"""The page of a corpus: the charts that are declared beside its views."""
+"""The page of a declared dashboard: the charts of a corpus, which lie beside its views, or of all of them."""
 
 import streamlit as st
 
+from queries.catalogue import BI
 from queries.dashboards import Declared
 from talkhouse.dashboard import drawing, warehouse
 
 
 def page_of(declared: Declared) -> st.Page:
     """Return the page of a declared dashboard."""
-    name = declared.dashboard.title.removeprefix("Talkhouse: ")
+    title = declared.dashboard.title.removeprefix("Talkhouse: ")
+    name = title[:1].upper() + title[1:]
 
     def page() -> None:
         st.title(name, anchor=False)
         opened = warehouse.current()
-        if not opened.rows(_IS_LOADED, {"corpus": declared.folder}).item():
+        if declared.folder != BI and not opened.rows(_IS_LOADED, {"corpus": declared.folder}).item():
             st.info("This corpus is not in the warehouse.")
             return
         st.caption(declared.dashboard.description)

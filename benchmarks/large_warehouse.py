@@ -1,0 +1,163 @@
+"""Makes a large warehouse of invented dialogues: the samples, copied until they are as many as the published ones.
+
+    uv run python -m benchmarks.large_warehouse large.duckdb [--share 1]
+
+With --share 1 it has 510,000 turns, 8.4 million candidates and 7 million examples, in about the proportions of the
+published corpora. The ids of a copy end in its number, and its texts in other words; examples are made by the tasks'
+own SQL. What a corpus has once stays so: labels, images, files, findings, bots, and the lists that belong to no split.
+Pointers into source files are those of the samples.
+"""
+
+import argparse
+import random
+import time
+from pathlib import Path
+
+import duckdb
+from sqlalchemy import Column, Table
+
+from benchmarks.search_time import vocabulary
+from queries.catalogue import catalogue
+from queries.views import fill_examples
+from schema import warehouse
+from schema.sql import insert
+from schema.tables import metadata, owned_by, qualified
+from talkhouse.atomic_output import atomic_file
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+
+COPIES = {"blended_skill_talk": 1_500, "dbdc3": 100, "delidata": 500, "mantis": 7_200, "mpchat": 1_100}
+"""How many times the sample of a corpus is there at share 1; that of another corpus 500 times."""
+
+WORDS = {"mantis": 160}
+"""How many words are added to a text at most; in other corpora 16."""
+
+_KEYS = {"dialogues": "dialogue_id", "speakers": "speaker_id", "texts": "text_id", "personas": "persona_id"}
+_KEYS |= {"records": "record_id"}
+"""Tables whose key gets the number of the copy, and with it every column that refers to the key."""
+
+_ONCE = """
+create temp table once as
+select record_id as id from main.records where dialogue_id is null and split is null
+union all
+select speaker_id from main.speakers where kind = 'bot'
+"""
+
+# Where a block begins: the lines of its file before it.
+_BLOCKS = """
+update main.records
+set extra = json_object('line', line, 'example', line, 'run', line - before_run, 'size', size)
+from (
+    select
+        record_id as block_id,
+        (extra ->> '$.size')::integer as size,
+        (extra ->> '$.line')::integer - (extra ->> '$.run')::integer as before_run,
+        coalesce(sum(size) over blocks_before, 0)::integer as line,
+    from main.records
+    where subset in ('mantis_10', 'mantis_50')
+    window blocks_before as (
+        partition by subset, split order by record_index rows between unbounded preceding and 1 preceding
+    )
+)
+where record_id = block_id
+"""
+
+_PARAGRAPHS = 20_000
+
+
+def target(column: Column[object]) -> str | None:
+    """Return the table whose key the column has, if it is one that copies have of their own."""
+    tables = {
+        key.column.table.name for key in column.foreign_keys if key.column.name == column.name.removeprefix("main_")
+    }
+    return next(
+        (name for name, key in _KEYS.items() if (column.table.name, column.name) == (name, key) or name in tables), None
+    )
+
+
+def copy_rows(con: duckdb.DuckDBPyConnection, table: Table, corpus_id: str, copies: int) -> None:
+    """Copy a corpus's rows of a table; ``copies`` is how many times they are there afterwards."""
+    values, conditions = {}, [owned_by(table, corpus_id)]
+    for column in table.columns:
+        if not (owner := target(column)):
+            continue
+        values[column.name] = f"{column.name} || '_' || copy"
+        if owner in ("speakers", "records"):
+            values[column.name] = (
+                f"case when {column.name} in (from once) then {column.name} else {values[column.name]} end"
+            )
+        if column.name in (table.info["owner"], _KEYS.get(table.name)):
+            conditions.append(f"{column.name} not in (from once)")
+    if table.name == "records":
+        values["record_index"] = (
+            "record_index + copy * (1 + max(record_index) over (partition by subset, release, split))"
+        )
+    if table.name in ("turns", "texts"):
+        silent = "text = '' or kind <> 'message'" if table.name == "turns" else "text = ''"
+        values["text"] = f"case when {silent} then text else text || ' ' || paragraph end"
+    con.execute(
+        f"insert into {qualified(table)} by name "
+        f"select original.* replace ({', '.join(f'{value} as {name}' for name, value in values.items())}) "
+        f"from {qualified(table)} as original "
+        f"cross join (select unnest(range(1, {copies})) as copy) "
+        + (f"inner join paragraphs on number = hash(text, copy) % {_PARAGRAPHS} " if "text" in values else "")
+        + f"where {' and '.join(conditions)} order by copy, original.rowid"
+    )
+
+
+def invent_paragraphs(con: duckdb.DuckDBPyConnection, longest: int) -> None:
+    """Make paragraphs of up to so many invented words."""
+    chance = random.Random(23)
+    words = vocabulary(chance)
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+    lengths = [chance.randint(1, longest) for _ in range(_PARAGRAPHS)]
+    spoken = iter(chance.choices(words, weights, k=sum(lengths)))
+    con.execute("create or replace temp table paragraphs (number integer, paragraph varchar)")
+    insert(
+        con,
+        "paragraphs",
+        [(number, " ".join(next(spoken) for _ in range(length))) for number, length in enumerate(lengths)],
+    )
+
+
+def multiply(con: duckdb.DuckDBPyConnection, share: float) -> None:
+    """Copy all corpora of a warehouse of the samples, and make the examples anew."""
+    tables = [table for table in metadata.sorted_tables if table.name != "examples" and any(map(target, table.columns))]
+    corpora = [corpus_id for (corpus_id,) in con.execute("select corpus_id from main.corpora order by 1").fetchall()]
+    con.execute(_ONCE)
+    for corpus_id in corpora:
+        begun = time.perf_counter()
+        invent_paragraphs(con, WORDS.get(corpus_id, 16))
+        copies = max(1, round(COPIES.get(corpus_id, 500) * share))
+        for table in tables:
+            copy_rows(con, table, corpus_id, copies)
+        con.execute(
+            "update meta.source_files set records_in = records_in * ?, records_loaded = records_loaded * ? "
+            "where corpus_id = ? and source_file_id not in "
+            "(select source_file_id from main.records where record_id in (from once))",
+            [copies, copies, corpus_id],
+        )
+        print(f"{corpus_id}: {copies:,} copies, {time.perf_counter() - begun:.0f} s", flush=True)
+    con.execute(_BLOCKS)
+    con.execute("delete from main.examples")
+    for corpus_id in corpora:
+        begun = time.perf_counter()
+        fill_examples(con, catalogue(), [corpus_id])
+        print(f"{corpus_id}: examples, {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+def main() -> None:
+    """Make the file; it appears whole."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--share", type=float, default=1.0)
+    arguments = parser.parse_args()
+    with atomic_file(arguments.output) as part:
+        build(part, Silent())
+        part.chmod(0o644)
+        with warehouse.create(part) as con:
+            multiply(con, arguments.share)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Home: the last build, the corpora with their sizes and licences, their tasks, agreement and findings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from queries.catalogue import BI
+from queries.dashboards import Kind, dashboards
+from talkhouse.dashboard import drawing, warehouse
+from talkhouse.dashboard.text import plain
+
+_CARDS = 3
+"""Corpora side by side."""
+
+_BUILD = """
+select load_id, finished_at, source, talkhouse_version, schema_revision from meta.loads order by load_id desc limit 1
+"""
+
+_CORPORA = """
+select
+    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample,
+    dialogue_count, turn_count, record_count, annotation_count, example_count, finding_count,
+from bi.corpora
+order by title
+"""
+
+_COUNTERS = {
+    "Dialogues": "dialogue_count",
+    "Turns": "turn_count",
+    "Records": "record_count",
+    "Labels": "annotation_count",
+    "Examples": "example_count",
+    "Findings": "finding_count",
+}
+
+_VIEWS = ("splits", "example_labels", "scheme_agreement", "findings")
+"""Of what the declared charts of all corpora that stand here are."""
+
+
+def page() -> None:
+    """Draw what is in the warehouse."""
+    st.title("Talkhouse", anchor=False)
+    opened = warehouse.current()
+    _put_build(opened)
+    corpora = opened.rows(_CORPORA).to_dicts()
+    if not corpora:
+        st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
+        return
+    for column, (title, name) in zip(st.columns(len(_COUNTERS)), _COUNTERS.items(), strict=True):
+        column.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", border=True)
+    st.subheader("Corpora", anchor=False)
+    _put_corpora(corpora)
+    st.subheader("Tasks, agreement and findings", anchor=False)
+    declared = (chart for one in dashboards() if one.folder == BI for chart in one.dashboard.charts)
+    drawing.put_charts(opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {})
+
+
+def _put_build(opened: warehouse.Warehouse) -> None:
+    for build in opened.rows(_BUILD).to_dicts():
+        made = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
+        by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
+        st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
+
+
+def _put_corpora(corpora: list[dict[str, Any]]) -> None:
+    """Draw a card per corpus: what it is, what one may do with it, how large it is."""
+    for first in range(0, len(corpora), _CARDS):
+        columns = st.columns(_CARDS)
+        for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):
+            with column.container(border=True, height="stretch"):
+                _put_corpus(corpus)
+
+
+def _put_corpus(corpus: Mapping[str, Any]) -> None:
+    sample = "  :orange-badge[invented sample]" if corpus["is_sample"] else ""
+    st.markdown(f"**{plain(corpus['title'])}**{sample}")
+    st.markdown(plain(corpus["description"]))
+    sizes = ", ".join(f"{title.lower()} {corpus[name]:,}" for title, name in _COUNTERS.items())
+    st.markdown(f"{sizes.capitalize()}  \nLanguages: {', '.join(corpus['languages'].split())}")
+    st.markdown(f"Licence: {_linked(corpus['licence'], corpus['licence_url'])}")
+    if corpus["terms"]:
+        st.caption(plain(corpus["terms"]))
+    st.markdown(f"[Read](read?corpus={corpus['corpus_id']}) \N{MIDDLE DOT} {_linked('Home page', corpus['homepage'])}")
+
+
+def _linked(text: str | None, url: str | None) -> str:
+    shown = plain(text or "not stated")
+    return f"[{shown}](<{url}>)" if url else shown
