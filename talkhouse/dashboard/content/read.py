@@ -19,9 +19,10 @@ def page() -> None:
     state = current()
     opened = warehouse.current()
     st.html(_STYLE)
-    if state.source:
-        put_source(here, opened, state)
-    elif state.record or state.dialogue:
-        put_conversation(here, opened, state)
-    else:
-        put_list(here, opened, state)
+    with st.container(key="reading"):
+        if state.source:
+            put_source(here, opened, state)
+        elif state.record or state.dialogue:
+            put_conversation(here, opened, state)
+        else:
+            put_list(here, opened, state)

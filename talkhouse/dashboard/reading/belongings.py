@@ -18,7 +18,11 @@ Belongings = Iterable[tuple[str, Votes | ItemList]]
 def votes_html(items: Belongings, meanings: Meanings) -> str:
     """Return the labels, scheme by scheme; what several records say alike is said once, with their names."""
     return "".join(
-        tag("div", "votes", _heading(shown.name, records) + _given(shown, meanings))
+        tag(
+            "div",
+            "votes one" if len(shown.named) == 1 else "votes",
+            _heading(shown.name, records) + _given(shown, meanings),
+        )
         for shown, records in _by_content(items)
         if isinstance(shown, Votes)
     )
@@ -46,13 +50,14 @@ def _heading(name: str, records: list[str]) -> str:
 
 def _given(votes: Votes, meanings: Meanings) -> str:
     if votes.named:
-        return "".join(_answer(votes, name, labels, meanings) for name, labels in votes.named)
-    most = max(count for _, count in votes.counts)
-    return tag("div", "bars", "".join(_bar(votes, label, count, most, meanings) for label, count in votes.counts))
+        answers = (_answer(votes, name, labels, meanings) for name, labels in votes.named)
+        return tag("div", "answers", "".join(answers))
+    total = sum(count for _, count in votes.counts)
+    return tag("div", "bars", "".join(_bar(votes, label, count, total, meanings) for label, count in votes.counts))
 
 
-def _bar(votes: Votes, label: str, count: int, most: int, meanings: Meanings) -> str:
-    fill = tag("span", "fill", "", f' style="width:{100 * count / most:.0f}%"')
+def _bar(votes: Votes, label: str, count: int, total: int, meanings: Meanings) -> str:
+    fill = tag("span", "fill", "", f' style="width:{100 * count / total:.0f}%"')
     return _label(votes, label, meanings) + tag("span", "track", fill) + tag("span", "count", f"{count:,}")
 
 

@@ -24,9 +24,14 @@ _OPEN = 3
 
 def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the dialogue or record that a state names; raises UsageError where there is none."""
+    way = st.container(horizontal=True, vertical_alignment="center")
+    with way:
+        link(here, "List", state.opened(), icon=":material/arrow_back:")
     found = _found(opened, opened.version, state.record or state.dialogue)
     dialogue = found["dialogue"]
-    put_way(here, opened, state, dialogue["dialogue_id"] if dialogue else None)
+    if dialogue:
+        with way:
+            _put_neighbours(here, opened, state, dialogue["dialogue_id"])
     _put_head(here, state, found)
     matches = _matches(opened, state, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
     st.html(talk_html(found, matches, _meanings(opened, found["corpus"]["corpus_id"])))
@@ -60,20 +65,15 @@ def _meanings(opened: Warehouse, corpus_id: str) -> Meanings:
     return {(scheme, label): meaning for scheme, label, meaning in rows.iter_rows()}
 
 
-def put_way(here: st.Page, opened: Warehouse, state: State, dialogue_id: str | None) -> None:
-    """Draw the links to the list, and to the conversations before and after this one in it."""
-    with st.container(horizontal=True, vertical_alignment="center", key="way"):
-        link(here, "List", state.opened(), icon=":material/arrow_back:")
-        if dialogue_id is None:
-            return
-        selection = state.selection
-        (row,) = opened.rows(selection.beside(), {**selection.values, "dialogue": dialogue_id}).to_dicts()
-        for name, icon in (("previous", "chevron_left"), ("next", "chevron_right")):
-            target = row[name] or dialogue_id
-            is_end = row[name] is None
-            link(here, name.title(), state.opened(dialogue=target), icon=f":material/{icon}:", disabled=is_end)
-        if row["is_there"]:
-            st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
+def _put_neighbours(here: st.Page, opened: Warehouse, state: State, dialogue_id: str) -> None:
+    """Draw the links to the conversations before and after this one in the list, and its place there."""
+    selection = state.selection
+    (row,) = opened.rows(selection.beside(), {**selection.values, "dialogue": dialogue_id}).to_dicts()
+    for name, icon in (("previous", "chevron_left"), ("next", "chevron_right")):
+        target = state.opened(dialogue=row[name] or dialogue_id)
+        link(here, name.title(), target, icon=f":material/{icon}:", disabled=row[name] is None)
+    if row["is_there"]:
+        st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
 
 
 def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
@@ -118,7 +118,7 @@ def _put_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> 
             )
             with st.container(horizontal=True):
                 name = record["record_id"]
-                link(here, "As published", state.opened(source=name), icon=":material/data_object:")
+                link(here, "As published", state.shown(source=name), icon=":material/data_object:")
                 if len(records) > 1:
                     link(here, "Only this record", state.opened(record=name), icon=":material/filter_alt:")
 

@@ -117,16 +117,20 @@ def _put_facet(here: st.Page, state: State, facet: Facet, counts: dict[str, int]
     """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
     chosen = state.choices.get(facet.name, ())
     values = [*chosen, *(value for value in counts if value not in chosen)]
-    if len(values) < 2 and not chosen:
+    if facet.name == "turns":
+        values.sort(key=lambda least: (len(least), least))
+    if not values:
         return
-    st.markdown(f"**{facet.title}**", help=facet.help)
-    for value in values[:_FIRST]:
+    st.markdown(f"**{facet.title}**", help=facet.help, width="content")
+    shown = values if state.more == facet.name else values[: max(_FIRST, len(chosen))]
+    for value in shown:
         _put_value(here, state, facet, value, counts.get(value, 0))
-    if more := values[_FIRST:]:
-        frequent = f"the {MOST} most frequent" if len(counts) == MOST else f"{len(more)} more"
-        with st.expander(frequent, type="compact"):
-            for value in more:
-                _put_value(here, state, facet, value, counts.get(value, 0))
+    if len(values) > _FIRST:
+        label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
+        if len(counts) == MOST:
+            label += f" of the {MOST} most frequent"
+        more = "" if state.more == facet.name else facet.name
+        link(here, f":gray[{label}]", state.shown(more=more), icon=":material/more_horiz:", width="stretch")
 
 
 def _put_value(here: st.Page, state: State, facet: Facet, value: str, count: int) -> None:
@@ -148,8 +152,8 @@ def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> No
     found = opened.rows(selection.page(SIZE), {**selection.values, "offset": (state.page - 1) * SIZE})
     rows = opened.rows(_ROWS, {"dialogues": found["dialogue_id"].to_list()}).to_dicts()
     turns = _turns(opened, state, found.to_dicts()) if state.pattern else {}
-    for row, how_many in zip(rows, found["found"], strict=True):
-        with st.container(gap=None, key=f"row-{row['dialogue_id']}"):
+    with st.container(key="rows", gap=None):
+        for row, how_many in zip(rows, found["found"], strict=True):
             _put_row(here, state, row, turns.get(row["dialogue_id"], []), how_many)
     if pages > 1:
         put(st.pagination, "page", state.page, pages)
@@ -166,7 +170,7 @@ def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict
 
 def _put_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], found: int) -> None:
     link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"]))
-    places = [", ".join(row[column] or ()) for column in ("releases", "splits")]
+    places = [f"{name} {', '.join(row[name + 's'])}" for name in ("release", "split") if row[name + "s"]]
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
     below = turns_found(turns, found) if turns else f'<div class="words" dir="auto">{html(row["words"] or "")}</div>'
     st.html(facts([row["corpus_id"], *places, length, row["title"]]) + below)

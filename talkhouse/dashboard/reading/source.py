@@ -16,12 +16,8 @@ _SHOWN = 100_000
 
 def put_source(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
-    link(
-        here,
-        "Conversation" if "#" not in state.source else "List",
-        state.opened(record=state.source) if "#" not in state.source else state.opened(),
-        icon=":material/arrow_back:",
-    )
+    back = "Conversation" if state.dialogue or state.record else "List"
+    link(here, back, state.shown(source=""), icon=":material/arrow_back:")
     st.html(f'<h2 class="title" dir="auto">{html(state.source)}</h2>')
     record = _record(opened, opened.version, state.source)
     st.caption("The source record as published: JSON equal in every value, anything else byte for byte.")

@@ -25,10 +25,12 @@ class State:
     page: int = 1
     filters: bool = False
     """Whether the facets are shown on a narrow screen."""
+    more: str = ""
+    """The facet of which all values are shown."""
     dialogue: str = ""
     record: str = ""
     source: str = ""
-    """The record, or place of one, that is shown as published."""
+    """The record, or place of one as FILE#POINTER, that is shown as published."""
 
     @property
     def selection(self) -> Selection:
@@ -47,9 +49,9 @@ class State:
         others = {name: those for name, those in self.choices.items() if name != facet.name}
         return replace(self, choices=others | ({facet.name: values} if values else {}), page=1)
 
-    def opened(self, *, dialogue: str = "", record: str = "", source: str = "") -> "State":
-        """Return the state with one conversation or source record open; with none, the list that it is in."""
-        return replace(self, dialogue=dialogue, record=record, source=source)
+    def opened(self, *, dialogue: str = "", record: str = "") -> "State":
+        """Return the state with one conversation open; with none, the list that it is in."""
+        return replace(self, dialogue=dialogue, record=record, source="")
 
     def shown(self, **fields: Any) -> "State":
         """Return the state with other values of some fields."""
@@ -67,7 +69,18 @@ class State:
 
 _DEFAULTS = {
     name: getattr(State(), name)
-    for name in ("text", "regex", "ignore_case", "neighbours", "page", "filters", "dialogue", "record", "source")
+    for name in (
+        "text",
+        "regex",
+        "ignore_case",
+        "neighbours",
+        "page",
+        "filters",
+        "more",
+        "dialogue",
+        "record",
+        "source",
+    )
 }
 
 
