@@ -142,9 +142,7 @@ def _put_value(here: st.Page, state: State, facet: Facet, value: str, count: int
 
 def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> None:
     if not number:
-        st.info(
-            "No conversation is left. Take back a choice, or search for another text.", icon=":material/search_off:"
-        )
+        _put_nothing(state)
         return
     pages = -(-number // SIZE)
     state = state.shown(page=min(state.page, pages))
@@ -157,6 +155,14 @@ def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> No
             _put_row(here, state, row, turns.get(row["dialogue_id"], []), how_many)
     if pages > 1:
         put(st.pagination, "page", state.page, pages)
+
+
+def _put_nothing(state: State) -> None:
+    if state.choices or state.text:
+        message = "No conversation is left. Take back a choice, or search for another text."
+    else:
+        message = "There are no conversations in the warehouse yet. Build one with: talkhouse build"
+    st.info(message, icon=":material/search_off:")
 
 
 def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:
