@@ -36,12 +36,12 @@ class Version:
 
 
 class Warehouse:
-    """One version of the warehouse, open."""
+    """One version of the warehouse, open; or of the file with the scores beside it."""
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, con: duckdb.DuckDBPyConnection) -> None:
         self.version = version
-        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True)
-        sandbox.configure(self._con, memory=_MEMORY)
+        self._con = con
+        sandbox.configure(con, memory=_MEMORY)
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -80,13 +80,14 @@ def path() -> Path:
     return database().absolute()
 
 
-def version() -> Version | None:
-    """Return which version lies at the path now; None where there is no file."""
+def version(of: Path | None = None) -> Version | None:
+    """Return which version of a file, or of the warehouse, lies at its path now; None where there is no file."""
+    place = of or path()
     try:
-        found = path().stat()
+        found = place.stat()
     except OSError:
         return None
-    return Version(path(), found.st_ino, found.st_mtime_ns)
+    return Version(place, found.st_ino, found.st_mtime_ns)
 
 
 def current() -> Warehouse:
@@ -96,7 +97,7 @@ def current() -> Warehouse:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _open(version: Version) -> Warehouse:
-    return Warehouse(version)
+    return Warehouse(version, warehouse.open_warehouse(version.path, migrations.head(), alone=True))
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)
