@@ -52,12 +52,14 @@ class _Prepared:
 def put(rows: Rows) -> None:
     """Draw the formats, the command line, and the button that makes the file, then one that downloads it."""
     with st.expander("Download", icon=":material/download:"):
-        file_format = st.segmented_control("Format", list(_TYPES), default="csv", required=True, format_func=str.upper)
+        file_format = st.segmented_control(
+            "Format", list(_TYPES), default="csv", required=True, key="file_format", format_func=str.upper
+        )
         file_name = f"{rows.name}.{file_format}"
         st.caption("The same file on the command line, where its size has no limit:")
         shown = shlex.join(["talkhouse", *rows.arguments(file_format, file_name, rows.query)])
         st.code(visible(shown, lines=True), language="sh", wrap_lines=True)
-        if st.button("Make the file", icon=":material/build:"):
+        if st.button("Make the file", key="make_file", icon=":material/build:"):
             with errors.shown():
                 prepare(rows, file_format)
         found: _Prepared | None = st.session_state.get(_PREPARED)
