@@ -97,7 +97,7 @@ def _answer(task: Task, column: Column, value: Any, meanings: Mapping[str, str])
     known = meanings if column.name == task.label else {}
     answers = value if isinstance(value, list) and value else [value]
     return "".join(
-        f'<div dir="auto">{_single(answer)}'
+        f'<div dir="auto"><b>{_single(answer)}</b>'
         + (f' <span class="meaning">{html(known[answer])}</span>' if answer in known else "")
         + "</div>"
         for answer in answers

@@ -46,11 +46,23 @@ def read(source: Path | BinaryIO) -> pl.DataFrame:
 
 def put(rows: pl.DataFrame) -> None:
     """Draw rows as a table that can be sorted and searched."""
-    shown = rows.with_columns(_as_text(column) for column in rows if not _is_exact(column))
+    shown = exact(rows)
     # By Arrow: of a Polars frame Streamlit makes a Pandas one, in which null and NaN are the same.
     exactly = st.column_config.NumberColumn(format="plain")
     config = {column.name: exactly for column in shown if column.dtype.is_float()}
     st.dataframe(shown.to_arrow(), hide_index=True, column_config=config)
+
+
+def exact(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows whose values a browser's table shows as they are: numbers and texts stay, all others become texts."""
+    numbers = rows.with_columns(_as_float(column) for column in rows if column.dtype.is_decimal())
+    return numbers.with_columns(_as_text(column) for column in numbers if not _is_exact(column))
+
+
+def _as_float(column: pl.Series) -> pl.Series:
+    """Return decimal numbers as floats, which a table can sort, unless that loses digits."""
+    floats = column.cast(pl.Float64)
+    return floats if (floats.cast(column.dtype, strict=False) == column).all() else column
 
 
 def _is_exact(column: pl.Series) -> bool:
@@ -71,6 +83,11 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 def _json(value: object) -> str:
     return json.dumps(value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=str)
+
+
+def counted(count: int, what: str = "row") -> str:
+    """Write a number of things as people do: 1 row, 1,000 rows."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _unique(names: list[str]) -> list[str]:

@@ -80,14 +80,13 @@ def path() -> Path:
     return database().absolute()
 
 
-def version(of: Path | None = None) -> Version | None:
-    """Return which version of a file, or of the warehouse, lies at its path now; None where there is no file."""
-    place = of or path()
+def version() -> Version | None:
+    """Return which version lies at the path now; None where there is no file."""
     try:
-        found = place.stat()
+        found = path().stat()
     except OSError:
         return None
-    return Version(place, found.st_ino, found.st_mtime_ns)
+    return Version(path(), found.st_ino, found.st_mtime_ns)
 
 
 def current() -> Warehouse:

@@ -1,8 +1,12 @@
 """Scores: what is in the file of scores beside the warehouse, whatever it is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+import duckdb
+import polars as pl
 import streamlit as st
 
 from schema import warehouse as files
@@ -30,8 +34,7 @@ def page() -> None:
     """Draw one of the tables and views of the file."""
     st.title("Scores", anchor=False)
     st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
-    opened = _open(warehouse.version(path()) or Version(path(), 0, 0))
-    with opened.connection() as con:
+    with _connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
     name = st.selectbox("Table or view", list(known), key="table", bind="query-params")
     if name is None:
@@ -40,14 +43,14 @@ def page() -> None:
     one = known[name]
     st.caption(plain(one["comment"] or ""))
     relation = f"{quoted(one['schema'])}.{quoted(one['name'])}"
-    count = opened.rows(f"select count(*) from {relation}").item()
-    tables.put(tables.read(_written(opened, relation, "parquet", SHOWN)))
-    st.caption(f"{count:,} rows" + (f", of which the first {SHOWN:,} are shown." if count > SHOWN else "."))
-    if count > DOWNLOADED:
-        st.caption(f"A download has the first {DOWNLOADED:,}.")
+    rows, count = _read(relation)
+    tables.put(rows)
+    st.caption(
+        tables.counted(count) + (f", of which the first {rows.height:,} are shown." if count > rows.height else ".")
+    )
     st.download_button(
-        "Download as CSV",
-        lambda: _written(opened, relation, "csv", DOWNLOADED).getvalue(),
+        "Download as CSV" if count <= DOWNLOADED else f"Download the first {DOWNLOADED:,} rows as CSV",
+        lambda: _csv(relation),
         f"{name}.csv",
         "text/csv",
         on_click="ignore",
@@ -55,17 +58,30 @@ def page() -> None:
     )
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _open(version: Version) -> Warehouse:
-    return Warehouse(version, files.connect(version.path, alone=True))
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the file for a moment, like the warehouse: who writes scores needs it for themselves."""
+    with files.connect(path(), alone=True) as con, Warehouse(Version(path(), 0, 0), con).connection() as limited:
+        yield limited
 
 
-def _written(opened: Warehouse, relation: str, file_format: str, limit: int) -> BytesIO:
+def _read(relation: str) -> tuple[pl.DataFrame, int]:
+    """Return the first rows of a table, and how many it has."""
+    with _connection() as con:
+        (count,) = con.execute(f"select count(*) from {relation}").fetchall()[0]
+        return tables.read(_written(con, relation, "parquet", SHOWN)), count
+
+
+def _csv(relation: str) -> bytes:
+    with _connection() as con:
+        return _written(con, relation, "csv", DOWNLOADED).getvalue()
+
+
+def _written(con: duckdb.DuckDBPyConnection, relation: str, file_format: str, limit: int) -> BytesIO:
     """Return the first rows as a file in memory."""
     file = BytesIO()
     stream = TextIOWrapper(file)
-    with opened.connection() as con:
-        write(Rows(con.sql(f"from {relation}"), limit), file_format, stream)
+    write(Rows(con.sql(f"from {relation}"), limit), file_format, stream)
     stream.detach()
     file.seek(0)
     return file

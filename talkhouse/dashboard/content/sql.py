@@ -20,7 +20,9 @@ SECONDS = 30
 ROWS = 1_000
 """Rows that are shown."""
 
-_MEMORY = "25%"
+MEMORY = "25%"
+"""Of the machine, for a query."""
+
 _GRACE = 15
 """Seconds for all that is not the query; the command itself ends it in time."""
 
@@ -94,7 +96,7 @@ def _run(query: str) -> _Result:
     with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
         output = Path(folder) / "rows.parquet"
         options = ["--format", "parquet", "--output", str(output), "--db", str(warehouse.path())]
-        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", _MEMORY]
+        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
         try:
             command.run(
                 ["sql", "-", *options, *limits],
@@ -118,7 +120,7 @@ def _put_result(result: _Result) -> None:
         errors.show(result.error, "The query has no result.")
         return
     tables.put(result.rows)
-    count = f"{result.rows.height:,} {'row' if result.rows.height == 1 else 'rows'}"
+    count = tables.counted(result.rows.height)
     st.caption(f"The first {count}; there are more." if result.has_more else f"{count}.")
 
 

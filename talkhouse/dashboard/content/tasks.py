@@ -10,6 +10,7 @@ from schema.sql import literal
 from talkhouse.dashboard import download, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.dashboard.examples import Choice, Size, Task, example, label_counts, sizes, task, tasks
+from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 
@@ -88,7 +89,7 @@ def _position(count: int) -> int:
             width=150,
             label_visibility="collapsed",
         )
-        st.caption(f"of {count:,} examples")
+        st.caption(f"of {counted(count, 'example')}")
     return number - 1
 
 
