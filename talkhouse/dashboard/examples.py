@@ -15,14 +15,15 @@ from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.relations import columns_of
 
 _TASKS = """
-select distinct examples.corpus_id || '.' || examples.task
-from main.examples
-inner join duckdb_views() as views
-    on views.schema_name = examples.corpus_id
-    and views.view_name = examples.task
-    and views.database_name = current_database()
+select views.schema_name || '.' || views.view_name
+from duckdb_views() as views
+inner join main.examples
+    on examples.corpus_id = views.schema_name and examples.task = views.view_name and examples.example_index = 0
+where views.database_name = current_database()
+group by all
 order by all
 """
+"""The views of tasks that have a first example: there are few of these, and millions of examples."""
 
 _SIZES = """
 select release, split, count(*) as size

@@ -49,7 +49,8 @@ def test_a_query_from_an_address_is_shown_and_not_run() -> None:
 @pytest.mark.usefixtures("served")
 def test_rows_are_exact_and_said_to_be_more_where_they_are() -> None:
     page = ask(
-        "select i, case i when 0 then '' when 1 then null else 'a' || chr(0) || '<b>*c*</b>' end as t from range(1500) t(i)"
+        "select i, case i when 0 then '' when 1 then null else 'a' || chr(0) || '<b>*c*</b>' end as t "
+        "from range(1500) t(i)"
     )
     rows = table(page)
     assert rows.height == sql.ROWS
