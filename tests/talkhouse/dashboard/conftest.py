@@ -8,11 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from queries.catalogue import catalogue
 from schema import warehouse
 from talkhouse.build.template import open_template
-from tests.talkhouse.dashboard.pages import draw
+from talkhouse.dashboard.server import APP
 
 Visit = Callable[..., AppTest]
 
@@ -62,6 +63,12 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
 
     def opened(warehouse: Path, page: str = "", **parameters: str) -> AppTest:
         monkeypatch.setenv("TALKHOUSE_DB", str(warehouse))
-        return draw(page, **parameters)
+        test = AppTest.from_file(str(APP), default_timeout=120)
+        for name, value in parameters.items():
+            test.query_params[name] = value
+        if page:
+            # A page that is no file has no other way in.
+            test._page_hash = calc_hash(page)
+        return test.run()
 
     return opened
