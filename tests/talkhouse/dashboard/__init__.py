@@ -1,1 +1,1 @@
-"""The pages of ``talkhouse dashboard``."""
+"""Tests of the pages."""

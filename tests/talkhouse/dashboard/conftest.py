@@ -1,4 +1,4 @@
-"""Warehouses whose pages are drawn."""
+"""Pages without a browser, by Streamlit's own test harness, and warehouses to draw them of."""
 
 import shutil
 import sys
@@ -7,10 +7,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from queries.catalogue import catalogue
 from schema import warehouse
 from talkhouse.build.template import open_template
+from tests.talkhouse.dashboard.pages import draw
+
+Visit = Callable[..., AppTest]
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +54,14 @@ def changed(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
         return path
 
     return change
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Open a page, by its name in the URL and the URL's parameters, on a warehouse."""
+
+    def opened(warehouse: Path, page: str = "", **parameters: str) -> AppTest:
+        monkeypatch.setenv("TALKHOUSE_DB", str(warehouse))
+        return draw(page, **parameters)
+
+    return opened

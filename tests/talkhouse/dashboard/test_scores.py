@@ -7,10 +7,8 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.dashboard.content import scores
 from tests.talkhouse.dashboard.pages import draw, messages
 
-APP = Path(scores.__file__).parents[1] / "app.py"
 TABLE = "create table runs as select 'a' as run, 0.5 as value, null as slice, '<b>*x*</b>' as note from range(2)"
 
 
@@ -32,9 +30,9 @@ def titles(page: AppTest) -> set[str]:
 
 def test_the_page_is_there_only_with_scores(beside: Path) -> None:
     assert not beside.exists()
-    assert "Scores" not in titles(AppTest.from_file(APP, default_timeout=120).run())
+    assert "Scores" not in titles(draw())
     write(beside, TABLE)
-    assert "Scores" in titles(AppTest.from_file(APP, default_timeout=120).run())
+    assert "Scores" in titles(draw())
 
 
 def test_each_table_and_view_is_shown(beside: Path) -> None:
