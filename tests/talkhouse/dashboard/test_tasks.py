@@ -139,7 +139,9 @@ def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
     columns = tuple(examples.Column(name, "VARCHAR", "") for name in "abcd")
     one = examples.Task("toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None)
     shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
-    assert [re.sub("<[^>]*>", "", line) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)] == [
+    assert [
+        unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)
+    ] == [
         "null",
         "empty text",
         "empty list",
