@@ -131,13 +131,14 @@ def _gold_positions(task: Task, candidates: Sequence[Any], row: Mapping[str, Any
 
 
 def _single(value: Any) -> str:
-    """Return one value; null and the empty text are told apart."""
+    """Return one value; null, the empty text and white space are told apart."""
     if value is None:
         return '<span class="nothing">null</span>'
     if value == "":
         return '<span class="nothing">empty text</span>'
     if isinstance(value, str):
-        return html(value)
+        # White space alone could not be seen.
+        return f'<span class="nothing">{html(json.dumps(value))}</span>' if value.isspace() else html(value)
     if isinstance(value, list):
         return ", ".join(map(_single, value)) or '<span class="nothing">empty list</span>'
     if isinstance(value, bool):

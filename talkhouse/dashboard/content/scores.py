@@ -13,7 +13,7 @@ from schema import warehouse as files
 from schema.sql import quoted
 from talkhouse.dashboard import tables, warehouse
 from talkhouse.dashboard.text import plain
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.query import sandbox
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import relations
@@ -61,8 +61,10 @@ def page() -> None:
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file for a moment, like the warehouse: who writes scores needs it for themselves."""
-    with files.connect(path(), alone=True) as con, Warehouse(Version(path(), 0, 0), con).connection() as limited:
-        yield limited
+    with files.connect(path(), alone=True) as con:
+        sandbox.configure(con, memory=warehouse.MEMORY)
+        with warehouse.limited(con, path()):
+            yield con
 
 
 def _read(relation: str) -> tuple[pl.DataFrame, int]:

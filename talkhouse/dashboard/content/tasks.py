@@ -1,6 +1,8 @@
 """Tasks: the examples of any task view, one by one, as a model sees them."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -36,7 +38,7 @@ def page() -> None:
     position = _position(count)
     row = example(opened, chosen, choice, position, of)
     meanings = dict(opened.rows(_MEANINGS, {"scheme": chosen.scheme}).iter_rows()) if chosen.scheme else {}
-    _put_links(chosen, row["dialogue_id"], row["split"], row["example_index"])
+    _put_links(chosen, row)
     st.html(example_html(chosen, row, meanings))
     download.put(_rows(chosen, choice))
 
@@ -67,7 +69,7 @@ def _select(columns: Iterator[DeltaGenerator], title: str, values: list[str | No
         title,
         options,
         index=None,
-        key=title.lower(),
+        key=f"task_{title.lower()}",  # other pages have several values by the plain name
         bind="query-params",
         placeholder="All",
         on_change=_to_the_first,
@@ -97,18 +99,27 @@ def _go(number: int) -> None:
     st.session_state["example"] = st.session_state[f"go-{number}"]
 
 
-def _put_links(chosen: Task, dialogue: str | None, split: str | None, index: int) -> None:
-    where = f"example_index = {index}" + (f" and split = {literal(split)}" if split is not None else "")
+def _put_links(chosen: Task, row: Mapping[str, Any]) -> None:
+    """Draw the ways to the conversation and to a query of this row."""
+    where = "\n    and ".join(_equals(name, row[name]) for name in chosen.grain)
+    query = f"select *\nfrom {chosen.full_name}\nwhere {where}"
     with st.container(horizontal=True):
-        if dialogue is not None:
-            st.link_button("The conversation", f"read?{urlencode({'dialogue': dialogue})}", icon=":material/forum:")
-        query = f"select *\nfrom {chosen.full_name}\nwhere {where}"
+        if row["dialogue_id"] is not None:
+            address = f"read?{urlencode({'dialogue': row['dialogue_id']})}"
+            st.link_button("The conversation", address, icon=":material/forum:")
         st.link_button("In SQL", f"sql?{urlencode({'query': query})}", icon=":material/database:")
+
+
+def _equals(column: str, value: object) -> str:
+    if value is None:
+        return f"{column} is null"
+    return f"{column} = {literal(value) if isinstance(value, str) else value}"
 
 
 def _rows(chosen: Task, choice: Choice) -> download.Rows:
     """Return what is chosen as what can be downloaded: by ``export``, which knows splits and no other choice."""
-    name = ".".join(part for part in (chosen.full_name, choice.release, choice.split, choice.label) if part)
+    parts = [chosen.full_name, choice.release, choice.split, choice.label]
+    name = re.sub(r"[^\w.+-]", "_", ".".join(part for part in parts if part))
     if choice.release is None and choice.label is None:
         return download.Rows(name, chosen.full_name, choice.split)
     where = "\n    and ".join(choice.conditions(chosen))

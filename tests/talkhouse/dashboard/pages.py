@@ -3,23 +3,20 @@
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from talkhouse.dashboard.server import APP
 
 
-def draw(module: str, **query: object) -> AppTest:
-    """Draw a page of the warehouse that ``TALKHOUSE_DB`` names, under an address with these query parameters."""
-    page = AppTest.from_function(_page, kwargs={"module": module}, default_timeout=120)
-    for name, value in query.items():
-        page.query_params[name] = str(value)
-    return page.run()
-
-
-def _page(module: str) -> None:
-    from importlib import import_module
-
-    from talkhouse.dashboard import errors
-
-    with errors.shown():
-        import_module(f"talkhouse.dashboard.content.{module}").page()
+def draw(page: str = "", **parameters: object) -> AppTest:
+    """Draw a page, by its name in the URL and the URL's parameters, of the warehouse that ``TALKHOUSE_DB`` names."""
+    test = AppTest.from_file(str(APP), default_timeout=120)
+    for name, value in parameters.items():
+        test.query_params[name] = str(value)
+    if page:
+        # A page that is no file has no other way in.
+        test._page_hash = calc_hash(page)
+    return test.run()
 
 
 def html(page: AppTest) -> str:

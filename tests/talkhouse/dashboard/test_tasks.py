@@ -85,27 +85,27 @@ def test_every_position_has_the_example_that_the_view_has_there(task: Any, con: 
 @pytest.mark.usefixtures("served")
 def test_a_choice_leaves_its_examples_and_begins_with_the_first(con: duckdb.DuckDBPyConnection) -> None:
     page = draw("tasks", task="dbdc3.breakdown_detection", example=20)
-    page.selectbox(key="split").select("dev").run()
-    page.selectbox(key="release").select("dbdc3_revised").run()
-    page.selectbox(key="label").select("X").run()
+    page.selectbox(key="task_split").select("dev").run()
+    page.selectbox(key="task_release").select("dbdc3_revised").run()
+    page.selectbox(key="task_label").select("X").run()
     where = "split = 'dev' and release = 'dbdc3_revised' and label = 'X'"
     rows = by_sql(con, "dbdc3.breakdown_detection", ("release", "split", "example_index"), where)
     assert_shown(page, rows[0])
     assert any(f"of {len(rows):,} " in caption.value for caption in page.caption)
-    address = {"split": "dev", "release": "dbdc3_revised", "label": "X"}
+    address = {"task_split": "dev", "task_release": "dbdc3_revised", "task_label": "X"}
     assert_shown(draw("tasks", task="dbdc3.breakdown_detection", example=len(rows), **address), rows[-1])
 
 
 @pytest.mark.usefixtures("served")
 def test_another_task_begins_anew(con: duckdb.DuckDBPyConnection) -> None:
-    page = draw("tasks", task="dbdc3.breakdown_detection", split="eval", example=20)
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval", example=20)
     page.selectbox(key="task").select("mantis.intent_prediction").run()
     assert_shown(page, by_sql(con, "mantis.intent_prediction", ("split", "example_index"))[0])
 
 
 @pytest.mark.usefixtures("served")
 def test_an_address_that_names_what_is_not_there_shows_something() -> None:
-    page = draw("tasks", task="no.task", split="none", example=10**9)
+    page = draw("tasks", task="no.task", task_split="none", example=10**9)
     assert not page.exception
     assert page.get("html")
 
@@ -138,12 +138,14 @@ def test_text_that_means_something_to_a_page_is_shown_as_it_is(changed: Callable
 def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
     columns = tuple(examples.Column(name, "VARCHAR", "") for name in "abcd")
     one = examples.Task("toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None)
-    shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None]}, {})
-    assert [re.sub("<[^>]*>", "", line) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)] == [
+    shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
+    assert [
+        unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)
+    ] == [
         "null",
         "empty text",
         "empty list",
-        "empty textnull",
+        'empty textnull" "',
     ]
 
 
@@ -153,7 +155,7 @@ def test_a_task_of_another_corpus_is_shown_by_its_columns(
 ) -> None:
     made(folder)
     monkeypatch.setenv("TALKHOUSE_DB", str(folder / "w.duckdb"))
-    page = draw("tasks", task="teatime.mood", split="train", example=2)
+    page = draw("tasks", task="teatime.mood", task_split="train", example=2)
     assert not page.exception
     for text in ("Cream, always.", "Then we can&#x27;t be friends.", "How it was taken, + or -."):
         assert text in html(page)
@@ -190,7 +192,7 @@ def test_a_build_published_in_between_is_shown(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("file_format", ["csv", "jsonl", "parquet"])
 @pytest.mark.usefixtures("served")
 def test_a_download_is_what_the_command_that_is_shown_writes(tmp_path: Path, file_format: str) -> None:
-    page = draw("tasks", task="dbdc3.breakdown_detection", split="eval")
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")
     (shown,) = messages(page)
     assert shown.startswith("talkhouse export dbdc3.breakdown_detection --split eval --output")
     page.session_state["file_format"] = file_format
@@ -206,7 +208,7 @@ def test_a_download_is_what_the_command_that_is_shown_writes(tmp_path: Path, fil
 
 @pytest.mark.usefixtures("served")
 def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) -> None:
-    page = draw("tasks", task="mantis.intent_prediction", label="FD")
+    page = draw("tasks", task="mantis.intent_prediction", task_label="FD")
     page.session_state["file_format"] = "jsonl"
     page.run()
     page.button(key="make_file").click().run()
@@ -219,11 +221,11 @@ def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) ->
 
 @pytest.mark.usefixtures("served")
 def test_a_file_that_was_made_is_offered_for_its_rows_alone() -> None:
-    page = draw("tasks", task="dbdc3.breakdown_detection", split="eval")
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")
     page.button(key="make_file").click().run()
     first = prepared(page).path
     assert page.get("download_button")
-    page.selectbox(key="split").select("dev").run()
+    page.selectbox(key="task_split").select("dev").run()
     assert not page.get("download_button")
     page.button(key="make_file").click().run()
     assert not first.exists()
