@@ -62,15 +62,16 @@ class Warehouse:
 @contextmanager
 def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS) -> Iterator[None]:
     """Stop the queries inside after some seconds, with QueryFailed; say so where the file is damaged."""
-    stopped = threading.Event()
+    stopped, done = threading.Event(), threading.Event()
 
-    def stop() -> None:
-        stopped.set()
-        con.interrupt()
+    def watch() -> None:
+        if not done.wait(seconds):
+            stopped.set()
+        # Again and again: DuckDB forgets an interrupt that comes between two queries.
+        while not done.wait(0.1):
+            con.interrupt()
 
-    clock = threading.Timer(seconds, stop)
-    clock.daemon = True
-    clock.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         with warehouse.explain_damage(path):
             yield
@@ -83,7 +84,7 @@ def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS
             next_step="choose less: one corpus, one split",
         ) from error
     finally:
-        clock.cancel()
+        done.set()
 
 
 def path() -> Path:
