@@ -204,9 +204,9 @@ def test_a_found_turn_is_shown_with_its_neighbours(read: Read, sample: Path) -> 
 
 
 def test_what_is_found_is_marked_in_the_conversation_too(read: Read, sample: Path) -> None:
-    page = read(sample, text="museum", dialogue="dbdc3:CIC9001")
+    page = read(sample, text="museum", dialogue="dbdc3:CIC9001", release="dbdc3", role="user")
     assert html(page).count('<mark class="match">museum</mark>') == 2
-    assert links(page)["List"] == {"text": ["museum"]}
+    assert links(page)["List"] == {"text": ["museum"], "release": ["dbdc3"], "role": ["user"]}
 
 
 def test_a_broken_expression_is_explained_below_the_search(read: Read, sample: Path) -> None:
