@@ -106,18 +106,17 @@ def copy_rows(con: duckdb.DuckDBPyConnection, table: Table, corpus_id: str, copi
 
 
 def invent_paragraphs(con: duckdb.DuckDBPyConnection, longest: int) -> None:
-    """Make paragraphs of up to so many invented words."""
+    """Make paragraphs of up to so many invented words; between those of every third are two spaces."""
     chance = random.Random(23)
     words = vocabulary(chance)
     weights = [1 / (rank + 3) for rank in range(len(words))]
     lengths = [chance.randint(1, longest) for _ in range(_PARAGRAPHS)]
     spoken = iter(chance.choices(words, weights, k=sum(lengths)))
     con.execute("create or replace temp table paragraphs (number integer, paragraph varchar)")
-    insert(
-        con,
-        "paragraphs",
-        [(number, " ".join(next(spoken) for _ in range(length))) for number, length in enumerate(lengths)],
-    )
+    paragraphs = [
+        (" " if number % 3 else "  ").join(next(spoken) for _ in range(length)) for number, length in enumerate(lengths)
+    ]
+    insert(con, "paragraphs", enumerate(paragraphs))
 
 
 def multiply(con: duckdb.DuckDBPyConnection, share: float) -> None:

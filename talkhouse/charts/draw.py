@@ -19,6 +19,12 @@ _HEIGHT = 320
 _UNIT = 8
 """Pixels of a unit of a chart's declared height."""
 
+_LETTERS = 6
+"""Letters of labels side by side that a column of the grid has room for, also on a phone."""
+
+_LONG = 15
+"""Letters of a series beyond which a phone has room for two in a row, or for one beside the names of bars."""
+
 _NOTHING = "(none)"
 """Shown for a null that bars are grouped by."""
 
@@ -92,7 +98,7 @@ def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
 def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     metric = columns[2].metric
     encoding = {
-        "x": alt.X(f"{_X}:O", title=columns[0].title, axis=alt.Axis(labelAngle=-45)),
+        "x": alt.X(f"{_X}:O", title=columns[0].title, axis=_category_axis(chart, rows)),
         "y": alt.Y(f"{_SERIES}:O", title=columns[1].title),
         "color": alt.Color(
             f"{_VALUE}:Q", title=None, scale=alt.Scale(scheme="blues"), legend=alt.Legend(format=_d3(metric))
@@ -109,8 +115,21 @@ def _has_series(chart: Chart) -> bool:
 def _color(chart: Chart, rows: pl.DataFrame) -> Any:
     if not _has_series(chart):
         return alt.value(COLOURS[0])
-    series = rows[_SERIES].unique(maintain_order=True).to_list()
-    legend = alt.Legend(orient="top", columns=3, symbolLimit=24)
+    # Of one metric in the order of the columns, so that a corpus has the same colour in each chart that has them all.
+    ordered = rows.sort(chart.by) if len(chart.metrics) == 1 else rows
+    series = ordered[_SERIES].unique(maintain_order=True).to_list()
+    is_long = max(map(len, series)) > _LONG
+    legend = alt.Legend(
+        orient="top",
+        columns=(1 if chart.horizontal else 2) if is_long else min(4, max(2, chart.width // 2)),
+        symbolLimit=24,
+        labelLimit=150,
+        padding=0,
+        offset=8,
+        # Streamlit leaves a line for a title that there is not.
+        titlePadding=0,
+        titleFontSize=0,
+    )
     return alt.Color(f"{_SERIES}:N", title=None, sort=series, scale=alt.Scale(range=list(COLOURS)), legend=legend)
 
 
@@ -128,8 +147,9 @@ def _value_axis(chart: Chart, columns: list[Field]) -> Any:
 
 def _category_axis(chart: Chart, rows: pl.DataFrame) -> Any:
     if chart.horizontal:
-        return alt.Axis(labelLimit=220, labelOverlap=False)
-    is_short = rows.schema[_X].is_numeric() or chart.grain is not None
+        return alt.Axis(labelLimit=220, labelOverlap=False, labelFlush=False)
+    letters = rows[_X].cast(pl.String).unique().str.len_chars().sum()
+    is_short = rows.schema[_X].is_numeric() or chart.grain is not None or letters <= _LETTERS * chart.width
     return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
 
 

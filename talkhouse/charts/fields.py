@@ -8,8 +8,11 @@ from queries.dashboards import ROW_COUNT, ROWS, Chart, Metric, NumberFormat
 D3_FORMATS = {NumberFormat.INTEGER: ",d", NumberFormat.DECIMAL: ",.2f", NumberFormat.PERCENT: ",.1%"}
 """Number formats as D3 writes them."""
 
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888")
-"""Of the series of a chart: Paul Tol's bright scheme, which people with any vision of colours can tell apart."""
+COLOURS = (
+    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"),
+    *("#994455", "#44aa99", "#997700", "#6699cc", "#bb5500", "#9977cc"),
+)
+"""Of the series of a chart: first Paul Tol's bright scheme, which people with any vision of colours can tell apart."""
 
 _PYTHON_FORMATS = {NumberFormat.INTEGER: ",.0f", NumberFormat.DECIMAL: ",.2f", NumberFormat.PERCENT: ",.1%"}
 _NOT_SAID = ("_id", "_bin", "_index", "_at")

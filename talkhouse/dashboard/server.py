@@ -11,7 +11,7 @@ FIRST_PORT = 8501
 _PORTS = 20
 """How many ports are tried where none is asked for."""
 
-_APP = Path(__file__).with_name("app.py")
+APP = Path(__file__).with_name("app.py")
 
 _OPTIONS = [
     ("server.address", ADDRESS),
@@ -63,4 +63,4 @@ def serve(warehouse: Path, port: int, *, browser: bool) -> None:
 
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
     options = [*_OPTIONS, ("server.port", str(port)), ("server.headless", "false" if browser else "true")]
-    cli.main(["run", str(_APP), *(f"--{name}={value}" for name, value in options)], standalone_mode=False)
+    cli.main(["run", str(APP), *(f"--{name}={value}" for name, value in options)], standalone_mode=False)

@@ -1,0 +1,210 @@
+"""The pages of ``talkhouse dashboard`` in a real browser: serve them, open them, and watch what they do."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+
+MINUTE = 60_000
+
+_SERVER = """
+import sys
+
+def note(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        print(event, arguments, file=told, flush=True)
+
+told = open(sys.argv.pop(1), "w")
+sys.addaudithook(note)
+
+from talkhouse.cli import main
+
+main()
+"""
+"""The command, with whatever Python is asked to connect to written to a file."""
+
+_COUNT_RUNS = """
+window.runs = 0;
+new MutationObserver(changes => changes.forEach(change => {
+    if (change.target.dataset?.testScriptState === 'running') window.runs += 1;
+})).observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state']});
+"""
+
+_DRAWN = """(runs) => window.runs > runs
+    && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+    && document.querySelector('[data-testid="stMain"] h1')
+    && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], [data-testid="stSpinner"]')
+    && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(one => one.querySelector('canvas, svg'))
+"""
+"""Holds when the script that makes the page has ended, and what it made is there."""
+
+ERRORS = '[data-testid="stException"], [data-testid="stAlertContentError"]'
+
+
+def chromium() -> str | None:
+    """Return the path of the browser, where there is one."""
+    return shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """Start the browser, without a window; skip the test where there is none."""
+    if not (path := chromium()):
+        pytest.skip("Chromium is not installed: it would open the pages (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Served:
+    """The pages, served by a process of their own."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+    told: Path
+
+    def stop(self) -> tuple[int, str]:
+        """End the process as Ctrl-C does; gives its exit code and what it wrote."""
+        self.process.send_signal(signal.SIGINT)
+        output, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, output
+
+    def connections(self) -> list[str]:
+        """Return what the process has asked the network for, beside its own address."""
+        return [line for line in self.told.read_text().splitlines() if "127.0.0.1" not in line]
+
+
+@contextmanager
+def served(warehouse: Path, folder: Path) -> Iterator[Served]:
+    """Serve a warehouse until the end; notes go to the folder."""
+    port, told = free_port(), folder / "connections.txt"
+    command = [sys.executable, "-c", _SERVER, told, "dashboard", "--no-browser", "--port", port, "--db", warehouse]
+    with started(command, port, folder) as process:
+        yield Served(address(port), process, told)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def address(port: int) -> str:
+    """Return the address of the pages that are served at a port."""
+    return f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def started(command: Sequence[object], port: int, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start a server of Streamlit's, wait until it answers, and kill it at the end."""
+    arguments = [str(one) for one in command]
+    with subprocess.Popen(
+        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            while not _answers(port):
+                if process.poll() is not None:
+                    raise RuntimeError(f"the server has ended: {process.communicate()[0]}")
+                time.sleep(0.02)
+            yield process
+        finally:
+            process.kill()
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address(port)}/_stcore/health", timeout=60):  # noqa: S310 - ours
+            return True
+    except OSError:
+        return False
+
+
+@dataclass
+class Visit:
+    """A browser with nothing in it, and all that goes wrong in it."""
+
+    url: str
+    context: BrowserContext
+    page: Page
+    wrong: list[str] = field(default_factory=list)
+
+    def open(self, path: str = "") -> None:
+        """Open a page by its address, and wait until it is drawn."""
+        self.page.goto(f"{self.url}/{path.lstrip('/')}")
+        self.drawn(0)
+
+    def act(self, action: Any) -> None:
+        """Do something that makes the page anew, and wait until it is drawn."""
+        runs = self.page.evaluate("window.runs")
+        action()
+        self.drawn(runs)
+
+    def drawn(self, runs: int) -> None:
+        """Wait until everything is drawn, after more than so many runs of the page's script."""
+        self.page.wait_for_function(_DRAWN, arg=runs, timeout=2 * MINUTE)
+
+    def links(self) -> list[str]:
+        """Return the paths of all pages, as the navigation has them."""
+        found = self.page.locator('[data-testid="stSidebarNavLink"]').all()
+        return [urlsplit(link.get_attribute("href") or "").path for link in found]
+
+    def follow(self, path: str) -> None:
+        """Click on a page in the navigation."""
+        links = self.page.locator('[data-testid="stSidebarNavLink"]')
+        (place,) = (number for number, found in enumerate(self.links()) if found == path)
+        self.act(links.nth(place).click)
+        assert urlsplit(self.page.url).path == path
+
+    def errors(self) -> list[str]:
+        """Return the error messages on the page."""
+        return self.page.locator(ERRORS).all_inner_texts()
+
+
+@contextmanager
+def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
+    """Open a browser context that knows nothing; ``options`` are Playwright's."""
+    context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
+    context.add_init_script(_COUNT_RUNS)
+    page = context.new_page()
+    visited = Visit(url, context, page)
+
+    def on_request(request: Request) -> None:
+        if urlsplit(request.url).scheme not in ("data", "blob") and not request.url.startswith(f"{url}/"):
+            visited.wrong.append(f"request {request.url}")
+
+    def on_websocket(socket: WebSocket) -> None:
+        if not socket.url.startswith(url.replace("http", "ws", 1)):
+            visited.wrong.append(f"websocket {socket.url}")
+
+    def on_console(message: ConsoleMessage) -> None:
+        # Where a page is opened by its address, Streamlit first looks for the server below it.
+        is_search = urlsplit(message.location["url"]).path.endswith(("/_stcore/health", "/_stcore/host-config"))
+        if message.type == "error" and not is_search:
+            visited.wrong.append(f"console {message.text}")
+
+    context.on("request", on_request)
+    page.on("websocket", on_websocket)
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: visited.wrong.append(f"page {error}"))
+    page.on("dialog", lambda dialog: visited.wrong.append(f"dialog {dialog.message}"))
+    try:
+        yield visited
+    finally:
+        context.close()

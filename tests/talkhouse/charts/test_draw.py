@@ -1,0 +1,113 @@
+"""Charts as Altair has them: worked examples, and every declared chart on the sample."""
+
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from queries.chart_sql import chart_sql
+from queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
+from talkhouse.charts.draw import draw
+from talkhouse.charts.fields import number, title
+from talkhouse.charts.rows import frame
+
+DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
+DECLARED = [
+    pytest.param(chart, id=f"{one.name}-{chart.title}")
+    for one in dashboards()
+    for chart in one.dashboard.charts
+    if chart.kind in DRAWN
+]
+CUPS = {
+    "sips": Metric(title="Sips", sql="sum(sips)"),
+    "spilt": Metric(title="Spilt", sql="avg(spilt)", format=NumberFormat.PERCENT),
+}
+ROWS = pl.DataFrame({"who": ["Ann", None], "day": [1, 2], "sips": [5, 7], "spilt": [0.5, None]})
+
+
+def cups(**members: Any) -> dict[str, Any]:
+    chart = Chart(title="", view="cups", **members)
+    drawn: dict[str, Any] = draw(chart, CUPS, ROWS).to_dict()
+    return drawn
+
+
+def marks(drawn: dict[str, Any]) -> list[dict[str, Any]]:
+    (rows,) = drawn["datasets"].values()
+    return rows
+
+
+@pytest.mark.parametrize("chart", DECLARED)
+def test_every_declared_chart_is_drawn_from_its_rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> None:
+    of_view = metrics().get(chart.view, {})
+    rows = frame(con, chart_sql(chart, of_view))
+    drawn = draw(chart, of_view, rows).to_dict()  # checked against Vega-Lite's schema
+    assert [mark["_value"] for mark in marks(drawn)] == [
+        None if value is None else float(value) for metric in chart.metrics for value in rows[metric].to_list()
+    ]
+    shown = [tooltip["field"] for tooltip in drawn["encoding"]["tooltip"]]
+    assert {*chart.metrics, *chart.counts} <= set(shown)
+
+
+def test_several_metrics_are_series() -> None:
+    drawn = cups(kind=Kind.BAR, x="day", metrics=("sips", "spilt"))
+    assert [(mark["_x"], mark["_series"], mark["_value"]) for mark in marks(drawn)] == [
+        (1, "Sips", 5.0),
+        (2, "Sips", 7.0),
+        (1, "Spilt", 0.5),
+        (2, "Spilt", None),
+    ]
+    assert drawn["encoding"]["xOffset"]["field"] == "_series"
+
+
+def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
+    drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), horizontal=True)
+    assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "(none)"]
+    assert drawn["encoding"]["y"]["field"] == "_x"
+
+
+def test_the_largest_stay_in_their_order() -> None:
+    drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), largest_first=True)
+    assert drawn["encoding"]["x"]["sort"] == ["Ann", "(none)"]
+
+
+def test_pointing_shows_the_counts() -> None:
+    drawn = cups(kind=Kind.LINE, x="day", metrics=("spilt",), counts=("sips",))
+    assert [(one["title"], one.get("format")) for one in drawn["encoding"]["tooltip"]] == [
+        ("Day", None),
+        ("Spilt", ",.1%"),
+        ("Sips", ",d"),
+    ]
+
+
+def test_times_are_named_by_their_unit(con: duckdb.DuckDBPyConnection) -> None:
+    rows = frame(con, "select timestamp '2020-03-01' as day, 1 as sips")
+    chart = Chart(title="", view="cups", kind=Kind.BAR, x="day", grain=Grain.MONTH, metrics=("sips",))
+    assert [mark["_x"] for mark in marks(draw(chart, CUPS, rows).to_dict())] == ["2020-03"]
+
+
+def test_wide_sums_are_integers(con: duckdb.DuckDBPyConnection) -> None:
+    rows = frame(con, "select sum(i) as whole, sum(i / 2.0::decimal(9, 1)) as part from range(5) t(i)")
+    assert rows.schema["whole"] == pl.Int64
+    assert rows.row(0) == (10, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [("corpus_id", "Corpus"), ("turn_count_bin", "Turn count"), ("said_at", "Said"), ("bot", "Bot")],
+)
+def test_columns_have_titles(column: str, expected: str) -> None:
+    assert title(column) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "how", "expected"),
+    [
+        (1234567, NumberFormat.INTEGER, "1,234,567"),
+        (0.1234, NumberFormat.PERCENT, "12.3%"),
+        (2.345, NumberFormat.DECIMAL, "2.35"),
+        (None, NumberFormat.PERCENT, "\N{EN DASH}"),
+    ],
+)
+def test_numbers_are_written_as_people_read_them(value: float | None, how: NumberFormat, expected: str) -> None:
+    assert number(value, how) == expected

@@ -1,0 +1,169 @@
+"""Home, Quality and the pages of charts: on samples, on less than that, and while a build replaces the file."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import migrations
+from queries.dashboards import Kind, dashboards
+from schema import warehouse
+from schema.errors import QueryFailed
+from talkhouse.build.run import Result
+from talkhouse.dashboard.warehouse import Version, Warehouse
+from tests.talkhouse.dashboard.conftest import Visit
+
+PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
+SAMPLES = Path("ingest/corpora")
+
+
+@pytest.fixture
+def without_mpchat(rebuild: Callable[..., Result], tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    for corpus in ("dbdc3", "delidata"):
+        shutil.copytree(SAMPLES / corpus / "sample", data / corpus)
+    rebuild(data)
+    return tmp_path / "w.duckdb"
+
+
+def texts(page: AppTest) -> list[str]:
+    """Everything that a page says in words."""
+    kinds = (page.title, page.markdown, page.caption, page.info, page.code, page.subheader)
+    return [element.value for elements in kinds for element in elements]
+
+
+def numbers(page: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def assert_is_drawn(page: AppTest) -> None:
+    assert not page.exception
+    assert not page.error
+    assert page.title
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_drawn(visit: Visit, sample: Path, name: str) -> None:
+    assert_is_drawn(visit(sample, name))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_of_an_empty_warehouse_is_drawn(visit: Visit, empty: Path, name: str) -> None:
+    assert_is_drawn(visit(empty, name))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_drawn_without_mpchat(visit: Visit, without_mpchat: Path, name: str) -> None:
+    page = visit(without_mpchat, name)
+    assert_is_drawn(page)
+    assert ("This corpus is not in the warehouse." in texts(page)) == (
+        name in ("mpchat", "mantis", "blended_skill_talk")
+    )
+
+
+def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample: Path) -> None:
+    (dbdc3,) = (one.dashboard for one in dashboards() if one.name == "dbdc3")
+    page = visit(sample, "dbdc3")
+    kinds = [chart.kind for chart in dbdc3.charts]
+    assert page.title[0].value == "DBDC3"
+    assert len(page.metric) == kinds.count(Kind.NUMBER)
+    assert len(page.dataframe) == kinds.count(Kind.TABLE)
+    assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
+
+
+def test_home_counts_what_is_there(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    page = visit(sample)
+    for title, table in {"Dialogues": "main.dialogues", "Turns": "main.turns", "Findings": "meta.findings"}.items():
+        ((count,),) = con.execute(f"select count(*) from {table}").fetchall()
+        assert numbers(page)[title] == f"{count:,}"
+    for (title,) in con.execute("select title from main.corpora").fetchall():
+        assert any(title.split(":")[0] in text for text in texts(page)), title
+
+
+def test_the_url_chooses_and_a_choice_acts_on_the_charts(
+    visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
+) -> None:
+    query = "select count(*) from bi.dbdc3_breakdown_by_position where split = 'eval'"
+    page = visit(sample, "dbdc3", split="eval")
+    ((count,),) = con.execute(
+        "select sum(turn_count) from bi.dbdc3_breakdown_by_position where split = 'eval'"
+    ).fetchall()
+    assert con.execute(query).fetchall() != [(0,)]
+    assert page.multiselect(key="split").value == ["eval"]
+    assert numbers(page)["Labelled turns"] == f"{count:,}"
+    page.multiselect(key="split").set_value([]).run()
+    assert numbers(page)["Labelled turns"] != f"{count:,}"
+
+
+def test_a_choice_that_does_not_exist_is_none(visit: Visit, sample: Path) -> None:
+    page = visit(sample, "dbdc3", split="'; drop table main.turns; --")
+    assert_is_drawn(page)
+    assert numbers(page) == numbers(visit(sample, "dbdc3"))
+
+
+def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    ((rule, count),) = con.execute(
+        "select rule, count(*) from meta.findings group by rule order by count(*) desc, rule limit 1"
+    ).fetchall()
+    page = visit(sample, "quality", rule=rule)
+    assert page.selectbox(key="rule").value == rule
+    assert len(page.dataframe[1].value) == count
+
+
+def test_a_build_appears_without_a_restart(visit: Visit, rebuild: Callable[..., Result], tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(SAMPLES / "delidata" / "sample", data / "delidata")
+    rebuild(data)
+    page = visit(tmp_path / "w.duckdb")
+    before = numbers(page)
+    shutil.copytree(SAMPLES / "dbdc3" / "sample", data / "dbdc3")
+    rebuild(data)
+    page.run()
+    assert_is_drawn(page)
+    assert int(numbers(page)["Dialogues"]) > int(before["Dialogues"])
+
+
+def test_a_file_that_goes_and_comes_back(visit: Visit, sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    page = visit(path)
+    assert "there is no warehouse here" in page.code[0].value
+    shutil.copyfile(sample, path)
+    assert_is_drawn(page.run())
+    path.unlink()
+    assert "there is no warehouse here" in page.run().code[0].value
+    path.write_bytes(b"not a database")
+    assert "this is not a warehouse" in page.run().code[0].value
+    with warehouse.create(tmp_path / "new.duckdb"):
+        pass
+    (tmp_path / "new.duckdb").replace(path)
+    assert "was not made by Talkhouse" in page.run().code[0].value
+    migrations.upgrade(tmp_path / "new.duckdb", "0003")
+    (tmp_path / "new.duckdb").replace(path)
+    assert "older schema" in page.run().code[0].value
+    path.unlink()
+    shutil.copyfile(sample, path)
+    assert_is_drawn(page.run())
+
+
+@pytest.fixture
+def of_samples(sample: Path) -> Warehouse:
+    found = sample.stat()
+    return Warehouse(Version(sample, found.st_ino, found.st_mtime_ns))
+
+
+def test_a_query_that_takes_too_long_is_stopped(of_samples: Warehouse) -> None:
+    with pytest.raises(QueryFailed, match="took too long"), of_samples.connection(0.1) as con:
+        con.execute("select count(*) from range(1000000000) a, range(1000000) b").fetchall()
+    assert of_samples.rows("select 1 as one").item() == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["select * from read_text('pyproject.toml')", "create table main.mine (a integer)", "set threads = 1"],
+)
+def test_what_a_page_reads_with_can_do_no_harm(of_samples: Warehouse, query: str) -> None:
+    with pytest.raises(duckdb.Error), of_samples.connection() as con:
+        con.execute(query).fetchall()

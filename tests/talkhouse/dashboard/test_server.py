@@ -1,0 +1,42 @@
+"""Where the pages are served, and what the command says where they can't be."""
+
+import socket
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from schema.errors import UsageError
+from talkhouse.cli.dashboard import require_dashboard
+from talkhouse.dashboard.server import ADDRESS, FIRST_PORT, free_port
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.socket() as listening:
+        listening.bind((ADDRESS, 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def test_a_port_that_is_taken_is_refused(taken: int) -> None:
+    with pytest.raises(UsageError, match=rf"port {taken} of 127\.0\.0\.1 can't be used[\s\S]*--port N"):
+        free_port(taken)
+
+
+def test_a_port_that_is_free_is_used() -> None:
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        port = probe.getsockname()[1]
+    assert free_port(port) == port
+
+
+def test_without_a_port_the_first_free_one_is_used() -> None:
+    assert FIRST_PORT <= free_port(None) < FIRST_PORT + 20
+
+
+def test_without_what_draws_the_pages_the_command_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "streamlit", None)
+    with pytest.raises(UsageError, match=r"streamlit is not installed[\s\S]*pip install 'talkhouse\[dashboard\]'"):
+        require_dashboard()
