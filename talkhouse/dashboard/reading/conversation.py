@@ -13,6 +13,7 @@ from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
 from talkhouse.explore.search import hits
+from talkhouse.explore.search_filters import Pattern
 from talkhouse.explore.show import show
 
 _KEPT = 20
@@ -33,7 +34,7 @@ def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
         with way:
             _put_neighbours(here, opened, state, dialogue["dialogue_id"])
     _put_head(here, state, found)
-    matches = _matches(opened, state, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
+    matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
     st.html(talk_html(found, matches, _meanings(opened, found["corpus"]["corpus_id"])))
     _put_records(here, state, found["records"])
     _put_corpus(found["corpus"])
@@ -46,14 +47,15 @@ def _found(_opened: Warehouse, version: Version, name: str) -> dict[str, Any]:  
         return show(con, name)
 
 
-def _matches(opened: Warehouse, state: State, dialogue_id: str) -> Matches:
-    assert state.pattern  # noqa: S101 - there is a search
-    selection = state.selection
+def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
+    """Find what is searched for, whoever says it."""
     with opened.connection() as con:
-        state.pattern.check(con)
-        turns = opened.rows(selection.found_in_dialogue(), {**selection.values, "dialogue": dialogue_id})
-        wanted = [(dialogue_id, index) for index in turns["turn_index"]]
-        return {hit.turn_index: hit.matches for hit in hits(con, wanted, state.pattern, 0)}
+        pattern.check(con)
+        rows = con.execute(
+            f"select dialogue_id, turn_index from main.turns where dialogue_id = $dialogue and {pattern.condition}",
+            {"dialogue": dialogue_id, "pattern": pattern.text},
+        ).fetchall()
+        return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
 def _meanings(opened: Warehouse, corpus_id: str) -> Meanings:

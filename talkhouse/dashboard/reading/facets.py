@@ -102,11 +102,6 @@ class Selection:
             f"count_if(dialogue_id = $dialogue) = 1 as is_there from main.dialogues where {self._where()}"
         )
 
-    def found_in_dialogue(self) -> str:
-        """Give the turn_index of each turn of $dialogue that is searched for."""
-        where = " and ".join(["dialogue_id = $dialogue", *self._searched(), *self._conditions(Level.TURN)])
-        return f"select turn_index from {Level.TURN.value} where {where} order by turn_index"
-
     def _count(self, facet: Facet) -> str:
         conditions = [f"{facet.value} is not null", *self._conditions(facet.level, without=facet)]
         chosen_first = f"list_contains(${facet.name}::varchar[], choice) desc, " if facet.name in self.choices else ""

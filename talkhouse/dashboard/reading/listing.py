@@ -122,10 +122,11 @@ def _put_facet(here: st.Page, state: State, facet: Facet, counts: dict[str, int]
     if not values:
         return
     st.markdown(f"**{facet.title}**", help=facet.help, width="content")
-    shown = values if state.more == facet.name else values[: max(_FIRST, len(chosen))]
+    few = max(_FIRST, len(chosen))
+    shown = values if state.more == facet.name else values[:few]
     for value in shown:
         _put_value(here, state, facet, value, counts.get(value, 0))
-    if len(values) > _FIRST:
+    if len(values) > few:
         label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
         if len(counts) == MOST:
             label += f" of the {MOST} most frequent"

@@ -181,6 +181,16 @@ def test_a_page_has_fifty_conversations_and_the_url_tells_which(read: Read, many
     assert conversations(read(many, page="0")) == conversations(read(many, page="x")) == conversations(first)
 
 
+def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
+    page = read(many)
+    assert "many.mood=number 50 :gray[1]" not in links(page)
+    query = links(page)[":gray[92 more of the 100 most frequent]"]
+    assert query == {"more": ["label"]}
+    every = links(read(many, **query))
+    assert "many.mood=number 50 :gray[1]" in every
+    assert every[":gray[Fewer of the 100 most frequent]"] == {}
+
+
 # Search
 
 
@@ -204,9 +214,9 @@ def test_a_found_turn_is_shown_with_its_neighbours(read: Read, sample: Path) -> 
 
 
 def test_what_is_found_is_marked_in_the_conversation_too(read: Read, sample: Path) -> None:
-    page = read(sample, text="museum", dialogue="dbdc3:CIC9001")
+    page = read(sample, text="museum", dialogue="dbdc3:CIC9001", release="dbdc3", role="user")
     assert html(page).count('<mark class="match">museum</mark>') == 2
-    assert links(page)["List"] == {"text": ["museum"]}
+    assert links(page)["List"] == {"text": ["museum"], "release": ["dbdc3"], "role": ["user"]}
 
 
 def test_a_broken_expression_is_explained_below_the_search(read: Read, sample: Path) -> None:
