@@ -189,7 +189,9 @@ def test_a_build_published_in_between_is_shown(tmp_path: Path, monkeypatch: pyte
     assert "there is no warehouse here" in messages(page.run())[0]
 
 
-@pytest.mark.parametrize("file_format", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "file_format", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jsonl", "parquet"))]
+)
 @pytest.mark.usefixtures("served")
 def test_a_download_is_what_the_command_that_is_shown_writes(tmp_path: Path, file_format: str) -> None:
     page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")
