@@ -24,7 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
-    "dashboard": {"", "explore", "query", "charts"},
+    "dashboard": {"", "explore", "query", "charts", "restore"},
     "cli": {"", "explore", "query", "superset", "dashboard", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""

@@ -8,8 +8,9 @@
 --   label_index: 0-based position among the labels of the example; filter by 0 to count examples instead of labels.
 --   label_count: Labels of the example; 1 where a task has one each.
 with
--- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`.
-labelled as materialized (
+-- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`;
+-- and labelled_tasks: their names.
+labelled as (
     select
         * exclude (labels),
         unnest(labels) as label,
@@ -21,7 +22,7 @@ examples as (
     -- Most examples are of tasks of ranking: they need not be joined.
     select *
     from main.examples
-    where task in (select distinct task from labelled)
+    where task in (from labelled_tasks)
 )
 
 select

@@ -36,12 +36,12 @@ class Version:
 
 
 class Warehouse:
-    """One version of the warehouse, open."""
+    """One version of the warehouse, open; or of the file with the scores beside it."""
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, con: duckdb.DuckDBPyConnection) -> None:
         self.version = version
-        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True)
-        sandbox.configure(self._con, memory=_MEMORY)
+        self._con = con
+        sandbox.configure(con, memory=_MEMORY)
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -96,7 +96,7 @@ def current() -> Warehouse:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _open(version: Version) -> Warehouse:
-    return Warehouse(version)
+    return Warehouse(version, warehouse.open_warehouse(version.path, migrations.head(), alone=True))
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)
