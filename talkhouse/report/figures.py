@@ -1,4 +1,4 @@
-"""The declared charts as figures of the page: what Vega-Lite draws, and the same numbers as a table."""
+"""The declared charts as figures of the page: what Vega draws, and the same numbers as a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from queries.dashboards import Chart, Declared, Kind, Metrics
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.rows import frame
+from talkhouse.report.drawing import drawing
 from talkhouse.report.tables import MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible
 
@@ -37,7 +38,7 @@ class Figure:
     """Columns of a grid of 12."""
     number: str = ""
     drawing: dict[str, Any] | None = None
-    """What Vega-Lite draws."""
+    """What Vega draws."""
     alt: str = ""
     table: Table | None = None
     note: str = ""
@@ -65,7 +66,7 @@ def _figure(con: duckdb.DuckDBPyConnection, name: str, chart: Chart, known: Metr
         return figure
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
     return replace(
-        figure, drawing=_drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note
+        figure, drawing=drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note
     )
 
 
@@ -78,12 +79,6 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
 def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> Table:
     formats = [column.metric and column.metric.format for column in columns]
     return made([column.title for column in columns], formats, rows.iter_rows(), source)
-
-
-def _drawing(chart: Any) -> dict[str, Any]:
-    """Return what Vega-Lite draws, without Altair's own settings, which the page has for all charts."""
-    drawing: dict[str, Any] = chart.to_dict()
-    return {key: value for key, value in drawing.items() if key not in ("config", "$schema")}
 
 
 def _alt(chart: Chart, columns: Sequence[Field]) -> str:

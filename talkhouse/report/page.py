@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import altair
 import vl_convert
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from talkhouse.report.drawing import VERSION
 from talkhouse.visible import visible
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 
 
 def render(content: Mapping[str, Any], drawings: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page; ``drawings``: id of a figure -> what Vega-Lite draws there."""
+    """Return the page; ``drawings``: id of a figure -> what Vega draws there."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -43,7 +43,6 @@ def _own(name: str) -> Markup:
 
 
 def _scripts() -> Markup:
-    """Return one script: Vega, Vega-Lite, Vega-Embed, and what draws the charts by them."""
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    bundle = vl_convert.javascript_bundle(str(_own("draw.js")), vl_version=version)
+    """Return one script: Vega, Vega-Embed, and what draws the charts by them."""
+    bundle = vl_convert.javascript_bundle(str(_own("draw.js")), vl_version=VERSION)
     return Markup(bundle.replace("</script", r"<\/script").replace("<!--", r"<\!--"))  # noqa: S704 - no text of a corpus
