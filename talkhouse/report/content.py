@@ -59,7 +59,9 @@ _CHECKS = "select condition, severity, offending from meta.checks order by offen
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
 _SCHEMES = """
-select scheme, description, target, list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels
+select
+    scheme, description, target,
+    list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
 from main.schemes left join main.labels using (scheme) group by all order by scheme
 """
 

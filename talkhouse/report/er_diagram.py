@@ -95,8 +95,8 @@ def _rows(table: Table) -> Iterator[Row]:
     """Yield the columns of the grain and of foreign keys, in the table's order."""
     targets: dict[str, str] = {}
     for link in _constraints(table):
-        for column in link.column_keys:
-            targets.setdefault(column, _target(link))
+        for name in link.column_keys:
+            targets.setdefault(name, _target(link))
     for column in table.columns:
         if column.name in table.info["grain"] or column.name in targets:
             yield Row(column.name, column.name in table.info["grain"], targets.get(column.name, ""))

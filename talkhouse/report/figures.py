@@ -10,7 +10,7 @@ import polars as pl
 
 from queries.catalogue import BI
 from queries.chart_sql import chart_sql
-from queries.dashboards import Chart, Declared, Kind, Metrics
+from queries.dashboards import Chart, Declared, Kind, Metrics, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.rows import frame
@@ -59,15 +59,12 @@ def _figure(con: duckdb.DuckDBPyConnection, name: str, chart: Chart, known: Metr
     columns = fields(chart, metrics)
     figure = Figure(name, chart.title, chart.description.strip(), chart.width)
     if chart.kind is Kind.NUMBER:
-        metric = columns[0].metric
-        return replace(figure, number=cell(rows.item(), metric and metric.format))
+        return replace(figure, number=cell(rows.item(), _format(columns[0])))
     figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
     if chart.kind is Kind.TABLE or rows.is_empty():
         return figure
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
-    return replace(
-        figure, drawing=drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note
-    )
+    return replace(figure, drawing=drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note)
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
@@ -77,8 +74,11 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> Table:
-    formats = [column.metric and column.metric.format for column in columns]
-    return made([column.title for column in columns], formats, rows.iter_rows(), source)
+    return made([column.title for column in columns], list(map(_format, columns)), rows.iter_rows(), source)
+
+
+def _format(column: Field) -> NumberFormat | None:
+    return column.metric.format if column.metric else None
 
 
 def _alt(chart: Chart, columns: Sequence[Field]) -> str:

@@ -23,14 +23,15 @@ class Placed:
     tops: Mapping[str, float]
     heights: Mapping[str, float]
     routes: Mapping[Line, list[str]]
-    """Line -> the boxes that it connects, and between them the places in the columns that it crosses; from the right."""
+    """Line -> its two boxes, from right to left, and between them the places in the columns that it crosses."""
 
 
 def place(heights: Mapping[str, float], lines: Iterable[Line], gap: float) -> Placed:
     """Place boxes of these heights, ``gap`` apart within a column; the same input always has the same places."""
     wanted = sorted(set(lines))
     depth = _depths(sorted(heights), wanted)
-    sizes, columns, routes = dict(heights), [[] for _ in range(max(depth.values(), default=-1) + 1)], {}
+    sizes, routes = dict(heights), {}
+    columns: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for box in sorted(heights):
         columns[depth[box]].append(box)
     for right, left in wanted:

@@ -27,7 +27,11 @@ class Table:
 
 
 def table(
-    con: duckdb.DuckDBPyConnection, sql: str, heads: Mapping[str, NumberFormat | None], source: str = "", **values: object
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    heads: Mapping[str, NumberFormat | None],
+    source: str = "",
+    **values: object,
 ) -> Table:
     """Make a table of a query: ``heads`` has the titles of its columns, and how those of numbers are written.
 
@@ -38,7 +42,9 @@ def table(
     return made(list(heads), formats, rows, source)
 
 
-def made(heads: Sequence[str], formats: Sequence[NumberFormat | None], rows: Iterable[Sequence[Any]], source: str) -> Table:
+def made(
+    heads: Sequence[str], formats: Sequence[NumberFormat | None], rows: Iterable[Sequence[Any]], source: str
+) -> Table:
     """Make a table of values, at most MOST_ROWS of them."""
     found = list(rows)
     shown = [[cell(value, how) for value, how in zip(row, formats, strict=True)] for row in found[:MOST_ROWS]]
@@ -47,10 +53,8 @@ def made(heads: Sequence[str], formats: Sequence[NumberFormat | None], rows: Ite
     return Table(heads, shown, numbers, note)
 
 
-def cell(value: object, how: NumberFormat | None = None) -> str:
+def cell(value: Any, how: NumberFormat | None = None) -> str:
     """Write a value as people read it; an en dash for none."""
-    if value is None:
-        return number(None, NumberFormat.INTEGER)
-    if how is not None:
-        return number(float(value) if how is not NumberFormat.INTEGER else value, how)  # type: ignore[arg-type]
+    if value is None or how is not None:
+        return number(value, how or NumberFormat.INTEGER)
     return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)
