@@ -10,11 +10,6 @@ VERSION = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 _TEXT = "currentColor"
 _LINES = "rgba(128, 128, 128, 0.3)"
-# Paul Tol's bright scheme, then his light one: told apart with any vision of colours, on white and on black.
-_COLOURS = (
-    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377"),
-    *("#ee8866", "#44bb99", "#ffaabb", "#bbcc33", "#77aadd", "#aaaa00", "#999999"),
-)
 _CONFIG = {
     "background": None,
     "font": "system-ui, sans-serif",
@@ -32,7 +27,6 @@ _CONFIG = {
         "maxExtent": 260,
     },
     "legend": {"labelColor": _TEXT, "titleColor": _TEXT, "labelFontSize": 11, "gradientStrokeColor": None},
-    "range": {"category": _COLOURS},
 }
 """Text has the colour of the page around it, so that it can be read in light and dark; the page names the chart."""
 
