@@ -25,7 +25,8 @@ ROOMS: dict[str, set[str]] = {
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
     "dashboard": {"", "explore", "query", "charts", "restore"},
-    "cli": {"", "explore", "query", "superset", "dashboard", "build", "restore", "replay"},
+    "report": {"", "explore", "query", "charts"},
+    "cli": {"", "explore", "query", "superset", "dashboard", "report", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {
