@@ -121,4 +121,7 @@ def put_table(rows: pl.DataFrame, columns: Iterable[Field]) -> None:
         else st.column_config.Column(column.title)
         for column in columns
     }
-    st.dataframe(rows, column_config=config, hide_index=True, height=min(38 + 35 * rows.height, _TABLE_HEIGHT))
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    st.dataframe(
+        rows.to_arrow(), column_config=config, hide_index=True, height=min(38 + 35 * rows.height, _TABLE_HEIGHT)
+    )
