@@ -44,7 +44,7 @@ new MutationObserver(changes => changes.forEach(change => {
 
 _DRAWN = """(runs) => window.runs > runs
     && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('[data-testid="stMain"] h1')
+    && document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')
     && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], [data-testid="stSpinner"]')
     && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(one => one.querySelector('canvas, svg'))
 """
