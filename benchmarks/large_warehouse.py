@@ -11,6 +11,7 @@ Pointers into source files are those of the samples.
 import argparse
 import random
 import time
+from itertools import accumulate
 from pathlib import Path
 
 import duckdb
@@ -106,18 +107,21 @@ def copy_rows(con: duckdb.DuckDBPyConnection, table: Table, corpus_id: str, copi
 
 
 def invent_paragraphs(con: duckdb.DuckDBPyConnection, longest: int) -> None:
-    """Make paragraphs of up to so many invented words."""
+    """Make paragraphs of up to so many invented words; in every third, some words have two spaces before them."""
     chance = random.Random(23)
     words = vocabulary(chance)
     weights = [1 / (rank + 3) for rank in range(len(words))]
     lengths = [chance.randint(1, longest) for _ in range(_PARAGRAPHS)]
-    spoken = iter(chance.choices(words, weights, k=sum(lengths)))
+    spoken = chance.choices(words, weights, k=sum(lengths))
+    ends = list(accumulate(lengths))
+    paragraphs = []
+    for number, (length, end) in enumerate(zip(lengths, ends, strict=True)):
+        said = spoken[end - length : end]
+        if number % 3 == 0:
+            said[1::10] = [f" {word}" for word in said[1::10]]
+        paragraphs.append((number, " ".join(said)))
     con.execute("create or replace temp table paragraphs (number integer, paragraph varchar)")
-    insert(
-        con,
-        "paragraphs",
-        [(number, " ".join(next(spoken) for _ in range(length))) for number, length in enumerate(lengths)],
-    )
+    insert(con, "paragraphs", paragraphs)
 
 
 def multiply(con: duckdb.DuckDBPyConnection, share: float) -> None:

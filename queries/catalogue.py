@@ -23,8 +23,8 @@ METRICS = "metrics"
 BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
-TASK_LABELS = "task_labels"
-"""What a view reads that wants the gold labels of all tasks: the catalogue makes a CTE of it."""
+TASK_LABELS, LABELLED_TASKS = "task_labels", "labelled_tasks"
+"""What a view reads that wants the gold labels of all tasks, or the names of these tasks: the catalogue writes them."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEY = re.compile(r"^-- ([a-z]+): (.*)$")
@@ -143,11 +143,14 @@ def _with_task_labels(views: list[Query]) -> list[Query]:
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
+    ``labelled_tasks`` has the names of these views.
     """
-    selects = [_labels_of(view) for view in views if view.facts.keys() & {"label", "labels"}]
-    labels = "\nunion all\n".join(selects or [_NO_LABELS])
-    reads = re.compile(rf"\bfrom {TASK_LABELS}\b")
-    return [replace(view, sql=reads.sub(lambda _: f"from (\n{labels}\n)", view.sql)) for view in views]
+    labelled = [view for view in views if view.facts.keys() & {"label", "labels"}]
+    labels = "\nunion all\n".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
+    tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
+    written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}
+    reads = re.compile(rf"\bfrom ({'|'.join(written)})\b")
+    return [replace(view, sql=reads.sub(lambda read: f"from (\n{written[read[1]]}\n)", view.sql)) for view in views]
 
 
 _NO_LABELS = (

@@ -6,6 +6,9 @@ from queries.catalogue import BI
 from queries.dashboards import ROW_COUNT, ROWS, Chart, Metric
 from schema.sql import literal, quoted
 
+_DIGITS = 9
+"""Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
+
 
 def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
     """Return the query of a chart; ``metrics`` are those of its view.
@@ -20,7 +23,7 @@ def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
         lines.append(f"where {chart.where}")
     if columns:
         lines.append(f"group by {', '.join(columns)}")
-        first = [f"{quoted(chart.metrics[0])} desc"] if chart.largest_first else []
+        first = [f"round({metric_sql(chart.metrics[0], metrics)}, {_DIGITS}) desc"] if chart.largest_first else []
         lines.append(f"order by {', '.join([*first, *map(quoted, chart.columns)])}")
     return "\n".join([*lines, f"limit {chart.limit}"])
 

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +44,7 @@ new MutationObserver(changes => changes.forEach(change => {
 
 _DRAWN = """(runs) => window.runs > runs
     && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('[data-testid="stMain"] h1')
+    && document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')
     && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], [data-testid="stSpinner"]')
     && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(one => one.querySelector('canvas, svg'))
 """
@@ -92,30 +93,47 @@ class Served:
 @contextmanager
 def served(warehouse: Path, folder: Path) -> Iterator[Served]:
     """Serve a warehouse until the end; notes go to the folder."""
+    port, told = free_port(), folder / "connections.txt"
+    command = [sys.executable, "-c", _SERVER, told, "dashboard", "--no-browser", "--port", port, "--db", warehouse]
+    with started(command, port, folder) as process:
+        yield Served(address(port), process, told)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    told = folder / f"connections_{port}.txt"
-    command = [sys.executable, "-c", _SERVER, told, "dashboard", "--no-browser", "--port", port, "--db", warehouse]
+        return int(probe.getsockname()[1])
+
+
+def address(port: int) -> str:
+    """Return the address of the pages that are served at a port."""
+    return f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def started(command: Sequence[object], port: int, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start a server of Streamlit's, wait until it answers, and kill it at the end."""
+    arguments = [str(one) for one in command]
     with subprocess.Popen(
-        [str(one) for one in command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        pages = Served(f"http://127.0.0.1:{port}", process, told)
         try:
-            _wait(pages)
-            yield pages
+            while not _answers(port):
+                if process.poll() is not None:
+                    raise RuntimeError(f"the server has ended: {process.communicate()[0]}")
+                time.sleep(0.02)
+            yield process
         finally:
             process.kill()
 
 
-def _wait(pages: Served) -> None:
-    while True:
-        try:
-            with urllib.request.urlopen(f"{pages.url}/_stcore/health", timeout=60):  # noqa: S310 - ours
-                return
-        except OSError:
-            if pages.process.poll() is not None:
-                raise RuntimeError(f"the server has ended: {pages.process.communicate()[0]}") from None
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address(port)}/_stcore/health", timeout=60):  # noqa: S310 - ours
+            return True
+    except OSError:
+        return False
 
 
 @dataclass

@@ -25,8 +25,9 @@ ROOMS: dict[str, set[str]] = {
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
-    "dashboard": {"", "explore", "query", "charts"},
-    "cli": {"", "explore", "query", "scores", "superset", "dashboard", "build", "restore", "replay"},
+    "dashboard": {"", "explore", "query", "charts", "restore"},
+    "report": {"", "explore", "query", "charts"},
+    "cli": {"", "explore", "query", "scores", "superset", "dashboard", "report", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

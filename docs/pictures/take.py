@@ -17,7 +17,10 @@ from tests.browser import Visit, launched, served, visit
 
 WIDTHS = (390, 1_400)
 SCHEMES = ("light", "dark")
-README = {"dashboard-home": ("", 1_400, 1_000)}
+README = {
+    "dashboard-home": ("", 1_400, 1_000),
+    "dashboard-read": ("read?dialogue=dbdc3:CIC9001", 1_400, 1_000),
+}
 """Name of a picture -> the page's address, and the width and height of the window."""
 
 _HEIGHT = """() => {

@@ -8,13 +8,21 @@
 --   label_index: 0-based position among the labels of the example; filter by 0 to count examples instead of labels.
 --   label_count: Labels of the example; 1 where a task has one each.
 with
--- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`.
+-- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`;
+-- and labelled_tasks: their names.
 labelled as (
     select
         * exclude (labels),
         unnest(labels) as label,
         unnest(range(len(labels)))::integer as label_index,
     from task_labels
+),
+
+examples as (
+    -- Most examples are of tasks of ranking: they need not be joined.
+    select *
+    from main.examples
+    where task in (from labelled_tasks)
 )
 
 select
@@ -33,7 +41,7 @@ select
     labelled.label_index,
     labelled.label_count,
 from labelled
-inner join main.examples
+inner join examples
     on examples.corpus_id = labelled.corpus_id
     and examples.task = labelled.task
     and examples.record_id = labelled.record_id

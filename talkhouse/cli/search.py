@@ -15,9 +15,7 @@ from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from talkhouse.explore.search import Found, Hit, ShownTurn
+    from talkhouse.explore.search import Found, ShownTurn
 
 _MATCH = "bold red"
 _HIT_LINES = 4
@@ -109,27 +107,19 @@ def command(
 
 def _show(found: "Found") -> None:
     """Print for a person: a heading per dialogue, matches highlighted, long texts cut around them."""
+    from talkhouse.explore.search import with_neighbours
+
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
-        lines = _lines(hits)
-        splits = ", ".join(next(iter(lines.values()))[0].splits)
+        lines = with_neighbours(hits)
+        splits = ", ".join(lines[0][0].splits)
         put(Text(""), Text.assemble((visible(dialogue_id), "bold"), (f"  {visible(splits)}", "dim")))
         previous = None
-        for index, (hit, turn) in sorted(lines.items()):
-            if previous is not None and index > previous + 1:
+        for hit, turn in lines:
+            if previous is not None and turn.turn_index > previous + 1:
                 put(Text("     ..."))
-            previous = index
+            previous = turn.turn_index
             _put_turn(turn, is_hit=hit is turn)
         output.print()
-
-
-def _lines(hits: "Iterable[Hit]") -> "dict[int, tuple[Hit, ShownTurn]]":
-    """Return the turns of one dialogue to print, by index: each hit, and each turn around one, with its hit."""
-    lines: dict[int, tuple[Hit, ShownTurn]] = {}
-    for hit in hits:
-        for turn in (*hit.before, *hit.after):
-            lines.setdefault(turn.turn_index, (hit, turn))
-        lines[hit.turn_index] = (hit, hit)
-    return lines
 
 
 def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
@@ -147,10 +137,12 @@ def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
 
 def _list(found: "Found") -> None:
     """Print for programs: one whole line per turn, in tab-separated columns."""
+    from talkhouse.explore.search import with_neighbours
+
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
-        for index, (hit, turn) in sorted(_lines(hits).items()):
+        for hit, turn in with_neighbours(hits):
             sign = ">" if hit is turn else ""
-            cells = (dialogue_id, str(index), sign, turn.role, turn.speaker or "", turn.text)
+            cells = (dialogue_id, str(turn.turn_index), sign, turn.role, turn.speaker or "", turn.text)
             print("\t".join(map(visible, cells)))
 
 

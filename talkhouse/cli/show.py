@@ -3,14 +3,14 @@
 import sys
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from rich.text import Text
 
 from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output
-from talkhouse.cli.terminal.show_items import Line, by_turn
+from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
+from talkhouse.explore.items import ItemList, Votes, by_turn, facts
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -82,15 +82,15 @@ def _put_raw(record: bytes) -> None:
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:
     _put_header(found)
-    items = by_turn(found["records"], show_all=show_all)
-    _put_items(items.pop(None, []), indent=2)
+    items = by_turn(found["records"])
+    _put_items(items.pop(None, []), 2, show_all=show_all)
     output.print()
     for turn in found["turns"]:
         _put_turn(turn)
-        _put_items(items.pop(turn["turn_index"], []), indent=7)
-    for turn_index, lines in items.items():
+        _put_items(items.pop(turn["turn_index"], []), 7, show_all=show_all)
+    for turn_index, shown in items.items():
         put(Text(f"{turn_index:>5}  ", "dim"), Text("(no turn)", "dim"))
-        _put_items(lines, indent=7)
+        _put_items(shown, 7, show_all=show_all)
     if found["turns"] or items:
         output.print()
     _put_sources(found["records"])
@@ -111,9 +111,8 @@ def _put_header(found: dict[str, Any]) -> None:
     for record in found["records"]:
         _put_fact("record", _describe(record))
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
-    for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
-        text = bytes(value).decode()
-        _put_fact(key, msgspec.json.decode(text) if text.startswith('"') else text)
+    for key, value in facts(extra):
+        _put_fact(key, value)
 
 
 def _put_fact(name: str, value: object) -> None:
@@ -139,12 +138,12 @@ def _put_turn(turn: dict[str, Any]) -> None:
     put(Text(f"{turn['turn_index']:>5}  ", "dim"), body.append(f": {visible(turn['text'], lines=True)}"))
 
 
-def _put_items(lines: list[tuple[str, Line]], indent: int) -> None:
+def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
     """Print what belongs to a turn, or to the whole, below it; with the record's name if there are several."""
-    for record, (head, body) in lines:
-        if record and not head:
-            body = Text.assemble((f"{visible(record)} ", "dim"), body)
-        put(Text(" " * indent + head), body)
+    for record, shown in items:
+        for head, body in lines(shown, show_all=show_all):
+            named = Text.assemble((f"{visible(record)} ", "dim"), body) if record and not head else body
+            put(Text(" " * indent + head), named)
 
 
 def _put_sources(records: list[dict[str, Any]]) -> None:

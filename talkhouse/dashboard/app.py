@@ -4,7 +4,7 @@ import streamlit as st
 
 from queries.dashboards import dashboards
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.dashboard.content import corpus, home, quality
+from talkhouse.dashboard.content import corpus, home, quality, read, scores, sql, tasks
 
 _SECONDS = 5
 """How often an open page looks for a new build."""
@@ -14,8 +14,13 @@ def pages() -> dict[str, list[st.Page]]:
     """Return the pages by the section of the navigation that they stand in; a page of charts per declaration."""
     general = [
         st.Page(home.page, title="Home", icon=":material/home:", url_path="home", default=True),
+        st.Page(read.page, title="Read", icon=":material/forum:", url_path="read"),
+        st.Page(tasks.page, title="Tasks", icon=":material/list_alt:", url_path="tasks"),
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
+        st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
     ]
+    if scores.path().exists():
+        general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))
     charts = [corpus.page_of(one) for one in dashboards() if one.name != quality.DASHBOARD]
     return {"": general, "Charts": charts}
 

@@ -12,8 +12,8 @@ from queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind, NumberFo
 from schema.sql import literal, quoted
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields, number
-from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.visible import visible
 
 Choices = Mapping[str, list[str]]
 """Column -> the values that were chosen; none chosen means all."""
@@ -40,7 +40,7 @@ def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
     columns = st.columns(len(wanted))
     return {
         one.column: column.multiselect(
-            one.title, options, key=one.column, bind="query-params", format_func=plain, placeholder="All"
+            one.title, options, key=one.column, bind="query-params", format_func=visible, placeholder="All"
         )
         for column, (one, options) in zip(columns, wanted, strict=True)
     }
@@ -121,4 +121,7 @@ def put_table(rows: pl.DataFrame, columns: Iterable[Field]) -> None:
         else st.column_config.Column(column.title)
         for column in columns
     }
-    st.dataframe(rows, column_config=config, hide_index=True, height=min(38 + 35 * rows.height, _TABLE_HEIGHT))
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    st.dataframe(
+        rows.to_arrow(), column_config=config, hide_index=True, height=min(38 + 35 * rows.height, _TABLE_HEIGHT)
+    )

@@ -21,7 +21,7 @@ def shown() -> Iterator[None]:
         show(f"the query failed\n  found:    {error}")
 
 
-def show(message: str) -> None:
+def show(message: str, headline: str = "This can't be shown.") -> None:
     """Show a message as it is: what it quotes never acts on the page."""
-    st.error("This can't be shown.", icon=":material/error:")
+    st.error(headline, icon=":material/error:")
     st.code(visible(message, lines=True), language=None, wrap_lines=True)

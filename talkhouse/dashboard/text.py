@@ -9,7 +9,10 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
 
 
 def plain(text: str) -> str:
-    """Return a text for what Streamlit reads as Markdown (labels, options), so that it is shown as it is."""
+    """Return a text for what Streamlit reads as Markdown, so that it is shown as it is.
+
+    Labels and captions are Markdown; the options of a selectbox or multiselect are not, and need ``visible`` alone.
+    """
     return _MARKDOWN.sub(r"\\\1", visible(text))
 
 

@@ -20,7 +20,9 @@ from talkhouse.settings import database
 SECONDS = 30.0
 """How long a query of a page may take."""
 
-_MEMORY = "50%"
+MEMORY = "50%"
+"""Of the machine, for the queries of all pages."""
+
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
 
@@ -41,38 +43,48 @@ class Warehouse:
     def __init__(self, version: Version) -> None:
         self.version = version
         self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True)
-        sandbox.configure(self._con, memory=_MEMORY)
+        sandbox.configure(self._con, memory=MEMORY)
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open a connection whose queries are stopped after some seconds, with QueryFailed."""
-        stopped = threading.Event()
-
-        def stop() -> None:
-            stopped.set()
-            con.interrupt()
-
-        with warehouse.another_connection(self._con, self.version.path) as con:
-            clock = threading.Timer(seconds, stop)
-            clock.daemon = True
-            clock.start()
-            try:
-                with warehouse.explain_damage(self.version.path):
-                    yield con
-            except Exception as error:  # DuckDB raises several for a query that was interrupted
-                if not stopped.is_set():
-                    raise
-                raise QueryFailed(
-                    "the query took too long and was stopped",
-                    expected=f"an end within {seconds:g} s",
-                    next_step="choose less: one corpus, one split",
-                ) from error
-            finally:
-                clock.cancel()
+        with (
+            warehouse.another_connection(self._con, self.version.path) as con,
+            limited(con, self.version.path, seconds),
+        ):
+            yield con
 
     def rows(self, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Return all rows of a query; a second time from memory."""
         return _rows(self, self.version, sql, dict(values or {}))
+
+
+@contextmanager
+def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS) -> Iterator[None]:
+    """Stop the queries inside after some seconds, with QueryFailed; say so where the file is damaged."""
+    stopped, done = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        if not done.wait(seconds):
+            stopped.set()
+        # Again and again: DuckDB forgets an interrupt that comes between two queries.
+        while not done.wait(0.1):
+            con.interrupt()
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        with warehouse.explain_damage(path):
+            yield
+    except Exception as error:  # DuckDB raises several for a query that was interrupted
+        if not stopped.is_set():
+            raise
+        raise QueryFailed(
+            "the query took too long and was stopped",
+            expected=f"an end within {seconds:g} s",
+            next_step="choose less: one corpus, one split",
+        ) from error
+    finally:
+        done.set()
 
 
 def path() -> Path:

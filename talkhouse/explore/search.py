@@ -1,7 +1,7 @@
 """Find the turns that contain a text, with the turns before and after them."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from uuid import uuid4
 import duckdb
 
 from schema.sql import dicts
-from talkhouse.explore.search_filters import check_text, conditions
+from talkhouse.explore.search_filters import Pattern, conditions
 
 _HITS = """
 with hits as materialized (
@@ -123,21 +123,17 @@ def search(
     after. ``split`` is a publisher's name or train, validation, test; a dialogue published in several is in each.
     Raises UsageError for an empty text, a malformed expression, or a corpus, role or split that does not exist.
     """
-    options = ("" if regex else "l") + ("i" if ignore_case else "")
-    check_text(con, text, options)
+    pattern = Pattern(text, regex, ignore_case)
+    pattern.check(con)
     where, values = conditions(con, corpus, role, split)
-    # As fast as a literal expression, and never read as a pattern.
-    matches = f"regexp_matches(text, $pattern, '{options}')" if options != "l" else "contains(text, $pattern)"
-    query = _HITS.format(condition=" and ".join([*where, matches]))
+    query = _HITS.format(condition=" and ".join([*where, pattern.condition]))
     ((turns, dialogues, ids, indexes),) = con.execute(query, {**values, "pattern": text, "limit": limit}).fetchall()
     shown = list(zip(ids or (), indexes or (), strict=True))
-    return Found(turns, dialogues, list(_hits(con, shown, context, text, options)))
+    return Found(turns, dialogues, list(hits(con, shown, pattern, context)))
 
 
-def _hits(
-    con: duckdb.DuckDBPyConnection, shown: list[tuple[str, int]], context: int, pattern: str, options: str
-) -> Iterator[Hit]:
-    """Read the turns to be shown, each with the turns around it."""
+def hits(con: duckdb.DuckDBPyConnection, shown: list[tuple[str, int]], pattern: Pattern, context: int) -> Iterator[Hit]:
+    """Read turns, by dialogue_id and turn_index, with their matches and ``context`` turns before and after each."""
     dialogues = list(dict.fromkeys(dialogue_id for dialogue_id, _ in shown))
     facts = {row.pop("dialogue_id"): row for row in dicts(con.execute(_DIALOGUES, {"dialogues": dialogues}))}
     tags = _Tags()
@@ -145,11 +141,11 @@ def _hits(
         "dialogues": [dialogue_id for dialogue_id, _ in shown],
         "turns": [turn_index for _, turn_index in shown],
         "context": context,
-        "pattern": pattern,
+        "pattern": pattern.text,
         "tag": tags.rewrite,
     }
     turns: defaultdict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
-    for row in dicts(con.execute(_TURNS.format(options=options), values)):
+    for row in dicts(con.execute(_TURNS.format(options=pattern.options), values)):
         row["matches"] = tags.matches(row.pop("tagged"))
         turns[row["dialogue_id"]][row["turn_index"]] = row
     for dialogue_id, turn_index in shown:
@@ -158,6 +154,16 @@ def _hits(
         before = [ShownTurn(**dialogue[index]) for index in range(first, turn_index) if index in dialogue]
         after = [ShownTurn(**dialogue[index]) for index in range(turn_index + 1, last + 1) if index in dialogue]
         yield Hit(**dialogue[turn_index], **facts[dialogue_id], before=before, after=after)
+
+
+def with_neighbours(hits: Iterable[Hit]) -> list[tuple[Hit, ShownTurn]]:
+    """Return, in order and each once, the hits of one dialogue and the turns around them, each with its hit."""
+    lines: dict[int, tuple[Hit, ShownTurn]] = {}
+    for hit in hits:
+        for turn in (*hit.before, *hit.after):
+            lines.setdefault(turn.turn_index, (hit, turn))
+        lines[hit.turn_index] = (hit, hit)
+    return [line for _, line in sorted(lines.items())]
 
 
 class _Tags:

@@ -1,5 +1,6 @@
-"""Check the text of a search, and turn its corpus, role and split into conditions on turns."""
+"""Check the text of a search, and turn it and its corpus, role and split into conditions on turns."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -10,22 +11,43 @@ from talkhouse.relations import check_corpus
 _OF_CORPUS = "starts_with(dialogue_id, $corpus || ':')"
 
 
-def check_text(con: duckdb.DuckDBPyConnection, text: str, options: str) -> None:
-    """Refuse an empty text, or an expression that RE2 can't read; ``options`` are those of DuckDB's regexp_matches."""
-    if not text:
-        raise UsageError("there is nothing to search for", expected="a text of one character or more")
-    try:
-        con.execute(f"select regexp_matches('', $pattern, '{options}')", {"pattern": text})
-    except duckdb.InvalidInputException as error:
-        found = str(error).removeprefix("Invalid Input Error: ")
-        if "l" in options:
-            raise UsageError("the text is not valid Unicode", found=found, next_step="type it in UTF-8") from error
-        raise UsageError(
-            "the regular expression can't be read",
-            expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
-            found=found,
-            next_step="leave out --regex to search for the text literally",
-        ) from error
+@dataclass(frozen=True)
+class Pattern:
+    """What is searched for: a text to the character, or a regular expression in RE2's syntax."""
+
+    text: str
+    regex: bool = False
+    ignore_case: bool = False
+
+    @property
+    def options(self) -> str:
+        """The options of DuckDB's regexp_matches that make it search as asked."""
+        return ("" if self.regex else "l") + ("i" if self.ignore_case else "")
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition on ``text`` that holds for a match; its value ``pattern`` is the text."""
+        # As fast as a literal expression, and never read as a pattern.
+        return (
+            f"regexp_matches(text, $pattern, '{self.options}')" if self.options != "l" else "contains(text, $pattern)"
+        )
+
+    def check(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Raise UsageError for an empty text, one that is not Unicode, or an expression that RE2 can't read."""
+        if not self.text:
+            raise UsageError("there is nothing to search for", expected="a text of one character or more")
+        try:
+            con.execute(f"select regexp_matches('', $pattern, '{self.options}')", {"pattern": self.text})
+        except duckdb.InvalidInputException as error:
+            found = str(error).removeprefix("Invalid Input Error: ")
+            if not self.regex:
+                raise UsageError("the text is not valid Unicode", found=found, next_step="type it in UTF-8") from error
+            raise UsageError(
+                "the regular expression can't be read",
+                expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
+                found=found,
+                next_step="leave out --regex to search for the text literally",
+            ) from error
 
 
 def conditions(

@@ -7,7 +7,9 @@ from typing import Any
 
 import duckdb
 
+from queries.catalogue import catalogue
 from schema.sql import dicts, literal, quoted
+from talkhouse.fingerprint import splits
 from talkhouse.query.selection import Selection
 from talkhouse.settings import version
 
@@ -39,6 +41,18 @@ def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[s
     return [corpus for corpus in known if (corpus["corpus_id"],) in found]
 
 
+def _fingerprints(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
+    """Return the fingerprints of the splits of a task's view, or of its view of one split; none for other views."""
+    return [
+        {"release": one.release, "split": one.split, "view_fingerprint": one.fingerprint}
+        for task in catalogue().examples
+        if task.schema == selection.schema and selection.name.startswith(task.name)
+        for one in splits(con, task.schema, task.name)
+        if selection.name in (task.name, f"{task.name}_{one.split}")
+        and (selection.split_column != "split" or selection.split == one.split)
+    ]
+
+
 def describe(
     con: duckdb.DuckDBPyConnection,
     selection: Selection,
@@ -60,6 +74,7 @@ def describe(
         "columns": selection.columns,
         "format": file_format,
         "rows": rows,
+        "view_fingerprints": _fingerprints(con, selection),
         "bytes": path.stat().st_size,
         "sha256": sha256,
         "schema_revision": build.pop("schema_revision"),

@@ -91,7 +91,7 @@ def create_given(con: duckdb.DuckDBPyConnection, task: Task, columns: Columns) -
     if "labels" in names and "labels" not in columns.types:
         con.execute("alter table given add column labels varchar[]")
         con.execute("update given set labels = [label]")
-    for name, kind in {**_KEY_TYPES, **{one.name: one.type for one in task.columns}}.items():
+    for name, kind in {**_KEY_TYPES, "ranking": "integer[]", **{one.name: one.type for one in task.columns}}.items():
         con.execute(f"alter table given add column if not exists {quoted(name)} {kind}")
 
 
@@ -121,6 +121,10 @@ def _cast(name: str, kind: str, given: str) -> str:
     column = quoted(name)
     if given == kind.upper():
         return column
+    if kind == "integer" and given == "VARCHAR":
+        return f"case when regexp_full_match({column}, '[+-]?[0-9]+') then try_cast({column} as integer) end"
+    if kind == "integer" and given in ("DOUBLE", "FLOAT"):
+        return f"case when {column} = floor({column}) then try_cast({column} as integer) end"
     if kind.endswith("[]") and given == "VARCHAR":
         return f"try_cast(try_cast({column} as json) as {kind})"
     return f"try_cast({column} as {kind})"
@@ -156,7 +160,8 @@ def check_values(con: duckdb.DuckDBPyConnection, task: Task, *, unknown: str, as
         if not column.is_optional and not as_printed:
             refuse(
                 con,
-                f"select {_ROW} from given where {quoted(name)} is null",
+                f"select {_ROW} from given where {quoted(name)} is null"
+                + (" and ranking is null" if name == "scores" else ""),
                 f"rows without a '{name}'",
                 next_step="predict each example, or leave its row out and add --missing wrong",
             )
@@ -183,7 +188,7 @@ def _refuse_numbers(con: duckdb.DuckDBPyConnection, condition: str, name: str) -
     refuse(
         con,
         f"select {_ROW} from given where {condition}",
-        f"rows whose '{name}' is NaN, infinite or null",
+        f"rows whose '{name}' is or has what is not a finite number",
         expected="numbers; in scores, -Infinity for a candidate that was not ranked",
         next_step="find out where the model overflows",
     )

@@ -14,7 +14,7 @@ class BadPredictions(UsageError):
 def refuse(
     con: duckdb.DuckDBPyConnection, rows: str, problem: str, *, expected: str | None = None, next_step: str
 ) -> None:
-    """Raise BadPredictions where a query of texts, one per offending row, has rows; ``problem`` follows a number."""
+    """Raise BadPredictions where a query of texts, one per offending row, has rows; their number follows."""
     count, first = first_rows(con, rows)
     if count:
         raise refusal(count, first, problem, expected=expected, next_step=next_step)
@@ -25,7 +25,9 @@ def refusal(
 ) -> BadPredictions:
     """Return the error about so many rows, of which these are the first."""
     more = "" if count <= len(first) else f"; and {count - len(first):,} more"
-    return BadPredictions(f"{count:,} {problem}", expected=expected, found="; ".join(first) + more, next_step=next_step)
+    return BadPredictions(
+        f"{problem}: {count:,}", expected=expected, found="; ".join(first) + more, next_step=next_step
+    )
 
 
 def first_rows(con: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, list[str]]:

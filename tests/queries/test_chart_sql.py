@@ -65,6 +65,15 @@ def test_worked_examples(cups: duckdb.DuckDBPyConnection, chart: Chart, expected
     assert [" ".join(map(str, row)) for row in rows] == expected
 
 
+def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: duckdb.DuckDBPyConnection) -> None:
+    cups.execute(
+        "create table bi.shares as from (values ('Ben', 0.1::double + 0.2), ('Ann', 0.3::double)) as t(who, share)"
+    )
+    chart = Chart(title="", kind=Kind.TABLE, view="shares", by=("who",), metrics=("share",), largest_first=True)
+    share = Metric(title="Share", sql="sum(share)")
+    assert [who for who, _ in cups.execute(chart_sql(chart, {"share": share})).fetchall()] == ["Ann", "Ben"]
+
+
 def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
     cups.execute('create view bi.odd as select who as "group", sips as "a ""b""" from bi.cups')
     chart = Chart(title="", kind=Kind.TABLE, view="odd", by=("group", 'a "b"'), metrics=("row_count",), limit=1)

@@ -70,7 +70,7 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
         st.caption("Nothing was refused or warned about.")
         return
     st.dataframe(
-        rules.drop("remedy"),
+        rules.drop("remedy").to_arrow(),
         hide_index=True,
         column_config={
             "rule": "Rule",
@@ -92,7 +92,7 @@ def _put_places(places: pl.DataFrame, number: int) -> None:
     linked = [None if record is None else f"read?record={quote(record, safe='')}" for record in places["record_id"]]
     said = [column for column in places.columns if places[column].null_count() < len(places)]
     st.dataframe(
-        places.select(pl.Series("read", linked, dtype=pl.String), *said),
+        places.select(pl.Series("read", linked, dtype=pl.String), *said).to_arrow(),
         hide_index=True,
         column_config={
             "corpus_id": "Corpus",
@@ -116,7 +116,7 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     st.subheader("Checks", anchor=False)
     st.caption(f"{passing:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
     st.dataframe(
-        checks,
+        checks.to_arrow(),
         hide_index=True,
         height=300,
         column_config={
@@ -129,4 +129,4 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
         with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
-            st.dataframe(exceptions, hide_index=True)
+            st.dataframe(exceptions.to_arrow(), hide_index=True)

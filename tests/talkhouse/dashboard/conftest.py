@@ -1,15 +1,60 @@
-"""Pages without a browser, by Streamlit's own test harness."""
+"""Pages without a browser, by Streamlit's own test harness, and warehouses to draw them of."""
 
-from collections.abc import Callable
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from queries.catalogue import catalogue
+from schema import warehouse
+from talkhouse.build.template import open_template
 from talkhouse.dashboard.server import APP
 
 Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """Give back the main module, in place of which Streamlit's tests put the page: new processes begin with it."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
+@pytest.fixture
+def served(sample: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The samples, as the warehouse of the pages."""
+    monkeypatch.setenv("TALKHOUSE_DB", str(sample))
+    return sample
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A warehouse without any corpus, as that of the pages."""
+    path = tmp_path / "empty.duckdb"
+    open_template(path, catalogue(), {}).close()
+    monkeypatch.setenv("TALKHOUSE_DB", str(path))
+    return path
+
+
+@pytest.fixture
+def changed(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Make a copy of the samples, changed by SQL, the warehouse of the pages."""
+
+    def change(sql: str) -> Path:
+        path = tmp_path / "changed.duckdb"
+        shutil.copyfile(sample, path)
+        with duckdb.connect() as con:
+            con.execute(f"attach '{path}' as {warehouse.name(path)}; use {warehouse.name(path)}; {sql}")
+        monkeypatch.setenv("TALKHOUSE_DB", str(path))
+        return path
+
+    return change
 
 
 @pytest.fixture

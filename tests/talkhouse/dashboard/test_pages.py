@@ -9,27 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import migrations
-from queries.catalogue import catalogue
 from queries.dashboards import Kind, dashboards
-from queries.views import create_views
 from schema import warehouse
 from schema.errors import QueryFailed
 from talkhouse.build.run import Result
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from tests.talkhouse.dashboard.conftest import Visit
 
-PAGES = ["", "quality", *(one.name for one in dashboards() if one.name != "quality")]
+PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
 SAMPLES = Path("ingest/corpora")
-
-
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse without a corpus."""
-    path = tmp_path_factory.mktemp("empty") / "talkhouse.duckdb"
-    with warehouse.create(path) as con:
-        migrations.make(con)
-        create_views(con, catalogue())
-    return path
 
 
 @pytest.fixture

@@ -1,0 +1,48 @@
+"""``talkhouse report``: the corpora on one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.filesize import decimal
+from rich.markup import escape
+
+from talkhouse.cli.dashboard import require_dashboard
+from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.settings import database
+
+
+def command(
+    path: Annotated[Path, typer.Option("--output", metavar="FILE.html", help="The page to write.")],
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+    db: Database = None,
+) -> None:
+    r"""Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
+
+    It has the corpora with their charts, splits and gold labels, how far annotators agree, findings and checks, a
+    dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
+    asks nothing of the network. Two reports on one build are equal to the byte.
+
+    Needs Altair: pip install 'talkhouse\[dashboard]'
+
+    Examples:
+        talkhouse report --output corpora.html
+
+        talkhouse report --db talkhouse.duckdb --output corpora.html --force
+    """
+    require_dashboard()
+    import talkhouse
+    from talkhouse import interrupt
+    from talkhouse.query.export import configure
+    from talkhouse.report.write import write_report
+
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None), ProgressBar() as bar:
+        bar.begin("reading the rows of the charts", unit="charts")
+        configure(con, path)
+        done = write_report(con, path, force=force, on_chart=bar.advance)
+    output.print(
+        f"Wrote a report on {done.corpora} corpora, with {done.charts} charts ({decimal(done.bytes)}),"
+        f" to {escape(str(done.path))}",
+        soft_wrap=True,
+    )

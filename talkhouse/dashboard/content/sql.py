@@ -1,0 +1,141 @@
+"""SQL: the console, a query in a process of its own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+import streamlit as st
+
+from schema.errors import TalkhouseError
+from talkhouse.dashboard import command, download, errors, tables, warehouse
+from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
+from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.relations import columns_of, relations
+
+SECONDS = 30
+"""How long a query may take."""
+
+ROWS = 1_000
+"""Rows that are shown."""
+
+MEMORY = "25%"
+"""Of the machine, for a query."""
+
+_GRACE = 15
+"""Seconds for all that is not the query; the command itself ends it in time."""
+
+_RESULT = "sql_result"
+
+_STYLE = """
+<style>
+.columns { line-height: 1.4; max-height: 36rem; overflow-y: auto; overflow-wrap: anywhere; }
+.columns p, .columns code { font-size: 0.85rem; }
+.columns p { margin: 0; padding: 0.35rem 0; border-top: 1px solid rgba(128, 128, 128, 0.25); }
+.columns small { opacity: 0.6; }
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What became of a query: its rows, or why there are none."""
+
+    query: str
+    rows: pl.DataFrame | None = None
+    has_more: bool = False
+    error: str = ""
+
+
+def page() -> None:
+    """Draw the query, its rows, and beside them what can be queried."""
+    st.title("SQL", anchor=False)
+    opened = warehouse.current()
+    st.caption(
+        f"One query that reads, as by `talkhouse sql`: it sees the warehouse and nothing else, for {SECONDS} seconds "
+        f"and {ROWS:,} rows. A query from a link runs when you click Run."
+    )
+    console, beside = st.columns([2, 1], gap="large")
+    with beside:
+        _put_relations(opened)
+    with console:
+        query = _put_query()
+        result: _Result | None = st.session_state.get(_RESULT)
+        if result:
+            _put_result(result)
+        if query.strip():
+            download.put(download.Rows("result", query=query))
+
+
+def _put_query() -> str:
+    """Draw the query and its buttons; run it when that is asked for, and return it."""
+    with st.popover("Examples", icon=":material/lightbulb:"):
+        for title, example in EXAMPLE_QUERIES.items():
+            st.button(title, on_click=_take, args=(example,), type="tertiary")
+    with st.form("console", border=False):
+        query = st.text_area("Query", key="query", bind="query-params", height=200, placeholder="from main.corpora")
+        asked = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
+    if asked:
+        st.session_state.pop(_RESULT, None)
+        place = st.empty()
+        with place.container(horizontal=True, vertical_alignment="center"):
+            st.session_state[_RESULT] = _run(query)
+        place.empty()
+    return query
+
+
+def _take(example: str) -> None:
+    st.session_state["query"] = example
+
+
+def _run(query: str) -> _Result:
+    """Run a query; where the page is left or run again meanwhile, Streamlit stops it in ``waiting``."""
+    st.button("Stop", icon=":material/stop:", on_click=_stopped, args=(query,))
+    place = st.empty()
+    with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
+        output = Path(folder) / "rows.parquet"
+        options = ["--format", "parquet", "--output", str(output), "--db", str(warehouse.path())]
+        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
+        try:
+            command.run(
+                ["sql", "-", *options, *limits],
+                Path(folder),
+                text=query,
+                seconds=SECONDS + _GRACE,
+                waiting=lambda passed: place.caption(f"Running: {passed:.0f} s") and None,
+            )
+            rows = tables.read(output)
+        except TalkhouseError as error:
+            return _Result(query, error=str(error))
+    return _Result(query, rows[:ROWS], rows.height > ROWS)
+
+
+def _stopped(query: str) -> None:
+    st.session_state[_RESULT] = _Result(query, error="the query was stopped")
+
+
+def _put_result(result: _Result) -> None:
+    if result.rows is None:
+        errors.show(result.error, "The query has no result.")
+        return
+    tables.put(result.rows)
+    count = tables.counted(result.rows.height)
+    st.caption(f"The first {count}; there are more." if result.has_more else f"{count}.")
+
+
+def _put_relations(opened: Warehouse) -> None:
+    """Draw the choice of a view or table, and its columns with what they mean."""
+    with opened.connection() as con:
+        known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
+        name = st.selectbox("Views and tables", list(known), key="view", bind="query-params")
+        if name is None:
+            return
+        columns = columns_of(con, known[name]["schema"], known[name]["name"])
+    st.caption(plain(known[name]["comment"] or ""))
+    lines = "".join(
+        f"<p><code>{html(column['name'])}</code> <small>{html(column['type'])}</small><br>"
+        f"{html(column['meaning'] or '')}</p>"
+        for column in columns
+    )
+    st.html(f'{_STYLE}<div class="columns">{lines}</div>')

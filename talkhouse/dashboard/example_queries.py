@@ -1,0 +1,36 @@
+"""Queries to begin with, on the SQL page."""
+
+EXAMPLE_QUERIES = {
+    "The size of every split of every task": """\
+select corpus_id, task, release, split, example_count, dialogue_count
+from bi.splits
+order by all""",
+    "Labels of each task and split": """\
+select corpus_id, task, split, label, count(*) as example_count
+from bi.example_labels
+group by all
+order by corpus_id, task, split, example_count desc""",
+    "Conversations that speak of rain": """\
+select corpus_id, dialogue_id, turn_index, speaker_name, text
+from bi.turns
+where text ilike '%rain%'
+order by dialogue_id, turn_index
+limit 100""",
+    "Turns on which annotators agree least": """\
+select dialogue_id, turn_index, scheme, annotator_count, majority_label, pairwise_agreement
+from bi.turn_agreement
+where pairwise_agreement is not null
+order by pairwise_agreement, dialogue_id, turn_index
+limit 100""",
+    "The longest conversations": """\
+select corpus_id, dialogue_id, title, turn_count, speaker_count
+from bi.dialogues
+order by turn_count desc, dialogue_id
+limit 20""",
+    "What loading found, by rule": """\
+select corpus_id, severity, rule, condition, count(*) as finding_count
+from bi.findings
+group by all
+order by finding_count desc, rule""",
+}
+"""Title -> query."""

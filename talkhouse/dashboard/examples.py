@@ -1,0 +1,210 @@
+"""The examples of the tasks: which there are, and one of them, without reading the whole of its view.
+
+An example is found in ``main.examples``, and then in its view by the record and the dialogue that it was made from: so
+the view looks up one dialogue. A label is only in the view, which then gives this column of all its rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from queries.catalogue import catalogue
+from schema.sql import literal, quoted
+from schema.tables import metadata
+from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.relations import columns_of
+
+_TASKS = """
+select views.schema_name || '.' || views.view_name
+from duckdb_views() as views
+inner join main.examples
+    on examples.corpus_id = views.schema_name and examples.task = views.view_name and examples.example_index = 0
+where views.database_name = current_database()
+group by all
+order by all
+"""
+"""The views of tasks that have a first example: there are few of these, and millions of examples."""
+
+_SIZES = """
+select release, split, count(*) as size
+from main.examples
+where corpus_id = $corpus and task = $task
+group by all
+order by release nulls last, split nulls last
+"""
+
+_KEYS = ("split", "example_index", "record_id", "dialogue_id")
+"""What together finds one row of any task view, as ``bi.example_labels`` joins them."""
+
+_PLACED = f"""
+select {", ".join(_KEYS)}
+from main.examples
+where corpus_id = $corpus and task = $task and release is not distinct from $release
+    and split is not distinct from $split and example_index = $index
+"""
+
+_COMMENT = """
+select comment from duckdb_views()
+where schema_name = $corpus and view_name = $task and database_name = current_database()
+"""
+
+_ABOUT_PLACE = frozenset(
+    column.name for table in ("examples", "records", "dialogues") for column in metadata.tables[table].columns
+)
+"""Columns that say where an example is from: those that a view takes from these tables."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a task view."""
+
+    name: str
+    type: str
+    meaning: str
+
+    @property
+    def is_about_place(self) -> bool:
+        """Whether it says where the example is from, and not what a model is given or has to give."""
+        return self.name in _ABOUT_PLACE
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task view with what is declared about it."""
+
+    corpus: str
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    grain: tuple[str, ...]
+    label: str | None
+    """The column of the right answer, where that is of a closed set."""
+    has_many_labels: bool
+    """Whether this column is a list."""
+    scheme: str | None
+
+    @property
+    def full_name(self) -> str:
+        """The name in SQL."""
+        return f"{self.corpus}.{self.name}"
+
+    @property
+    def release(self) -> str | None:
+        """The column that has the release of an example; one task names it by what its releases are."""
+        return next((name for name in self.grain if name not in ("split", "example_index")), None)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which examples of a task; None is all."""
+
+    release: str | None = None
+    split: str | None = None
+    label: str | None = None
+
+    def conditions(self, task: Task) -> list[str]:
+        """Return it as SQL conditions on the task's view."""
+        found = []
+        if self.release is not None and task.release:
+            found.append(f"{quoted(task.release)} = {literal(self.release)}")
+        if self.split is not None:
+            found.append(f"split = {literal(self.split)}")
+        if self.label is not None and task.label:
+            column = quoted(task.label)
+            found.append(
+                f"list_contains({column}, {literal(self.label)})"
+                if task.has_many_labels
+                else f"{column} = {literal(self.label)}"
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many examples a release and split of a task have."""
+
+    release: str | None
+    split: str | None
+    count: int
+
+
+def tasks(opened: Warehouse) -> list[str]:
+    """Return the full names of the views of all tasks that have examples."""
+    return opened.rows(_TASKS).to_series().to_list()
+
+
+def task(opened: Warehouse, full_name: str) -> Task:
+    """Return a task by the full name of its view; what the catalogue does not know is not declared."""
+    corpus, _, name = full_name.partition(".")
+    with opened.connection() as con:
+        columns = tuple(
+            Column(column["name"], column["type"], column["meaning"] or "") for column in columns_of(con, corpus, name)
+        )
+    view = next((view for view in catalogue().views if view.full_name == full_name), None)
+    facts: Mapping[str, str] = view.facts if view else {}
+    return Task(
+        corpus,
+        name,
+        opened.rows(_COMMENT, {"corpus": corpus, "task": name}).item() or "",
+        columns,
+        view.grain if view else ("split", "example_index"),
+        facts.get("label") or facts.get("labels"),
+        "labels" in facts,
+        facts.get("scheme"),
+    )
+
+
+def sizes(opened: Warehouse, one: Task) -> list[Size]:
+    """Return how many examples each release and split has, in the order of an export."""
+    rows = opened.rows(_SIZES, {"corpus": one.corpus, "task": one.name})
+    return [Size(*row) for row in rows.iter_rows()]
+
+
+def label_counts(opened: Warehouse, one: Task, choice: Choice) -> dict[str, int]:
+    """Return the labels of the examples that are chosen, the most frequent first, with how many have it."""
+    if one.label is None:
+        return {}
+    column = quoted(one.label)
+    each = f"unnest(list_distinct({column}))" if one.has_many_labels else column
+    rows = opened.rows(
+        f"select label, count(*) from (select {each} as label from {one.full_name}{_where(choice.conditions(one))}) "
+        "where label is not null group by label order by count(*) desc, label"
+    )
+    return dict(rows.iter_rows())
+
+
+def example(opened: Warehouse, one: Task, choice: Choice, position: int, of: list[Size]) -> dict[str, Any]:
+    """Return the example at a 0-based position among those chosen: column -> value, None for null.
+
+    ``of`` is the sizes of the releases and splits that are chosen.
+    """
+    keys = _placed(opened, one, position, of) if choice.label is None else _labelled(opened, one, choice, position)
+    columns = {column.name for column in one.columns}
+    conditions = [_equals(name, value) for name, value in keys.items() if name in columns and value is not None]
+    return opened.rows(f"select * from {one.full_name}{_where(conditions)}").row(0, named=True)
+
+
+def _placed(opened: Warehouse, one: Task, position: int, of: list[Size]) -> dict[str, Any]:
+    """Find an example in the table of all: within a release and split, indexes have no gaps."""
+    for size in of:
+        if position < size.count:
+            break
+        position -= size.count
+    values = {"corpus": one.corpus, "task": one.name, "release": size.release, "split": size.split, "index": position}
+    return opened.rows(_PLACED, values).row(0, named=True)
+
+
+def _labelled(opened: Warehouse, one: Task, choice: Choice, position: int) -> dict[str, Any]:
+    """Find an example in its view, which alone knows the labels."""
+    where = _where(choice.conditions(one))
+    order = ", ".join(f"{quoted(name)} nulls last" for name in one.grain)
+    sql = f"select {', '.join(_KEYS)} from {one.full_name}{where} order by {order} limit 1 offset {position}"
+    return opened.rows(sql).row(0, named=True)
+
+
+def _equals(name: str, value: object) -> str:
+    return f"{name} = {literal(value) if isinstance(value, str) else value}"
+
+
+def _where(conditions: list[str]) -> str:
+    return f" where {' and '.join(conditions)}" if conditions else ""

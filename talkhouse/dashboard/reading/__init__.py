@@ -1,0 +1,1 @@
+"""What the page *Read* is made of."""

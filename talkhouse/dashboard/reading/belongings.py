@@ -1,0 +1,92 @@
+"""What belongs to a turn or a whole conversation, as HTML: distributions of labels, personas, candidates."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from talkhouse.dashboard.reading.markup import tag, text
+from talkhouse.dashboard.text import html
+from talkhouse.explore.items import Item, ItemList, Part, Votes
+
+Meanings = Mapping[tuple[str, str], str]
+"""(scheme, label) -> what the label means."""
+
+
+Belongings = Iterable[tuple[str, Votes | ItemList]]
+"""What belongs to a turn, each with its record's name."""
+
+
+def votes_html(items: Belongings, meanings: Meanings) -> str:
+    """Return the labels, scheme by scheme; what several records say alike is said once, with their names."""
+    return "".join(
+        tag(
+            "div",
+            "votes one" if len(shown.named) == 1 else "votes",
+            _heading(shown.name, records) + _given(shown, meanings),
+        )
+        for shown, records in _by_content(items)
+        if isinstance(shown, Votes)
+    )
+
+
+def lists_html(items: Belongings) -> str:
+    """Return the lists of personas and candidates: the first and the gold items, and all of them at a click."""
+    return "".join(
+        tag("div", "list", _list(shown, records))
+        for shown, records in _by_content(items)
+        if isinstance(shown, ItemList)
+    )
+
+
+def _by_content(items: Belongings) -> Iterator[tuple[Votes | ItemList, list[str]]]:
+    found: defaultdict[Votes | ItemList, list[str]] = defaultdict(list)
+    for record, shown in items:
+        found[shown].append(record)
+    yield from found.items()
+
+
+def _heading(name: str, records: list[str]) -> str:
+    return tag("div", "heading", text("name", name) + "".join(text("record", one) for one in records if one))
+
+
+def _given(votes: Votes, meanings: Meanings) -> str:
+    if votes.named:
+        answers = (_answer(votes, name, labels, meanings) for name, labels in votes.named)
+        return tag("div", "answers", "".join(answers))
+    total = sum(count for _, count in votes.counts)
+    return tag("div", "bars", "".join(_bar(votes, label, count, total, meanings) for label, count in votes.counts))
+
+
+def _bar(votes: Votes, label: str, count: int, total: int, meanings: Meanings) -> str:
+    fill = tag("span", "fill", "", f' style="width:{100 * count / total:.0f}%"')
+    return _label(votes, label, meanings) + tag("span", "track", fill) + tag("span", "count", f"{count:,}")
+
+
+def _answer(votes: Votes, name: str, labels: tuple[str, ...], meanings: Meanings) -> str:
+    given = "".join(_label(votes, label, meanings) for label in labels)
+    return tag("div", "answer", given + (text("annotator", name) if name else ""))
+
+
+def _label(votes: Votes, label: str, meanings: Meanings) -> str:
+    meaning = html(meanings.get((votes.scheme, label)) or "", lines=False)
+    return tag("span", "label", html(label, lines=False), f' dir="auto" title="{meaning}"')
+
+
+def _list(shown: ItemList, records: list[str]) -> str:
+    owner = f" of {shown.owner}" if shown.owner else ""
+    heading = _heading(f"{shown.kind} {shown.name}{owner}: {shown.summary}", records)
+    few = tag("div", "items few", "".join(map(_item, shown.shown)))
+    if len(shown.shown) == len(shown.items):
+        return heading + few
+    every = tag("div", "items", "".join(map(_item, shown.items)))
+    return f"{heading}<details><summary>Show all {len(shown.items):,}</summary>{every}</details>{few}"
+
+
+def _item(item: Item) -> str:
+    star = tag("span", "star", "★", ' title="gold"') if item.is_gold else ""
+    parts = tag("span", "or", "/").join(map(_part, item.parts))
+    return tag("div", "item gold" if item.is_gold else "item", tag("span", "index", str(item.position)) + star + parts)
+
+
+def _part(part: Part) -> str:
+    picture = text("picture", part.image_file) if part.image_file else ""
+    return text("said", part.text) + picture + (text("record", part.source) if part.source else "")

@@ -1,0 +1,140 @@
+"""One conversation: the way to its neighbours, its turns with what belongs to them, and where it comes from."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from talkhouse.dashboard.reading.belongings import Meanings
+from talkhouse.dashboard.reading.markup import facts, tag, text
+from talkhouse.dashboard.reading.state import State, link
+from talkhouse.dashboard.reading.talk import Matches, talk_html
+from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.explore import items
+from talkhouse.explore.search import hits
+from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.show import show
+
+_KEPT = 20
+"""Conversations that are kept in memory."""
+
+_OPEN = 3
+"""Up to so many records are seen without a click."""
+
+
+def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
+    """Draw the dialogue or record that a state names; raises UsageError where there is none."""
+    way = st.container(horizontal=True, vertical_alignment="center")
+    with way:
+        link(here, "List", state.opened(), icon=":material/arrow_back:")
+    found = _found(opened, opened.version, state.record or state.dialogue)
+    dialogue = found["dialogue"]
+    if dialogue:
+        with way:
+            _put_neighbours(here, opened, state, dialogue["dialogue_id"])
+    _put_head(here, state, found)
+    matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
+    st.html(talk_html(found, matches, _meanings(opened, found["corpus"]["corpus_id"])))
+    _put_records(here, state, found["records"])
+    _put_corpus(found["corpus"])
+
+
+@st.cache_data(max_entries=_KEPT, show_spinner=False)
+def _found(_opened: Warehouse, version: Version, name: str) -> dict[str, Any]:  # noqa: ARG001
+    # By the version, and not by what has it open, is a conversation known again.
+    with _opened.connection() as con:
+        return show(con, name)
+
+
+def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
+    """Find what is searched for, whoever says it."""
+    with opened.connection() as con:
+        pattern.check(con)
+        rows = con.execute(
+            f"select dialogue_id, turn_index from main.turns where dialogue_id = $dialogue and {pattern.condition}",
+            {"dialogue": dialogue_id, "pattern": pattern.text},
+        ).fetchall()
+        return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
+
+
+def _meanings(opened: Warehouse, corpus_id: str) -> Meanings:
+    rows = opened.rows(
+        "select scheme, label, meaning from main.labels where starts_with(scheme, $corpus || '.') "
+        "and meaning is not null order by all limit 1000",
+        {"corpus": corpus_id},
+    )
+    return {(scheme, label): meaning for scheme, label, meaning in rows.iter_rows()}
+
+
+def _put_neighbours(here: st.Page, opened: Warehouse, state: State, dialogue_id: str) -> None:
+    """Draw the links to the conversations before and after this one in the list, and its place there."""
+    selection = state.selection
+    (row,) = opened.rows(selection.beside(), {**selection.values, "dialogue": dialogue_id}).to_dicts()
+    for name, icon in (("previous", "chevron_left"), ("next", "chevron_right")):
+        target = state.opened(dialogue=row[name] or dialogue_id)
+        link(here, name.title(), target, icon=f":material/{icon}:", disabled=row[name] is None)
+    if row["is_there"]:
+        st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
+
+
+def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
+    corpus, dialogue = found["corpus"], found["dialogue"] or {}
+    sample = " (invented sample)" if corpus["is_sample"] else ""
+    started = f"{dialogue['started_at']:%Y-%m-%d %H:%M:%S}" if dialogue.get("started_at") else None
+    head = tag("h2", "title", html(found["id"]), ' dir="auto"')
+    if dialogue.get("title"):
+        head += tag("div", "subtitle", html(dialogue["title"]), ' dir="auto"')
+    head += facts([corpus["title"] + sample, dialogue.get("domain"), dialogue.get("language"), started])
+    extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
+    st.html(head + _table(items.facts(extra)))
+    if found["kind"] == "record" and dialogue:
+        dialogue_id = dialogue["dialogue_id"]
+        label = f"This is one record of {plain(dialogue_id)}: show all"
+        link(here, label, state.opened(dialogue=dialogue_id), icon=":material/forum:")
+
+
+def _table(rows: Iterable[tuple[str, Any]]) -> str:
+    """Return names and values in two columns; what is not known is left out."""
+    cells = "".join(text("name", name) + text("value", str(value)) for name, value in rows if value not in (None, ""))
+    return tag("div", "table", cells)
+
+
+def _put_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:
+    label = "Where it comes from" if len(records) == 1 else f"Where it comes from: {len(records):,} records"
+    with st.expander(label, expanded=len(records) <= _OPEN, icon=":material/description:"):
+        for record in records:
+            source = record["source"]
+            st.html(
+                _table(
+                    {
+                        "record": record["record_id"],
+                        "release": record["release"],
+                        "subset": record["subset"],
+                        "split": record["split"],
+                        "file": source["source_file_id"],
+                        "pointer": source["pointer"] or "(the whole file)",
+                        "sha256": source["sha256"],
+                    }.items()
+                )
+            )
+            with st.container(horizontal=True):
+                name = record["record_id"]
+                link(here, "As published", state.shown(source=name), icon=":material/data_object:")
+                if len(records) > 1:
+                    link(here, "Only this record", state.opened(record=name), icon=":material/filter_alt:")
+
+
+def _put_corpus(corpus: dict[str, Any]) -> None:
+    with st.expander(f"Licence, terms and how to cite: {plain(corpus['title'])}", icon=":material/gavel:"):
+        st.html(
+            _table(
+                {
+                    "licence": corpus["licence"],
+                    "text": corpus["licence_url"],
+                    "terms": corpus["terms"],
+                    "home page": corpus["homepage"],
+                }.items()
+            )
+        )
+        st.code(corpus["citation"], language=None, wrap_lines=True)

@@ -1,0 +1,68 @@
+"""Texts of conversations as HTML: nothing in them acts on the page."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from talkhouse.dashboard.text import html
+from talkhouse.explore.search import Hit, ShownTurn, with_neighbours
+
+_BEFORE, _AFTER = 120, 400
+"""Characters around the first match that a list shows of a turn."""
+
+
+def tag(name: str, kind: str, content: str, attributes: str = "") -> str:
+    """Return an element with a class; its content is HTML."""
+    return f'<{name} class="{kind}"{attributes}>{content}</{name}>'
+
+
+def text(kind: str, content: str) -> str:
+    """Return a text of a corpus in its own direction."""
+    return tag("span", kind, html(content), ' dir="auto"')
+
+
+def facts(values: Iterable[str | None]) -> str:
+    """Return short facts in one line; those that are not known are left out."""
+    return tag("div", "facts", "".join(text("fact", value) for value in values if value))
+
+
+def marked(content: str, matches: Iterable[tuple[int, int]]) -> str:
+    """Return a text with its matches marked."""
+    shown, at = "", 0
+    for begin, end in matches:
+        shown += html(content[at:begin]) + tag("mark", "match", html(content[begin:end]))
+        at = end
+    return shown + html(content[at:])
+
+
+def who(role: str, speaker: str | None, kind: str) -> str:
+    """Return who says a turn: name and role, and the kind of turn unless it is a message."""
+    name = text("speaker", speaker or role)
+    about = [one for one in (role if speaker not in (None, role) else "", kind if kind != "message" else "") if one]
+    return name + "".join(text("role", one) for one in about)
+
+
+def when(said_at: datetime | None) -> str:
+    """Return when a turn was said, as published."""
+    return tag("time", "when", f"{said_at:%Y-%m-%d %H:%M:%S}") if said_at else ""
+
+
+def turns_found(hits: list[Hit], found: int) -> str:
+    """Return the turns of one dialogue that were found, with those around them, and how many more there are."""
+    lines, previous = "", None
+    for hit, turn in with_neighbours(hits):
+        if previous is not None and turn.turn_index > previous + 1:
+            lines += tag("div", "gap", "⋯")
+        previous = turn.turn_index
+        lines += _line(turn, is_hit=hit is turn)
+    if found > len(hits):
+        lines += tag("div", "more", f"{found - len(hits):,} more in this conversation")
+    return tag("div", "found", lines)
+
+
+def _line(turn: ShownTurn, *, is_hit: bool) -> str:
+    begin = max(turn.matches[0][0] - _BEFORE, 0) if turn.matches else 0
+    end = begin + _BEFORE + _AFTER
+    cut = [(first - begin, min(last, end) - begin) for first, last in turn.matches if first < end]
+    said = ("… " if begin else "") + marked(turn.text[begin:end], cut) + (" …" if end < len(turn.text) else "")
+    head = tag("span", "index", str(turn.turn_index)) + who(turn.role, turn.speaker, turn.kind)
+    return tag("div", "line hit" if is_hit else "line", head + tag("span", "said", said, ' dir="auto"'))

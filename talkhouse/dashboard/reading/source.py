@@ -1,0 +1,36 @@
+"""A source record as it was published."""
+
+import re
+
+import streamlit as st
+
+from talkhouse.dashboard.reading.state import State, link
+from talkhouse.dashboard.text import html
+from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.restore.raw_record import raw
+from talkhouse.visible import visible
+
+_SHOWN = 100_000
+"""Bytes that the page shows at most; the download has all."""
+
+
+def put_source(here: st.Page, opened: Warehouse, state: State) -> None:
+    """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
+    back = "Conversation" if state.dialogue or state.record else "List"
+    link(here, back, state.shown(source=""), icon=":material/arrow_back:")
+    st.html(f'<h2 class="title" dir="auto">{html(state.source)}</h2>')
+    record = _record(opened, opened.version, state.source)
+    st.caption("The source record as published: JSON equal in every value, anything else byte for byte.")
+    name = re.sub(r"[^\w.-]+", "_", state.source) or "record"
+    st.download_button(f"Download ({len(record):,} bytes)", record, name, "application/octet-stream", on_click="ignore")
+    shown = record[:_SHOWN].decode("utf-8", "backslashreplace")
+    st.code(visible(shown, lines=True), language=None, wrap_lines=True)
+    if len(record) > _SHOWN:
+        st.caption(f"{len(record) - _SHOWN:,} more bytes are in the download.")
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _record(_opened: Warehouse, version: Version, name: str) -> bytes:  # noqa: ARG001
+    # By the version, and not by what has it open, is a record known again.
+    with _opened.connection() as con:
+        return raw(con, name)

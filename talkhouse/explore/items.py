@@ -1,0 +1,173 @@
+"""What belongs to a turn or a record, as it is shown: labels as votes, personas and candidates as lists."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+Row: TypeAlias = dict[str, Any]
+
+FEW = 5
+"""Up to so many annotators are named; of more, the distribution is shown."""
+
+FIRST_PERSONAS = 5
+FIRST_CANDIDATES = 3
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What annotators say of one thing in one scheme."""
+
+    scheme: str
+    persona_set: str | None
+    persona_position: int | None
+    annotators: int
+    counts: tuple[tuple[str, int], ...]
+    """Each label and how often it was given, in the order of the labels."""
+    named: tuple[tuple[str, tuple[str, ...]], ...]
+    """Each annotator's name, empty where there is none to tell, and labels; empty where there are more than a few."""
+
+    @property
+    def name(self) -> str:
+        """The scheme without its corpus, and the persona that it is about."""
+        about = "" if self.persona_set is None else f" of {self.persona_set}[{self.persona_position}]"
+        return f"{self.scheme.partition('.')[2]}{about}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A text or persona in a list; ``source`` tells who made it, where that is known."""
+
+    text: str
+    image_file: str | None
+    source: str | None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a list; it has several parts where it is itself a list."""
+
+    position: int
+    is_gold: bool
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class ItemList:
+    """A list of personas or candidates."""
+
+    kind: str
+    name: str
+    owner: str | None
+    """The speaker whom a list of personas describes."""
+    items: tuple[Item, ...]
+    states_gold: bool
+
+    @property
+    def summary(self) -> str:
+        """How many there are, and which is the gold one."""
+        if self.kind == "personas":
+            return f"{len(self.items):,}"
+        gold = ", ".join(str(item.position) for item in self.items if item.is_gold)
+        found = f"gold at {gold}" if gold else "none is gold" if self.states_gold else "gold is not stated"
+        return f"{len(self.items):,}, {found}"
+
+    @property
+    def shown(self) -> tuple[Item, ...]:
+        """The first items, and the gold ones."""
+        first = FIRST_PERSONAS if self.kind == "personas" else FIRST_CANDIDATES
+        return tuple(item for index, item in enumerate(self.items) if index < first or item.is_gold)
+
+
+def votes(rows: Iterable[Row]) -> Iterator[Votes]:
+    """Yield the labels scheme by scheme, from the ``annotations`` of a record that belong to one turn."""
+    for (scheme, persona_set, position), group in grouped(rows, "scheme", "persona_set", "persona_position"):
+        annotators = grouped(group, "annotator_index")
+        counts = tuple(sorted(Counter(map(_label, group)).items()))
+        few = annotators if len(annotators) <= FEW else []
+        named = tuple(
+            (given[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else ""), tuple(map(_label, given)))
+            for (index,), given in few
+        )
+        yield Votes(scheme, persona_set, position, len(annotators), counts, named)
+
+
+def personas(rows: Iterable[Row]) -> Iterator[ItemList]:
+    """Yield the lists of personas, from the ``personas`` of a record that belong to one turn."""
+    for (name, owner), group in grouped(rows, "persona_set", "speaker"):
+        items = tuple(Item(row["position"], is_gold=False, parts=(_part(row),)) for row in group)
+        yield ItemList("personas", name, owner, items, states_gold=False)
+
+
+def candidates(rows: Iterable[Row]) -> Iterator[ItemList]:
+    """Yield the lists of candidates, from the ``candidates`` of a record that belong to one turn."""
+    for (name,), group in grouped(rows, "candidate_set"):
+        items = tuple(
+            Item(position, is_gold=any(row["is_gold"] for row in members), parts=tuple(map(_part, members)))
+            for (position,), members in grouped(group, "position")
+        )
+        stated = any(row["is_gold"] is not None for row in group)
+        yield ItemList("candidates", name, None, items, states_gold=stated)
+
+
+def _part(row: Row) -> Part:
+    text = row["text"] if row["text"] is not None else f"({row['persona_id'] or row.get('text_id')})"
+    return Part(text, row.get("image_file"), row.get("source"))
+
+
+def _label(row: Row) -> str:
+    label, value = row["label"], row["value"]
+    if label is None:
+        return "null" if value is None else str(value)
+    is_said = value is None or label in (str(value), f"{value:g}")
+    return (label or '""') + ("" if is_said else f" {value}")
+
+
+def grouped(rows: Iterable[Row], *names: str) -> list[tuple[tuple[Any, ...], list[Row]]]:
+    """Group rows by some columns, in the order of their first rows."""
+    groups: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return list(groups.items())
+
+
+_KINDS: dict[str, Callable[[Iterable[Row]], Iterator[Votes | ItemList]]] = {
+    "personas": personas,
+    "candidates": candidates,
+    "annotations": votes,
+}
+"""What a record of ``show`` has, by name, and how it is shown."""
+
+
+def by_turn(records: list[Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
+    """Return by turn (None: the whole dialogue or record) what belongs to it, each with its record's name."""
+    found: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
+    names = record_names([record for record in records if any(record[kind] for kind in _KINDS)])
+    for record in records:
+        for kind, shown in _KINDS.items():
+            for (turn_index,), rows in grouped(record[kind], "turn_index"):
+                found[turn_index] += [(names[record["record_id"]], one) for one in shown(rows)]
+    return found
+
+
+def facts(extra: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each key of a row's ``extra`` with its value: a text as it is, anything else as JSON."""
+    for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
+        text = bytes(value).decode()
+        yield key, msgspec.json.decode(text) if text.startswith('"') else text
+
+
+_NAMING = (("release",), ("subset",), ("split",), ("release", "subset"), ("subset", "split"), ("release", "split"))
+
+
+def record_names(records: list[Row]) -> dict[str, str]:
+    """Name records by what distinguishes them: release, subset, split, or else their ids; one alone needs no name."""
+    if len(records) < 2:
+        return {record["record_id"]: "" for record in records}
+    for columns in _NAMING:
+        values = [tuple(record[column] for column in columns) for record in records]
+        if len(set(values)) == len(records) and not any(None in value for value in values):
+            return {record["record_id"]: " ".join(value) for record, value in zip(records, values, strict=True)}
+    return {record["record_id"]: record["record_id"] for record in records}

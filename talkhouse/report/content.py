@@ -1,0 +1,130 @@
+"""What the page says of a warehouse beside its charts: the build, corpora, splits, agreement, findings, checks."""
+
+from typing import Any
+
+import duckdb
+
+import queries
+from queries.dashboards import NumberFormat
+from schema.sql import dicts
+from talkhouse.report.tables import Table, table
+
+_INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
+
+# Not where its files came from: that is a path on somebody's machine.
+_BUILD = """
+select
+    load_id, finished_at, talkhouse_version, schema_revision, catalogue_hash,
+    (select count(*) from meta.source_files) as file_count,
+    (select coalesce(sum(size) filter (where member is null), 0) from meta.source_files) as byte_count,
+    (
+        select sha256(string_agg(sha256 || '  ' || source_file_id, chr(10) order by source_file_id))
+        from meta.source_files
+    ) as sources_hash,
+from meta.loads order by load_id desc limit 1
+"""
+
+_FILES = """
+select corpus_id, kind, count(*), sum(records_in), sum(records_loaded), sum(records_quarantined)
+from meta.source_files group by all order by all
+"""
+
+_SPLITS = """
+select task, release, split, standard_split, example_count, dialogue_count, turn_count
+from bi.splits where corpus_id = $corpus order by all
+"""
+
+_LABELS = """
+select task, release, split, label, any_value(label_meaning), count(*)
+from bi.example_labels where corpus_id = $corpus group by task, release, split, label order by all
+"""
+
+_AGREEMENT = """
+select
+    scheme, release, target, unit_count, rating_count,
+    case when min_annotator_count = max_annotator_count then max_annotator_count::varchar
+        else min_annotator_count || ' to ' || max_annotator_count
+    end,
+    mean_majority_share, krippendorff_alpha, fleiss_kappa,
+from bi.scheme_agreement order by scheme, release
+"""
+
+_SUBSETS = """
+select scheme, release, split, subset, unit_count, rating_count, mean_majority_share, krippendorff_alpha
+from bi.subset_agreement order by scheme, release, split, subset
+"""
+
+_CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
+
+_EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
+
+_SCHEMES = """
+select
+    scheme, description, target,
+    list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
+from main.schemes left join main.labels using (scheme) group by all order by scheme
+"""
+
+
+def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Return which build this is, and the number, size (bytes) and hash of the files that it read."""
+    (found,) = dicts(con.execute(_BUILD))
+    return found
+
+
+def corpora(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the corpora with their counts, licences and citations."""
+    return dicts(con.execute("select * from bi.corpora order by corpus_id"))
+
+
+def files(con: duckdb.DuckDBPyConnection) -> Table:
+    """Count the files and records of each corpus by what became of them."""
+    counts = dict.fromkeys(("Files", "Records", "Loaded", "In quarantine"), _INTEGER)
+    return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
+
+
+def splits(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
+    """Count the examples of each split of the tasks of a corpus."""
+    heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
+    counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
+    return table(con, _SPLITS, {**heads, **counts}, "bi.splits", corpus=corpus_id)
+
+
+def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
+    """Count the examples of a corpus that have each gold label."""
+    heads = {"Task": None, "Release": None, "Split": None, "Label": None, "Meaning": None, "Examples": _INTEGER}
+    return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id)
+
+
+def agreement(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return how far the annotators of each scheme agree."""
+    heads = {"Scheme": None, "Release": None, "Of a": None, "Units": _INTEGER, "Labels": _INTEGER, "Annotators": None}
+    measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL, "Fleiss' kappa": _DECIMAL}
+    return table(con, _AGREEMENT, {**heads, **measures}, "bi.scheme_agreement")
+
+
+def agreement_by_subset(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return how far the annotators of each published file or folder agree."""
+    heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
+    measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL}
+    return table(con, _SUBSETS, {**heads, **measures}, "bi.subset_agreement")
+
+
+def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the rules that have findings, with the first of these, the most severe first."""
+    return dicts(con.execute(queries.of_command("findings_by_rule")))
+
+
+def checks(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return what the checks of the build found, those that found something first."""
+    return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Rows that offend": _INTEGER})
+
+
+def exceptions(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return what corpora declare as known and meant, so that no check finds it."""
+    return table(con, _EXCEPTIONS, dict.fromkeys(("Corpus", "Check", "About", "Reason")))
+
+
+def schemes(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the annotation schemes with their labels and what these mean."""
+    return dicts(con.execute(_SCHEMES))

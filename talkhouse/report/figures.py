@@ -1,0 +1,87 @@
+"""The declared charts as figures of the page: what Vega draws, and the same numbers as a table."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+import msgspec
+import polars as pl
+
+from queries.catalogue import BI
+from queries.chart_sql import chart_sql
+from queries.dashboards import Chart, Declared, Kind, Metrics, NumberFormat
+from talkhouse.charts.draw import draw
+from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.rows import frame
+from talkhouse.report.drawing import drawing
+from talkhouse.report.tables import MOST_ROWS, Table, cell, made
+from talkhouse.visible import visible
+
+_MOST_MARKS = 2_000
+"""Bars, points or cells of a chart that are drawn at most."""
+
+_DIGITS = 9
+"""Of a number that is not whole. DuckDB's threads add up in any order, which shows in the last of all digits."""
+
+_KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart of the page: a single number, or a drawing with its numbers as a table, or the table alone."""
+
+    id: str
+    title: str
+    description: str
+    width: int
+    """Columns of a grid of 12."""
+    number: str = ""
+    drawing: dict[str, Any] | None = None
+    """What Vega draws."""
+    alt: str = ""
+    table: Table | None = None
+    note: str = ""
+
+
+def figures(con: duckdb.DuckDBPyConnection, declared: Declared, known: Metrics, *, tables: bool) -> Iterator[Figure]:
+    """Yield the charts of a declared dashboard in its order; those that are tables only if ``tables``."""
+    for position, chart in enumerate(declared.dashboard.charts, start=1):
+        if tables or chart.kind is not Kind.TABLE:
+            yield _figure(con, f"{declared.name}-{position}", chart, known)
+
+
+def _figure(con: duckdb.DuckDBPyConnection, name: str, chart: Chart, known: Metrics) -> Figure:
+    metrics = known.get(chart.view, {})
+    most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
+    one_more = msgspec.structs.replace(chart, limit=min(chart.limit, most + 1))
+    rows = _readable(frame(con, chart_sql(one_more, metrics)))
+    columns = fields(chart, metrics)
+    figure = Figure(name, chart.title, chart.description.strip(), chart.width)
+    if chart.kind is Kind.NUMBER:
+        return replace(figure, number=cell(rows.item(), _format(columns[0])))
+    figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
+    if chart.kind is Kind.TABLE or rows.is_empty():
+        return figure
+    note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
+    return replace(figure, drawing=drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note)
+
+
+def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """Write out what acts or hides in texts, and round what the threads of DuckDB may add up otherwise."""
+    texts = pl.col(pl.String).map_elements(visible, return_dtype=pl.String)
+    return rows.with_columns(texts, pl.col(pl.Float64).round_sig_figs(_DIGITS))
+
+
+def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> Table:
+    return made([column.title for column in columns], list(map(_format, columns)), rows.iter_rows(), source)
+
+
+def _format(column: Field) -> NumberFormat | None:
+    return column.metric.format if column.metric else None
+
+
+def _alt(chart: Chart, columns: Sequence[Field]) -> str:
+    by = [column.title for column in columns if column.metric is None]
+    shown = [column.title for column in columns if column.name in chart.metrics]
+    return f"{_KINDS[chart.kind]}: {', '.join(shown)} by {' and '.join(by)}. The table below it has the numbers."

@@ -1,0 +1,114 @@
+"""Writes the report on a warehouse: the same bytes for the same build."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from queries.catalogue import BI, DEFAULT_ROOT, catalogue
+from queries.dashboards import Declared, dashboards, metrics
+from schema.errors import SchemaMismatch, UsageError
+from talkhouse.atomic_output import atomic_file, check_free
+from talkhouse.explore import data_dictionary
+from talkhouse.report import content, page
+from talkhouse.report.er_diagram import diagram
+from talkhouse.report.figures import Figure, figures
+
+_OVERVIEW = "overview"
+"""The dashboard whose charts open the report; its tables are sections of their own here."""
+
+_ENDINGS = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that was written."""
+
+    path: Path
+    bytes: int
+    corpora: int
+    charts: int
+    """Charts that are drawn."""
+
+
+def write_report(
+    con: duckdb.DuckDBPyConnection,
+    output: Path,
+    *,
+    query_roots: Iterable[Path] = (),
+    force: bool = False,
+    on_chart: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Write one HTML page that needs nothing else; ``force`` replaces an existing file.
+
+    ``on_chart`` is called with 1 for each chart whose rows are there, which takes nearly all of the time.
+
+    Raises UsageError for a path that can't be, OutputFailed where there is no room, SchemaMismatch where the
+    warehouse's views are of another Talkhouse.
+    """
+    if output.suffix.lower() not in _ENDINGS:
+        raise UsageError(
+            "a report is an HTML page", where=output, next_step=f"name it {output.with_suffix('.html').name}"
+        )
+    check_free(con, [output], force=force)
+    with atomic_file(output) as part:
+        described = _describe(con, (DEFAULT_ROOT, *query_roots), on_chart)
+        shown = [*described["overview"], *(one for corpus in described["corpora"] for one in corpus["figures"])]
+        drawings = {figure.id: figure.drawing for figure in shown if figure.drawing}
+        text = page.render(described, drawings)
+        part.write_text(text, encoding="utf-8", newline="\n")
+        size = part.stat().st_size
+    return Report(output, size, len(described["corpora"]), len(drawings))
+
+
+def _describe(
+    con: duckdb.DuckDBPyConnection, roots: tuple[Path, ...], on_chart: Callable[[int], None]
+) -> dict[str, Any]:
+    """Gather all that the page says."""
+    declared = dashboards(roots)
+
+    def drawn(folder: str, **options: bool) -> Iterator[Figure]:
+        for one in declared:
+            if one.folder == folder and (folder != BI or one.name == _OVERVIEW):
+                for figure in figures(con, one, metrics(roots), **options):
+                    on_chart(1)
+                    yield figure
+
+    try:
+        return {
+            "build": content.build(con),
+            "overview": list(drawn(BI, tables=False)),
+            "corpora": [
+                {
+                    **corpus,
+                    "about": _about(declared, corpus["corpus_id"]),
+                    "figures": list(drawn(corpus["corpus_id"], tables=True)),
+                    "splits": content.splits(con, corpus["corpus_id"]),
+                    "gold_labels": content.gold_labels(con, corpus["corpus_id"]),
+                }
+                for corpus in content.corpora(con)
+            ],
+            "agreement": content.agreement(con),
+            "agreement_by_subset": content.agreement_by_subset(con),
+            "files": content.files(con),
+            "findings": content.findings(con),
+            "checks": content.checks(con),
+            "exceptions": content.exceptions(con),
+            "tables": data_dictionary.tables(),
+            "views": data_dictionary.views(con, catalogue(roots).views),
+            "schemes": content.schemes(con),
+            "diagram": diagram(),
+        }
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise SchemaMismatch(
+            "the report does not fit the views of this warehouse",
+            found=str(error),
+            next_step="build the warehouse with this version of Talkhouse: talkhouse build",
+        ) from error
+
+
+def _about(declared: Iterable[Declared], corpus_id: str) -> str:
+    """Return what the dashboard of a corpus says of it; empty where it has none."""
+    return " ".join(one.dashboard.description.strip() for one in declared if one.folder == corpus_id)

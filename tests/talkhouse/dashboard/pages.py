@@ -1,0 +1,34 @@
+"""Draw a page as Streamlit does, without a browser."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from talkhouse.dashboard.server import APP
+
+
+def draw(page: str = "", **parameters: object) -> AppTest:
+    """Draw a page, by its name in the URL and the URL's parameters, of the warehouse that ``TALKHOUSE_DB`` names."""
+    test = AppTest.from_file(str(APP), default_timeout=120)
+    for name, value in parameters.items():
+        test.query_params[name] = str(value)
+    if page:
+        # A page that is no file has no other way in.
+        test._page_hash = calc_hash(page)
+    return test.run()
+
+
+def html(page: AppTest) -> str:
+    """Return what the page has as HTML."""
+    return "".join(element.proto.body for element in page.get("html"))
+
+
+def messages(page: AppTest) -> list[str]:
+    """Return what is shown as it is: commands, and what went wrong."""
+    return [code.value for code in page.code]
+
+
+def prepared(page: AppTest) -> Any:
+    """Return the file that the page has made."""
+    return page.session_state["prepared_file"]

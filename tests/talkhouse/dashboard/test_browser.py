@@ -1,0 +1,142 @@
+"""The pages in a real browser, from a server of their own: what no test inside Python sees."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from ingest.registry import corpora, sample_of
+from schema import warehouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.visible import visible
+from tests.browser import Served, Visit, launched, served, visit
+
+pytestmark = pytest.mark.slow
+
+ACTING = [
+    """<img id="acted" src="http://outside.example/a.png" onerror="window.acted = 1">""",
+    """<script id="acted">window.acted = 1</script><b id="acted">bold</b>""",
+    """![a](http://outside.example/b.png) [b](javascript:window.acted=1) [c](http://outside.example) **d** # e""",
+    """$\\frac{1}{2}$ :material/bolt: :red[red] :smile: `code` <style>body { display: none }</style>""",
+    "\u05e9\u05dc\u05d5\u05dd \u202e\u0645\u0631\u062d\u0628\u0627\u202c \u65e5\u672c\u8a9e",
+    "\U0001f469\u200d\U0001f680 a\0b",
+]
+"""Texts that mean something to HTML, Markdown or Streamlit, and texts of other scripts."""
+
+ACTED = '#acted, a[href^="javascript"], img[src*="outside"], .katex'
+
+_TEXTS = {
+    "turns": ["text"],
+    "texts": ["text"],
+    "personas": ["text"],
+    "dialogues": ["title", "domain"],
+    "speakers": ["name"],
+    "labels": ["meaning"],
+    "meta.findings": ["detail", "pointer"],
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
+    """The pages of the samples; nothing is served where there is no browser."""
+    with served(sample, tmp_path_factory.mktemp("served")) as started:
+        yield started
+
+
+def test_every_page_is_drawn_and_asks_nothing_of_the_network(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited:
+        visited.open()
+        links = visited.links()
+        for path in links:
+            visited.follow(path)
+            assert not visited.errors(), path
+        assert len(links) >= 2 + len(corpora())
+        assert visited.wrong == []
+    assert pages.connections() == []
+
+
+def test_every_page_has_an_address(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited:
+        visited.open()
+        for path in visited.links():
+            visited.open(path)
+            assert not visited.errors(), path
+        assert visited.wrong == []
+
+
+def test_a_choice_is_in_the_address(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited, visit(browser, pages.url) as another:
+        visited.open("dbdc3")
+        whole = numbers(visited)
+        visited.page.get_by_role("combobox", name="Release").click()
+        visited.act(visited.page.get_by_role("option", name="dev_zips").click)
+        chosen = numbers(visited)
+        assert chosen != whole
+        another.page.goto(visited.page.url)
+        another.drawn(0)
+        assert numbers(another) == chosen
+        assert another.page.url == visited.page.url
+        assert [*visited.wrong, *another.wrong] == []
+
+
+def numbers(visited: Visit) -> list[str]:
+    return visited.page.locator('[data-testid="stMetricValue"]').all_inner_texts()
+
+
+def test_no_text_acts_on_a_page(browser: Browser, sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "acting.duckdb"
+    shutil.copyfile(sample, path)
+    with warehouse.create(path) as con:
+        for table, columns in _TEXTS.items():
+            for column in columns:
+                text = f"list_extract(?::varchar[], 1 + (rowid % {len(ACTING)})::integer)"
+                con.execute(f"update {table} set {column} = {column} || {text}", [ACTING])
+    with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
+        visited.open()
+        for link in visited.links():
+            visited.follow(link)
+            assert not visited.errors(), link
+            assert visited.page.evaluate("window.acted") is None, link
+            assert visited.page.locator(f'[data-testid="stMain"] :is({ACTED})').count() == 0, link
+            assert "outside.example" not in visited.page.evaluate("[...document.links].map(link => link.hostname)")
+        visited.open("mantis")
+        visited.page.get_by_role("combobox", name="Site").click()
+        options = "\n".join(visited.page.get_by_role("option").all_inner_texts())
+        assert all(visible(text) in options for text in ACTING)
+        assert visited.wrong == []
+
+
+def test_a_new_build_appears_on_an_open_page(browser: Browser, sample: Path, tmp_path: Path) -> None:
+    path, data = tmp_path / "w.duckdb", tmp_path / "data"
+    shutil.copyfile(sample, path)
+    with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
+        visited.open()
+        before = numbers(visited)
+        shutil.copytree(sample_of(corpora()["delidata"]), data / "delidata")
+        build(path, Silent(), data=data)
+        shown = visited.page.locator('[data-testid="stMetricValue"]').first
+        shown.filter(has_not_text=re.compile(f"^{before[0]}$")).wait_for()
+        assert not visited.errors()
+        path.unlink()
+        visited.page.get_by_text("there is no warehouse here").wait_for()
+        build(path, Silent(), data=data)
+        shown.wait_for()
+        assert visited.wrong == []
+
+
+def test_ctrl_c_ends_it_without_a_trace(browser: Browser, sample: Path, tmp_path: Path) -> None:
+    with served(sample, tmp_path) as pages, visit(browser, pages.url) as visited:
+        visited.open()
+        code, output = pages.stop()
+    assert "Traceback" not in output
+    assert code in (0, 130)

@@ -1,0 +1,430 @@
+"""The page Read: facets, search, one conversation and its source, on samples, odd texts and half a warehouse."""
+
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import migrations
+from ingest.registry import corpora, sample_of
+from queries.catalogue import catalogue
+from queries.views import create_views
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.dashboard.reading.facets import FACETS, Selection
+from talkhouse.dashboard.reading.talk import talk_html
+from talkhouse.explore.search import search
+from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.show import show
+from talkhouse.restore.raw_record import raw
+from talkhouse.visible import visible
+
+Read = Callable[..., AppTest]
+
+
+def script() -> None:
+    import streamlit as st
+
+    from talkhouse.dashboard import errors
+    from talkhouse.dashboard.content import read
+
+    page = st.navigation([st.Page(read.page, url_path="read", default=True)])
+    with errors.shown():
+        page.run()
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Open the page with parameters of the URL on a warehouse."""
+
+    def opened(warehouse: Path, **parameters: str | list[str]) -> AppTest:
+        monkeypatch.setenv("TALKHOUSE_DB", str(warehouse))
+        test = AppTest.from_function(script, default_timeout=120)
+        for name, value in parameters.items():
+            test.query_params[name] = value
+        test.run()
+        assert not test.exception
+        return test
+
+    return opened
+
+
+def links(page: AppTest) -> dict[str, dict[str, list[str]]]:
+    """The links of a page by their labels, each with the parameters that it leads to."""
+    found = [element.proto for element in page.get("page_link")]
+    return {re.sub(r"\\(.)", r"\1", link.label): parse_qs(link.query_string) for link in found if not link.disabled}
+
+
+def html(page: AppTest) -> str:
+    """Everything of a page that is HTML, without the style sheet."""
+    bodies = [element.proto.body for element in page.get("html")]
+    return "\n".join(body for body in bodies if not body.startswith("<style>"))
+
+
+def conversations(page: AppTest) -> list[str]:
+    """The dialogues that a list shows."""
+    return [query["dialogue"][0] for query in links(page).values() if "dialogue" in query]
+
+
+def messages(page: AppTest) -> str:
+    return "\n".join(element.value for kind in (page.error, page.code, page.info) for element in kind)
+
+
+# Facets
+
+
+def attributes(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, list[dict[str, str | None]]]]:
+    """Return of each dialogue its rows, each with the facets that must hold together; the slow and obvious way."""
+    queries = (
+        "select dialogue_id, corpus_id as corpus from main.dialogues",
+        "select dialogue_id, release, split from main.records where dialogue_id is not null",
+        "select dialogue_id, role, name as speaker, text from main.turns left join main.speakers using (speaker_id)",
+        "select dialogue_id, scheme || '=' || label as label from main.annotations where dialogue_id is not null",
+        "select dialogue_id, count(*) as length from main.turns group by all",
+    )
+    found: dict[str, Any] = defaultdict(lambda: defaultdict(list))
+    for query in queries:
+        cursor = con.execute(query)
+        names = [column[0] for column in cursor.description or ()][1:]
+        for dialogue_id, *values in cursor.fetchall():
+            row = dict(zip(names, values, strict=True))
+            if "length" in row:
+                row = {"turns": str(max(least for least in (1, 5, 10, 20, 50, 100) if least <= row["length"]))}
+            found[dialogue_id][query].append(row)
+    return found
+
+
+def holds(row: dict[str, str | None], choices: dict[str, tuple[str, ...]], text: str) -> bool:
+    said = row.get("text")
+    return all(row[name] in values for name, values in choices.items() if name in row) and (
+        said is None or text in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({}, ""),
+        ({"corpus": ("dbdc3",)}, ""),
+        ({"corpus": ("dbdc3", "mantis"), "split": ("dev",)}, ""),
+        ({"release": ("dev_zips",), "split": ("eval", "dev"), "label": ("dbdc3.breakdown=X",)}, ""),
+        ({"role": ("agent",), "turns": ("1", "5"), "label": ("mantis.intent=PA", "mantis.intent=FD")}, ""),
+        ({"speaker": ("mona",), "role": ("agent",)}, ""),
+        ({"corpus": ("no such",)}, ""),
+        ({}, "museum"),
+        ({"role": ("user",)}, "museum"),
+        ({"corpus": ("mantis",), "speaker": ("mona",)}, "the"),
+    ],
+    ids=str,
+)
+def test_a_facet_counts_the_conversations_under_the_other_choices(
+    con: duckdb.DuckDBPyConnection, choices: dict[str, tuple[str, ...]], text: str
+) -> None:
+    selection = Selection(choices, Pattern(text) if text else None)
+    rows = con.execute(selection.counts(), selection.values).fetchall()
+    counted = {(facet, choice): number for facet, choice, number in rows}
+    expected: dict[tuple[str | None, str | None], set[str]] = {(None, None): set()}
+    for dialogue_id, levels in attributes(con).items():
+        if all(any(holds(row, choices, text) for row in level) for level in levels.values()) and (
+            set(choices) <= {name for level in levels.values() for name in level[0]}
+        ):
+            expected[None, None].add(dialogue_id)
+        for facet in FACETS:
+            others = {name: values for name, values in choices.items() if name != facet.name}
+            if not set(others) <= {name for level in levels.values() for name in level[0]}:
+                continue
+            kept = {query: [row for row in level if holds(row, others, text)] for query, level in levels.items()}
+            if all(kept.values()):
+                values = {row[facet.name] for level in kept.values() for row in level if facet.name in row} - {None}
+                for value in values:
+                    expected.setdefault((facet.name, value), set()).add(dialogue_id)
+    assert counted == {key: len(dialogues) for key, dialogues in expected.items()}
+
+
+def test_the_list_leads_to_every_conversation_and_counts_them(read: Read, sample: Path) -> None:
+    page = read(sample)
+    with duckdb.connect(sample, read_only=True) as con:
+        known = [row[0] for row in con.execute("select dialogue_id from main.dialogues order by all").fetchall()]
+    assert conversations(page) == known
+    assert page.markdown[0].value == f"**{len(known)}** conversations"
+    assert {"dbdc3 :gray[13]", "mantis :gray[12]", "5 to 9 :gray[26]"} <= set(links(page))
+
+
+def test_a_choice_is_a_link_that_keeps_the_others_and_a_second_click_takes_it_back(read: Read, sample: Path) -> None:
+    query = links(read(sample, corpus="dbdc3", page="1"))["dev :gray[6]"]
+    assert query == {"corpus": ["dbdc3"], "split": ["dev"]}
+    chosen = read(sample, **query)
+    assert chosen.markdown[0].value == "**6** conversations"
+    assert links(chosen)["dev :gray[6]"] == {"corpus": ["dbdc3"]}
+    assert links(chosen)["Clear all"] == {}
+
+
+def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
+    page = read(sample, corpus=["no such *corpus*"])
+    assert "No conversation is left" in messages(page)
+    assert links(page)["no such *corpus* :gray[0]"] == {}
+
+
+def test_a_page_has_fifty_conversations_and_the_url_tells_which(read: Read, many: Path) -> None:
+    first, last = read(many), read(many, page="3")
+    assert len(conversations(first)) == 50
+    assert conversations(last) == [f"many:{number:03}" for number in range(100, 120)]
+    assert conversations(read(many, page="99")) == conversations(last)
+    assert conversations(read(many, page="0")) == conversations(read(many, page="x")) == conversations(first)
+
+
+def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
+    page = read(many)
+    assert "many.mood=number 50 :gray[1]" not in links(page)
+    query = links(page)[":gray[92 more of the 100 most frequent]"]
+    assert query == {"more": ["label"]}
+    every = links(read(many, **query))
+    assert "many.mood=number 50 :gray[1]" in every
+    assert every[":gray[Fewer of the 100 most frequent]"] == {}
+
+
+# Search
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [("museum", {}), ("MUSEUM", {"ignore_case": "1"}), (r"\bmuse+ums?\b", {"regex": "1"}), ("%", {}), ("[*", {})],
+)
+def test_a_search_finds_what_the_command_finds(read: Read, sample: Path, text: str, options: dict[str, str]) -> None:
+    page = read(sample, text=text, **options)
+    with duckdb.connect(sample, read_only=True) as con:
+        found = search(con, text, regex="regex" in options, ignore_case="ignore_case" in options)
+    assert conversations(page) == list(dict.fromkeys(hit.dialogue_id for hit in found.hits))
+    marked = [unescape(match) for match in re.findall(r'<mark class="match">(.*?)</mark>', html(page))]
+    assert marked == [hit.text[begin:end] for hit in found.hits for begin, end in hit.matches]
+
+
+def test_a_found_turn_is_shown_with_its_neighbours(read: Read, sample: Path) -> None:
+    for neighbours, expected in ((0, ["4", "5"]), (1, ["3", "4", "5", "6"])):
+        page = read(sample, text="museum", neighbours=str(neighbours))
+        assert re.findall(r'<span class="index">(\d+)</span>', html(page)) == expected
+
+
+def test_what_is_found_is_marked_in_the_conversation_too(read: Read, sample: Path) -> None:
+    page = read(sample, text="museum", dialogue="dbdc3:CIC9001", release="dbdc3", role="user")
+    assert html(page).count('<mark class="match">museum</mark>') == 2
+    assert links(page)["List"] == {"text": ["museum"], "release": ["dbdc3"], "role": ["user"]}
+
+
+def test_a_broken_expression_is_explained_below_the_search(read: Read, sample: Path) -> None:
+    page = read(sample, text="(", regex="1")
+    assert "the regular expression can't be read" in messages(page)
+    assert page.text_input[0].value == "("
+
+
+def test_typing_a_search_puts_it_into_the_url_and_goes_to_the_first_page(read: Read, many: Path) -> None:
+    page = read(many, page="2")
+    page.text_input[0].set_value("number 7").run()
+    assert page.query_params["text"] == "number 7"
+    assert "page" not in page.query_params
+    assert conversations(page) == ["many:007", *(f"many:07{number}" for number in range(10))]
+
+
+# One conversation
+
+
+def test_a_turn_has_the_distribution_of_its_labels(read: Read, sample: Path) -> None:
+    (turn,) = re.findall(r'<div class="index">4</div>.*?</div></div></div></div>', html(read(sample, dialogue=TALK)))
+    bars = re.findall(r'title="[^"]*">(\w+)</span><span class="track">.*?width:(\d+)%.*?count">(\d+)<', turn)
+    assert bars == [("O", "7", "2"), ("T", "20", "6"), ("X", "73", "22"), ("O", "100", "30")]
+    assert re.findall(r'class="record" dir="auto">(\w+)<', turn) == ["dbdc3", "dbdc3_revised"] * 2
+
+
+TALK = "dbdc3:9000000001"
+
+
+def test_two_speakers_have_two_sides_and_colours(read: Read, sample: Path) -> None:
+    looks = re.findall(r'<div class="turn ([^"]*)">', html(read(sample, dialogue=TALK)))
+    assert looks == ["s0", "s1 right"] * 3 + ["s0"]
+
+
+def test_candidates_are_the_first_and_the_gold_one_and_all_at_a_click(read: Read, sample: Path) -> None:
+    shown = html(read(sample, dialogue="blended_skill_talk:test:0"))
+    assert "candidates label: 100, gold at 40" in shown
+    few = re.findall(r'<div class="items few">(.*?)</div></div>', shown)
+    assert any(re.findall(r'index">(\d+)<', one) == ["0", "1", "2", "40"] for one in few)
+    assert "<summary>Show all 100</summary>" in shown
+    assert shown.count('title="gold"') == 4
+
+
+def test_next_and_previous_walk_through_the_list_as_it_is_chosen(read: Read, sample: Path) -> None:
+    chosen = {"corpus": "dbdc3", "split": "eval"}
+    expected = conversations(read(sample, **chosen))
+    page = read(sample, **chosen, dialogue=expected[0])
+    walked, ways = list(expected[:1]), links(page)
+    assert "Previous" not in ways
+    while "Next" in ways:
+        assert {name: ways["Next"][name] for name in chosen} == {name: [value] for name, value in chosen.items()}
+        walked += ways["Next"]["dialogue"]
+        ways = links(read(sample, **ways["Next"]))
+    assert walked == expected
+    assert ways["Previous"]["dialogue"] == [expected[-2]]
+
+
+@pytest.mark.parametrize("corpus", list(corpora()))
+def test_conversations_of_every_corpus_are_drawn_whole(
+    read: Read, sample: Path, con: duckdb.DuckDBPyConnection, corpus: str
+) -> None:
+    rows = con.execute("select dialogue_id from main.dialogues where corpus_id = ? order by all", [corpus]).fetchall()
+    shown = html(read(sample, dialogue=rows[0][0]))
+    for (dialogue_id,) in rows:
+        found = show(con, dialogue_id)
+        talk = talk_html(found, {}, {})
+        assert len(re.findall('<div class="turn ', talk)) == len(found["turns"])
+        texts = [unescape(text) for text in re.findall(r'<div class="text" dir="auto">(.*?)</div>', talk, re.DOTALL)]
+        assert texts == [visible(turn["text"], lines=True) for turn in found["turns"] if turn["text"]]
+    first = show(con, rows[0][0])
+    assert all(record["source"]["sha256"] in shown for record in first["records"])
+
+
+def test_a_record_has_its_own_labels_and_leads_to_the_whole(read: Read, sample: Path) -> None:
+    page = read(sample, record="dbdc3/dbdc3/ja/DCM/9000000001")
+    assert 'class="record" dir="auto">dbdc3<' not in html(page)
+    assert links(page)[f"This is one record of {TALK}: show all"] == {"dialogue": [TALK]}
+
+
+def test_a_record_without_a_conversation_is_shown(read: Read, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    query = "select min(record_id) from main.records where dialogue_id is null group by corpus_id, subset"
+    for (record_id,) in con.execute(query).fetchall():
+        page = read(sample, record=record_id)
+        assert not page.error
+        assert "Next" not in links(page)
+
+
+def test_an_unknown_id_is_explained_and_the_way_back_is_there(read: Read, sample: Path) -> None:
+    page = read(sample, dialogue="nope <b>", corpus="dbdc3")
+    assert "no dialogue or record 'nope <b>'" in messages(page)
+    assert links(page)["List"] == {"corpus": ["dbdc3"]}
+
+
+def test_the_source_is_offered_as_published(read: Read, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    name = "dbdc3/dbdc3/ja/DCM/9000000001"
+    way = [query for query in links(read(sample, record=name)).values() if "source" in query]
+    assert way == [{"record": [name], "source": [name]}]
+    page = read(sample, **way[0])
+    published = raw(con, name)
+    assert page.code[0].value == published.decode()
+    assert page.get("download_button")[0].proto.label == f"Download ({len(published):,} bytes)"
+    assert links(page) == {"Conversation": {"record": [name]}}
+
+
+# What is in the warehouse
+
+
+def test_an_empty_warehouse_says_how_to_fill_it(read: Read, tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    migrations.upgrade(path)
+    with duckdb.connect(path) as con:
+        create_views(con, catalogue())
+    assert "talkhouse build" in messages(read(path))
+
+
+def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained(
+    read: Read, rebuild: Callable[..., object], tmp_path: Path
+) -> None:
+    for name in ("dbdc3", "delidata"):
+        shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
+    rebuild(tmp_path / "data")
+    page, talk = read(tmp_path / "w.duckdb"), read(tmp_path / "w.duckdb", dialogue=TALK)
+    assert page.markdown[0].value == "**17** conversations"
+    assert not talk.error
+    shutil.rmtree(tmp_path / "data" / "dbdc3")
+    rebuild(tmp_path / "data")
+    assert page.run().markdown[0].value == "**4** conversations"
+    assert f"no dialogue or record '{TALK}'" in messages(talk.run())
+
+
+MANY = r"""
+from ingest.corpus import Corpus, Scheme
+from ingest.outcomes import Loaded, SourceLocation
+from ingest.rows import Annotation, Dialogue, Record, Speaker, Turn
+
+TEXTS = %r
+
+def read(files):
+    for file in files:
+        file.read()
+        for number, texts in enumerate(TEXTS):
+            name = f"many:{number:03}"
+            where = (f"/{number}", "sub", None, "all", number, None)
+            rows = [Record(f"many/{number:03}", "many", name, None, None, "sub", None, "all", None, number, file.id,
+                f"/{number}"), Dialogue(name, "many", None, title=texts[0])]
+            for index, text in enumerate(texts):
+                speaker = f"many:{number}/{index}"
+                rows.append(Speaker(speaker, "many", None, text, "human", True))
+                rows.append(Turn(name, index, speaker, "user", "message", text))
+            labelled = (f"many/{number:03}", 0, None, None, "many.mood", 0, 0, name)
+            rows.append(Annotation(*labelled, None, texts[0], texts[0]))
+            yield Loaded(SourceLocation(file, *where), rows)
+
+def write(records):
+    return iter(())
+
+CORPUS = Corpus(id="many", version=1, title="Many", description="", homepage="", licence="none", citation="none",
+    languages=("en",), files="text files", splits={"all": None}, schemes=(Scheme("many.mood", "Mood.", "turn"),),
+    read=read, write=write)
+"""
+
+
+def build_texts(folder: Path, texts: list[list[str]]) -> Path:
+    """Build a warehouse of a corpus with these turns."""
+    (folder / "roots" / "many").mkdir(parents=True)
+    (folder / "roots" / "many" / "__init__.py").write_text(MANY % (texts,))
+    (folder / "data" / "many").mkdir(parents=True)
+    (folder / "data" / "many" / "a.txt").write_text("hello")
+    build(folder / "w.duckdb", Silent(), data=folder / "data", corpus_roots=(folder / "roots",))
+    return folder / "w.duckdb"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_texts(tmp_path_factory.mktemp("many"), [[f"number {number}"] for number in range(120)])
+
+
+ODD = [
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "nul \x00 bell \x07 \u202eabc",
+    "**bold** [a](javascript:alert(1)) :material/home: :red[x] $x^2$ `code` # h",
+    "שלום, מה שלומך?",
+    "電車は緑色が速いですね 👩‍👩‍👧",
+    '" onmouseover="alert(1)" \'',
+]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_texts(tmp_path_factory.mktemp("odd"), [ODD, *([text] for text in ODD)])
+
+
+def test_odd_texts_are_shown_and_never_act(read: Read, odd: Path) -> None:
+    pages = [read(odd), read(odd, text="a", ignore_case="1"), read(odd, dialogue="many:000")]
+    for page in pages:
+        tags = set(re.findall(r"<(\w+)", html(page)))
+        assert tags <= {"div", "span", "mark", "h2", "details", "summary", "time"}
+        assert not re.search(r"<[^>]*\son\w+=", re.sub(r'"[^"]*"', "", html(page)))
+        assert not re.search("[\x00-\x08\u202e]", html(page))
+    shown = unescape(html(pages[2]))
+    assert "nul \\x00 bell \\x07 \\u202eabc" in shown
+    assert all(text in shown for text in ODD if "\x00" not in text)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_an_odd_name_is_a_choice(read: Read, odd: Path, text: str) -> None:
+    page = read(odd, speaker=text)
+    assert len(conversations(page)) == 2
+    assert page.query_params["speaker"] == text
+    labels = [element.proto.label for element in page.get("page_link")]
+    assert not [label for label in labels if re.search(r"(?<!\\):material|(?<!\\)\*\*|(?<!\\)<|(?<!\\)`", label)]

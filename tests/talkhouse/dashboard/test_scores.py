@@ -1,0 +1,78 @@
+"""Scores: whatever is in the file beside the warehouse is shown, and nothing of it can do harm."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.talkhouse.dashboard.pages import draw, messages
+
+TABLE = "create table runs as select 'a' as run, 0.5 as value, null as slice, '<b>*x*</b>' as note from range(2)"
+
+
+@pytest.fixture
+def beside(changed: Callable[[str], Path]) -> Path:
+    """Where the scores are, beside a copy of the samples."""
+    return changed("select 1").with_name("scores.duckdb")
+
+
+def write(path: Path, *statements: str) -> None:
+    with duckdb.connect(path) as con:
+        for statement in statements:
+            con.execute(statement)
+
+
+def titles(page: AppTest) -> set[str]:
+    return {one["page_name"] for one in page._registered_pages.values() if "page_name" in one}
+
+
+def test_the_page_is_there_only_with_scores(beside: Path) -> None:
+    assert not beside.exists()
+    assert "Scores" not in titles(draw())
+    write(beside, TABLE)
+    assert "Scores" in titles(draw())
+
+
+def test_each_table_and_view_is_shown(beside: Path) -> None:
+    write(beside, TABLE, "create view best as select max(value) as best from runs", "comment on table runs is '*Runs*'")
+    page = draw("scores")
+    assert page.selectbox[0].options == ["main.best", "main.runs"]
+    page.selectbox[0].select("main.runs").run()
+    assert not page.exception
+    shown = page.dataframe[0].value
+    assert shown.columns.tolist() == ["run", "value", "slice", "note"]
+    assert shown["note"].tolist() == ["<b>*x*</b>"] * 2
+    assert {"\\*Runs\\*", "2 rows."} <= {caption.value for caption in page.caption}
+    assert page.get("download_button")
+
+
+def test_a_view_can_reach_nothing_else(beside: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    write(beside, f"create view secret as from read_csv('{tmp_path / 'secret.csv'}')")
+    page = draw("scores")
+    assert not page.exception
+    assert "disabled" in messages(page)[0]
+
+
+def test_a_file_without_tables_says_so(beside: Path) -> None:
+    write(beside)
+    assert [info.value for info in draw("scores").info] == ["There is no table in it."]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database"])
+def test_what_can_not_be_opened_is_said(beside: Path, content: bytes) -> None:
+    beside.write_bytes(content)
+    page = draw("scores")
+    assert not page.exception
+    assert [error.value for error in page.error] == ["This can't be shown."]
+    assert str(beside) in messages(page)[0]
+
+
+def test_a_file_that_is_written_to_in_between_is_shown_anew(beside: Path) -> None:
+    write(beside, TABLE)
+    page = draw("scores")
+    # Nobody has it open between two drawings, so that it can also be written to.
+    write(beside, "drop table runs", "create table other as select 1 as one")
+    assert page.run().selectbox[0].options == ["main.other"]

@@ -1,0 +1,234 @@
+"""Tasks: every example of every task is shown as its view has it, found without reading the view."""
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingest.registry import corpora
+from queries.catalogue import catalogue
+from schema.sql import dicts
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.dashboard import examples, warehouse
+from talkhouse.dashboard.example_html import example_html
+from talkhouse.visible import visible
+from tests.commands import COMMAND
+from tests.corpora.test_sixth_corpus import folder, made  # noqa: F401 - a fixture
+from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
+
+TASKS = [view for view in catalogue().views if view.full_name in {task.full_name for task in catalogue().examples}]
+ACTING = "<script>x</script> **b** `c` :red[d] $e$ \u202e\u05e9\u05dc\u05d5\u05dd \0 &amp; <b>"
+
+
+def by_sql(
+    con: duckdb.DuckDBPyConnection, name: str, grain: tuple[str, ...], where: str = "true"
+) -> list[dict[str, Any]]:
+    order = ", ".join(f"{column} nulls last" for column in grain)
+    return dicts(con.execute(f"from {name} where {where} order by {order}"))
+
+
+def texts(value: Any) -> list[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) and value else []
+
+
+def assert_shown(page: AppTest, row: dict[str, Any]) -> None:
+    assert not page.exception
+    assert not page.error
+    lines = [unescape(re.sub("<[^>]*>", "", line)) for line in re.split("<(?:li|div|span)[ >]", html(page))]
+    shown = "\n".join(lines)
+    for name, value in row.items():
+        assert name in shown
+        for text in texts(value):
+            assert visible(text, lines=True) in shown, name
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.full_name)
+@pytest.mark.usefixtures("served")
+def test_the_first_and_the_last_example_are_those_of_the_view(task: Any, con: duckdb.DuckDBPyConnection) -> None:
+    rows = by_sql(con, task.full_name, task.grain)
+    assert_shown(draw("tasks", task=task.full_name), rows[0])
+    assert_shown(draw("tasks", task=task.full_name, example=len(rows)), rows[-1])
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.full_name)
+@pytest.mark.usefixtures("served")
+def test_every_position_has_the_example_that_the_view_has_there(task: Any, con: duckdb.DuckDBPyConnection) -> None:
+    opened = warehouse.current()
+    one = examples.task(opened, task.full_name)
+    sizes = examples.sizes(opened, one)
+    rows = by_sql(con, task.full_name, task.grain)
+    assert sum(size.count for size in sizes) == len(rows)
+    step = max(len(rows) // 12, 1)
+    for position in range(0, len(rows), step):
+        assert examples.example(opened, one, examples.Choice(), position, sizes) == rows[position]
+    for label, count in examples.label_counts(opened, one, examples.Choice()).items():
+        choice = examples.Choice(label=label)
+        having = [
+            row for row in rows if label in ([row[one.label]] if isinstance(row[one.label], str) else row[one.label])
+        ]
+        assert count == len(having)
+        assert examples.example(opened, one, choice, count - 1, sizes) == having[-1]
+
+
+@pytest.mark.usefixtures("served")
+def test_a_choice_leaves_its_examples_and_begins_with_the_first(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", example=20)
+    page.selectbox(key="task_split").select("dev").run()
+    page.selectbox(key="task_release").select("dbdc3_revised").run()
+    page.selectbox(key="task_label").select("X").run()
+    where = "split = 'dev' and release = 'dbdc3_revised' and label = 'X'"
+    rows = by_sql(con, "dbdc3.breakdown_detection", ("release", "split", "example_index"), where)
+    assert_shown(page, rows[0])
+    assert any(f"of {len(rows):,} " in caption.value for caption in page.caption)
+    address = {"task_split": "dev", "task_release": "dbdc3_revised", "task_label": "X"}
+    assert_shown(draw("tasks", task="dbdc3.breakdown_detection", example=len(rows), **address), rows[-1])
+
+
+@pytest.mark.usefixtures("served")
+def test_another_task_begins_anew(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval", example=20)
+    page.selectbox(key="task").select("mantis.intent_prediction").run()
+    assert_shown(page, by_sql(con, "mantis.intent_prediction", ("split", "example_index"))[0])
+
+
+@pytest.mark.usefixtures("served")
+def test_an_address_that_names_what_is_not_there_shows_something() -> None:
+    page = draw("tasks", task="no.task", task_split="none", example=10**9)
+    assert not page.exception
+    assert page.get("html")
+
+
+@pytest.mark.usefixtures("served")
+def test_the_gold_candidate_is_marked(con: duckdb.DuckDBPyConnection) -> None:
+    for name, where in {
+        "mpchat.next_response_prediction": "candidates is not null",
+        "blended_skill_talk.guided_response": "label_candidates is not null",
+    }.items():
+        one = examples.task(warehouse.current(), name)
+        for row in by_sql(con, name, ("split", "example_index"), where):
+            marked = re.findall(r'<li dir="auto" class="gold">(.*?)</li>', example_html(one, row, {}))
+            answer = row.get("response") or row["label"]
+            assert [unescape(re.sub("<[^>]*>", "", text)).strip() for text in marked] == [answer.strip()]
+
+
+def test_text_that_means_something_to_a_page_is_shown_as_it_is(changed: Callable[[str], Path]) -> None:
+    acting = ACTING.replace("\0", "' || chr(0) || '")
+    changed(f"update main.turns set text = '{acting}' where starts_with(dialogue_id, 'dbdc3:')")
+    page = draw("tasks", task="dbdc3.breakdown_detection", example=2)
+    assert not page.exception
+    assert "<script>" not in html(page)
+    assert (
+        "&lt;script&gt;x&lt;/script&gt; **b** `c` :red[d] $e$ \\u202e\u05e9\u05dc\u05d5\u05dd \\x00 &amp;amp;"
+        in html(page)
+    )
+
+
+def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
+    columns = tuple(examples.Column(name, "VARCHAR", "") for name in "abcd")
+    one = examples.Task("toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None)
+    shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
+    assert [
+        unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)
+    ] == [
+        "null",
+        "empty text",
+        "empty list",
+        'empty textnull" "',
+    ]
+
+
+def test_a_task_of_another_corpus_is_shown_by_its_columns(
+    folder: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made(folder)
+    monkeypatch.setenv("TALKHOUSE_DB", str(folder / "w.duckdb"))
+    page = draw("tasks", task="teatime.mood", task_split="train", example=2)
+    assert not page.exception
+    for text in ("Cream, always.", "Then we can&#x27;t be friends.", "How it was taken, + or -."):
+        assert text in html(page)
+
+
+@pytest.mark.usefixtures("empty")
+def test_a_warehouse_without_corpora_says_so() -> None:
+    page = draw("tasks")
+    assert not page.exception
+    assert [info.value for info in page.info] == ["No task has examples in this warehouse."]
+
+
+def test_a_warehouse_without_mpchat_has_the_tasks_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path / "w.duckdb", Silent(), only=tuple(corpora().keys() - {"mpchat"}))
+    monkeypatch.setenv("TALKHOUSE_DB", str(tmp_path / "w.duckdb"))
+    names = draw("tasks").selectbox(key="task").options
+    assert {name.split(".")[0] for name in names} == corpora().keys() - {"mpchat"}
+
+
+def test_a_build_published_in_between_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "w.duckdb"
+    monkeypatch.setenv("TALKHOUSE_DB", str(path))
+    build(path, Silent(), only=("dbdc3",))
+    page = draw("tasks")
+    assert page.selectbox(key="task").options == ["dbdc3.breakdown_detection"]
+    build(path, Silent(), only=("dbdc3", "mantis"))
+    assert "mantis.response_ranking" in page.run().selectbox(key="task").options
+    path.unlink()
+    assert "there is no warehouse here" in messages(page.run())[0]
+
+
+@pytest.mark.parametrize(
+    "file_format", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jsonl", "parquet"))]
+)
+@pytest.mark.usefixtures("served")
+def test_a_download_is_what_the_command_that_is_shown_writes(tmp_path: Path, file_format: str) -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")
+    (shown,) = messages(page)
+    assert shown.startswith("talkhouse export dbdc3.breakdown_detection --split eval --output")
+    page.session_state["file_format"] = file_format
+    page.run()
+    page.button(key="make_file").click().run()
+    assert not page.error
+    (shown,) = messages(page)
+    subprocess.run([*COMMAND, *shlex.split(shown)[1:]], cwd=tmp_path, check=True, capture_output=True)
+    name = f"dbdc3.breakdown_detection.eval.{file_format}"
+    assert prepared(page).path.read_bytes() == (tmp_path / name).read_bytes()
+    assert page.get("download_button")
+
+
+@pytest.mark.usefixtures("served")
+def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task="mantis.intent_prediction", task_label="FD")
+    page.session_state["file_format"] = "jsonl"
+    page.run()
+    page.button(key="make_file").click().run()
+    assert not page.error
+    lines = [json.loads(line) for line in prepared(page).path.read_text().splitlines()]
+    where = "list_contains(intents, 'FD')"
+    assert lines == by_sql(con, "mantis.intent_prediction", ("split", "example_index"), where)
+    assert lines
+
+
+@pytest.mark.usefixtures("served")
+def test_a_file_that_was_made_is_offered_for_its_rows_alone() -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")
+    page.button(key="make_file").click().run()
+    first = prepared(page).path
+    assert page.get("download_button")
+    page.selectbox(key="task_split").select("dev").run()
+    assert not page.get("download_button")
+    page.button(key="make_file").click().run()
+    assert not first.exists()
+    assert prepared(page).path.exists()
