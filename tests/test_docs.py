@@ -94,7 +94,7 @@ def test_a_recipe_gives_rows(query: str, con: duckdb.DuckDBPyConnection) -> None
     assert con.execute(query).fetchmany(1), query
 
 
-@pytest.mark.parametrize("page", ["recipes", "bi"])
+@pytest.mark.parametrize("page", ["recipes", "bi", "scores"])
 def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     for command in commands(text):

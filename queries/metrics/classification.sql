@@ -21,9 +21,9 @@ classes as (
 select
     slice,
     [
-        metrics.value('F1 macro', true, favg(f1), sum(gold)),
+        metrics.value('F1 macro', true, favg(f1 order by f1), sum(gold)),
         metrics.share('accuracy', false, sum(hits), sum(gold)),
-        metrics.value('F1 weighted', false, fsum(f1 * gold) / sum(gold), sum(gold)),
+        metrics.value('F1 weighted', false, fsum(f1 * gold order by f1 * gold) / sum(gold), sum(gold)),
         metrics.value(
             'F1 micro', false, 2 * sum(hits)::double / (sum(gold) + sum(predicted)), sum(gold)
         )

@@ -97,6 +97,10 @@ def command(
     baseline: Annotated[
         Kind | None, typer.Option(help="Score predictions that need no file.", show_default=False)
     ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.", show_default=False),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
     db: Database = None,
 ) -> None:
@@ -151,6 +155,10 @@ def command(
         text = printed(con, done) if as_printed else ""
         if examples is not None:
             _write_examples(con, done, examples, force=force)
+    if save is not None:
+        from talkhouse.scores.runs import save as keep
+
+        typer.echo(f"saved in {visible(str(keep(done, save, database(db))))}", err=True)
     for warning in done.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
     if as_printed:

@@ -77,7 +77,7 @@ def _predicted(column: Column, kind: Baseline, labels: list[str]) -> str:
         names = f"[{', '.join(map(literal, labels))}]"
         if column.name.startswith("prob_"):
             return f"1.0::double / {len(labels)}"
-        return names if column.name == "labels" else f"{names}[one.seed % {len(labels)} + 1]"
+        return names if column.name == "labels" else f"{names}[(one.seed % {len(labels)})::bigint + 1]"
     return f"other.{name}"
 
 

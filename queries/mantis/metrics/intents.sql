@@ -23,7 +23,7 @@ classes as (
 sums as (
     select
         slice,
-        favg(f1) filter (where gold > 0) as macro,
+        favg(f1 order by f1) filter (where gold > 0) as macro,
         2 * sum(hits)::double / (sum(gold) + sum(predicted)) as micro,
         list(
             [

@@ -3,7 +3,7 @@
 {
     'name': metric,
     'official': is_official,
-    'value': favg(example_value::double),
+    'value': favg(example_value::double order by example_value),
     'best': null::double,
     'worst': null::double,
     'count': null::bigint,

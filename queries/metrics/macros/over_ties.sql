@@ -3,9 +3,9 @@
 {
     'name': metric,
     'official': is_official and count_if(tied > 1) = 0,
-    'value': favg(expected::double),
-    'best': case when count_if(tied > 1) > 0 then favg(if_first::double) end,
-    'worst': case when count_if(tied > 1) > 0 then favg(if_last::double) end,
+    'value': favg(expected::double order by expected),
+    'best': case when count_if(tied > 1) > 0 then favg(if_first::double order by if_first) end,
+    'worst': case when count_if(tied > 1) > 0 then favg(if_last::double order by if_last) end,
     'count': null::bigint,
     'of': count(expected)::bigint
 }

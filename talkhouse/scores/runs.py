@@ -1,0 +1,154 @@
+"""Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import duckdb
+
+from schema.errors import UsageError
+from schema.sql import dicts, insert, literal
+from talkhouse.atomic_output import move_into_place, private_folder
+from talkhouse.scores.score import Scored
+from talkhouse.settings import version
+
+FILE = "scores.duckdb"
+
+_SCHEMA = """
+create table if not exists runs (
+    run varchar primary key,
+    task varchar not null,
+    splits varchar[] not null,
+    releases varchar[] not null,
+    subsets varchar[] not null,
+    view_fingerprint varchar not null,
+    predictions_sha256 varchar[] not null,
+    examples bigint not null,
+    missing bigint not null,
+    tied bigint not null,
+    talkhouse_version varchar not null,
+    saved_at timestamp not null
+);
+create table if not exists metrics (
+    run varchar not null,
+    position integer not null,
+    threshold double,
+    slice varchar,
+    metric varchar not null,
+    value double,
+    official boolean not null,
+    best double,
+    worst double,
+    numerator bigint,
+    denominator bigint,
+    primary key (run, position)
+);
+create or replace view comparison as
+select
+    runs.task,
+    runs.view_fingerprint,
+    runs.splits,
+    runs.releases,
+    runs.subsets,
+    metrics.threshold,
+    metrics.slice,
+    metrics.metric,
+    metrics.official,
+    metrics.value,
+    runs.run,
+    runs.saved_at,
+from metrics
+inner join runs on runs.run = metrics.run;
+comment on table runs is 'One set of predictions that was scored and saved.';
+comment on table metrics is 'One metric of a run: of all that was scored, or of a slice, at a threshold.';
+comment on view comparison is 'Each metric with its run; rows of one view_fingerprint and subsets are comparable.';
+comment on column runs.run is 'Name that the run was saved under.';
+comment on column runs.task is 'View of the task, such as dbdc3.breakdown_detection.';
+comment on column runs.splits is 'Splits that were scored, by the publisher''s names.';
+comment on column runs.releases is 'Releases that were scored; empty where they have no names.';
+comment on column runs.subsets is 'Published folders that the run is limited to; empty: all.';
+comment on column runs.view_fingerprint is 'Fingerprint of the examples: only runs with the same are comparable.';
+comment on column runs.predictions_sha256 is 'SHA-256 of each file of predictions; empty for a baseline.';
+comment on column runs.examples is 'Examples that were scored.';
+comment on column runs.missing is 'Examples without a prediction, counted as wrong.';
+comment on column runs.tied is 'Lists with a tie at the right candidate.';
+comment on column runs.talkhouse_version is 'The Talkhouse that scored it.';
+comment on column runs.saved_at is 'When it was saved, UTC.';
+comment on column metrics.run is 'The run, see runs.';
+comment on column metrics.position is '0-based position in the order of the report.';
+comment on column metrics.threshold is 'Threshold of the gold label, where the task has one.';
+comment on column metrics.slice is 'column=value; null: all that was scored.';
+comment on column metrics.metric is 'Name as the publisher''s program prints it.';
+comment on column metrics.value is 'The value; under ties what a random order gives on average.';
+comment on column metrics.official is 'Whether the publisher''s own program computes it.';
+comment on column metrics.best is 'The value if ties were broken in favour of the predictions; null without ties.';
+comment on column metrics.worst is 'The value if ties were broken against the predictions; null without ties.';
+comment on column metrics.numerator is 'Numerator of a share.';
+comment on column metrics.denominator is 'Denominator of a share; for a mean, how many examples have a value.';
+"""
+
+
+def path_for(warehouse: Path) -> Path:
+    """Return where the runs of a warehouse are saved."""
+    return warehouse.resolve().with_name(FILE)
+
+
+def save(done: Scored, run: str, warehouse: Path) -> Path:
+    """Save a run, whole or not at all; UsageError where there is one of that name, or another process saves one."""
+    with _changed(path_for(warehouse)) as con:
+        if con.execute("select 1 from runs where run = ?", [run]).fetchall():
+            raise UsageError(
+                f"there is a run '{run}' already",
+                where=path_for(warehouse),
+                next_step="save it under another name; see: talkhouse scores",
+            )
+        chosen = done.chosen
+        con.execute(
+            "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                *(run, done.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
+                *([one["sha256"] for one in done.files], done.rows, done.missing, done.tied, version()),
+                datetime.now(UTC).replace(tzinfo=None),
+            ],
+        )
+        insert(
+            con,
+            "metrics",
+            [
+                (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of)
+                for place, m in enumerate(done.metrics)
+            ],
+        )
+    return path_for(warehouse)
+
+
+@contextmanager
+def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened."""
+    with private_folder(path) as folder:
+        part = folder / FILE
+        if path.exists():
+            copyfile(path, part)
+        with duckdb.connect(part) as con:
+            con.execute(_SCHEMA)
+            yield con
+            con.execute("checkpoint")
+        move_into_place(part, path)
+
+
+def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
+    """Return the saved runs, those of one task or all, each with its metrics; comparable ones are side by side."""
+    path = path_for(warehouse)
+    if not path.exists():
+        return []
+    with duckdb.connect(path, read_only=True) as con:
+        where = "" if task is None else f"where task = {literal(task)}"
+        runs = dicts(con.execute(f"from runs {where} order by task, view_fingerprint, subsets, saved_at, run"))
+        for run in runs:
+            columns = "threshold, slice, metric as name, value, official, best, worst, numerator, denominator"
+            rows = con.execute(f"select {columns} from metrics where run = ? order by position", [run["run"]])
+            run["metrics"] = dicts(rows)
+    return runs

@@ -1,0 +1,207 @@
+"""Scoring on the sample: publishers' layouts, files, baselines, templates, saved runs, and what an export says."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from queries.catalogue import catalogue
+from schema.errors import UsageError
+from talkhouse.query.export import export
+from talkhouse.scores.baselines import Baseline, template
+from talkhouse.scores.examples import examples_query, write_rows
+from talkhouse.scores.keys import choose_all, create_keys
+from talkhouse.scores.runs import path_for, save, saved
+from talkhouse.scores.score import Request, Scored, score
+from talkhouse.scores.tasks import task
+
+TASKS = [query.full_name for query in catalogue().scores]
+SPLITS = {"mpchat": "test", "mantis": "test", "blended_skill_talk": "test", "dbdc3": "eval", "delidata": "all"}
+
+
+@pytest.fixture
+def con(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    with talkhouse.open(tmp_path / "talkhouse.duckdb") as opened:
+        yield opened
+
+
+def of(name: str) -> dict[str, str]:
+    """Return the split of a task's sample that is scored here."""
+    corpus = name.partition(".")[0]
+    return {"split": SPLITS[corpus]} | ({"release": "dbdc3"} if corpus == "dbdc3" else {})
+
+
+def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Scored:
+    return score(con, task(name), Request((), baseline=kind, **of(name)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_right_answers_have_the_best_scores(name: str, con: duckdb.DuckDBPyConnection) -> None:
+    found = {one.name: one.value for one in baseline(con, name, Baseline.ORACLE).metrics}
+    for metric, value in found.items():
+        if metric.startswith(("JS", "Mean squared")):
+            assert value == 0, metric
+        elif metric in (
+            "recall@1",
+            "map",
+            "ndcg",
+            "mrr",
+            "accuracy",
+            "F1 macro",
+            "Accuracy",
+            "f1",
+            "hits@1",
+            "ROC AUC",
+        ):
+            assert value == 1, metric
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_table_gives_what_its_baseline_gives(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """Random predictions, written in every format and read again."""
+    first = baseline(con, name, Baseline.RANDOM)
+    for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
+        path = tmp_path / f"predictions.{suffix}"
+        write_rows(con, "select * from baseline", path)
+        assert score(con, task(name), Request([path])).metrics == first.metrics, suffix
+
+
+def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    first = baseline(con, "dbdc3.breakdown_detection", Baseline.RANDOM)
+    rows = con.execute(
+        "select records.native_id, keys.turn_index, baseline.* from baseline "
+        "inner join keys using (release, split, example_index) inner join main.records using (record_id) order by all"
+    ).fetchall()
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    for native_id in {row[0] for row in rows}:
+        turns = [
+            {
+                "turn-index": row[1],
+                "labels": [{"breakdown": row[5], "prob-O": row[6], "prob-T": row[7], "prob-X": str(row[8])}],
+            }
+            for row in rows
+            if row[0] == native_id
+        ]
+        text = json.dumps({"dialogue-id": native_id, "turns": turns})
+        (folder / f"{native_id}.labels.json").write_text(text, encoding="utf-8")
+    archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
+    for path in (folder, archive):
+        request = Request([path], split="eval", release="dbdc3")
+        assert score(con, task("dbdc3.breakdown_detection"), request).metrics == first.metrics
+
+
+def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    first = baseline(con, "mantis.response_ranking_50", Baseline.RANDOM)
+    rows = con.execute(
+        "select row_index, baseline.score from mantis.response_ranking_50 "
+        "inner join baseline using (split, example_index)"
+    ).fetchall()
+    lines = ["0"] * (max(row for row, _ in rows) + 1)
+    for row, value in rows:
+        lines[row] = repr(value)
+    (tmp_path / "preds.txt").write_text("\n".join(lines), encoding="utf-8")
+    request = Request([tmp_path / "preds.txt"], split="test")
+    assert score(con, task("mantis.response_ranking_50"), request).metrics == first.metrics
+
+
+def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    rows = con.execute(
+        "select text, label, label_candidates, record_id from blended_skill_talk.guided_response "
+        "where split = 'test' order by example_index"
+    ).fetchall()
+    pairs = [
+        [{"text": said}, {"text": label, "text_candidates": [label.strip(), *reversed(candidates)]}]
+        for said, label, candidates, _ in rows
+    ]
+    for pair in pairs:
+        pair[1]["text_candidates"] = list(dict.fromkeys(one.strip() for one in pair[1]["text_candidates"]))
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
+    wanted = task("blended_skill_talk.guided_response")
+    found = {one.name: one.value for one in score(con, wanted, Request([path], split="test")).metrics}
+    assert (found["hits@1"], found["f1"], found["accuracy"]) == (1, 1, 1)
+    pairs[0][0]["text"] += "!"
+    path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="episode 0, pair 0"):
+        score(con, wanted, Request([path], split="test"))
+
+
+def test_a_template_has_the_keys_and_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    wanted = task("delidata.probing_target")
+    chosen = choose_all(con, wanted, split=None, release=None)
+    create_keys(con, wanted, chosen)
+    write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
+    path = tmp_path / "filled.parquet"
+    con.execute(f"copy (select * replace ('Solution' as label) from '{tmp_path / 'empty.parquet'}') to '{path}'")
+    assert score(con, wanted, Request([path])).chosen.fingerprint == chosen.fingerprint
+    with pytest.raises(UsageError, match="exists already"):
+        write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
+
+
+def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    done = baseline(con, "mantis.response_ranking_10", Baseline.RANDOM)
+    write_rows(con, examples_query(con, done.task), tmp_path / "examples.parquet")
+    query = f"select avg(map), avg(ndcg), count(*), any_value(candidate) from '{tmp_path / 'examples.parquet'}'"
+    ((mean, gain, count, text),) = con.execute(query).fetchall()
+    found = {one.name: one for one in done.metrics}
+    assert (mean, gain, count) == (
+        pytest.approx(found["map"].value),
+        pytest.approx(found["ndcg"].value),
+        found["map"].of,
+    )
+    assert text
+
+
+def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
+    request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
+    done = score(con, task("dbdc3.breakdown_detection"), request)
+    parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
+    assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
+    subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
+    alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
+    assert score(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
+    other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
+    with pytest.raises(UsageError, match="no column 'colour'"):
+        score(con, task("dbdc3.breakdown_detection"), other)
+
+
+def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    warehouse = tmp_path / "talkhouse.duckdb"
+    before = warehouse.read_bytes()
+    done = baseline(con, "delidata.outcome", Baseline.MAJORITY)
+    assert saved(warehouse) == []
+    assert save(done, "usual", warehouse) == path_for(warehouse)
+    save(baseline(con, "delidata.outcome", Baseline.RANDOM), "drawn", warehouse)
+    runs = saved(warehouse, "delidata.outcome")
+    assert [run["run"] for run in runs] == ["usual", "drawn"]
+    assert [(one["name"], one["value"]) for one in runs[0]["metrics"]] == [
+        (one.name, one.value) for one in done.metrics
+    ]
+    assert saved(warehouse, "delidata.change_of_mind") == []
+    with pytest.raises(UsageError, match="there is a run 'usual' already"):
+        save(done, "usual", warehouse)
+    assert len(saved(warehouse)) == 2
+    assert warehouse.read_bytes() == before
+    with duckdb.connect(path_for(warehouse), read_only=True) as opened:
+        assert opened.execute(
+            "select count(*) from duckdb_columns() where comment is null and table_name in ('runs', 'metrics')"
+        ).fetchall() == [(0,)]
+
+
+def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    done = baseline(con, "mpchat.speaker_identification", Baseline.ORACLE)
+    for name, split in (("speaker_identification", "test"), ("speaker_identification_test", None)):
+        output = tmp_path / f"{name}.jsonl"
+        export(con, f"mpchat.{name}", output, split=split)
+        manifest = json.loads(output.with_name(f"{output.name}.manifest.json").read_text(encoding="utf-8"))
+        assert manifest["view_fingerprints"] == [
+            {"release": None, "split": "test", "view_fingerprint": done.chosen.fingerprint}
+        ]
+    export(con, "main.turns", tmp_path / "turns.jsonl", limit=1)
+    assert json.loads((tmp_path / "turns.jsonl.manifest.json").read_text())["view_fingerprints"] == []
