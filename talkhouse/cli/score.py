@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from talkhouse.scores.score import Metric, Scored
 
 
+_MEMORY = 600_000_000
+"""Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""
+
+
 class Layout(StrEnum):
     """How predictions come."""
 
@@ -123,6 +127,7 @@ def command(
     """
     import talkhouse
     from talkhouse import interrupt
+    from talkhouse.query.memory import in_little_memory
     from talkhouse.scores.baselines import Baseline
     from talkhouse.scores.score import Request, printed, score
     from talkhouse.scores.tasks import task
@@ -151,7 +156,7 @@ def command(
         if template is not None:
             _write_template(con, wanted, request, template, force=force)
             return
-        done = score(con, wanted, request, threshold or ())
+        done = in_little_memory(con, _MEMORY, lambda: score(con, wanted, request, threshold or ()))
         text = printed(con, done) if as_printed else ""
         if examples is not None:
             _write_examples(con, done, examples, force=force)
