@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from schema.tables.base import LongText
+from schema.tables.base import GrainKey, LongText
 
 revision = "0001"
 down_revision = None
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the tables; relations are declared in the metadata and not enforced."""
+    """Create the tables; DuckDB enforces no relations, and has keys only for the small ones."""
     op.execute("comment on table meta.alembic_version is 'The schema revision of this file.'")
     op.execute("comment on column meta.alembic_version.version_num is 'Revision, see migrations/versions.'")
     _annotations()
@@ -35,30 +35,34 @@ def upgrade() -> None:
     _personas()
     _persona_uses()
     _images()
+    if op.get_context().dialect.name == "postgresql":
+        _keys()
+        _indexes()
+        _relations()
 
 
 def downgrade() -> None:
-    """Drop the tables."""
-    op.drop_table("images")
+    """Drop the tables, each before those that it points at."""
+    op.drop_table("annotations")
     op.drop_table("persona_uses")
-    op.drop_table("personas")
+    op.drop_table("candidates")
     op.drop_table("examples")
     op.drop_table("records")
+    op.drop_table("turns")
+    op.drop_table("participants")
+    op.drop_table("personas")
+    op.drop_table("images")
+    op.drop_table("texts")
+    op.drop_table("labels")
+    op.drop_table("schemes")
+    op.drop_table("speakers")
+    op.drop_table("dialogues")
+    op.drop_table("corpora")
     op.drop_table("quarantine", schema="meta")
     op.drop_table("findings", schema="meta")
     op.drop_table("rules", schema="meta")
     op.drop_table("source_files", schema="meta")
     op.drop_table("loads", schema="meta")
-    op.drop_table("turns")
-    op.drop_table("participants")
-    op.drop_table("speakers")
-    op.drop_table("dialogues")
-    op.drop_table("labels")
-    op.drop_table("schemes")
-    op.drop_table("corpora")
-    op.drop_table("candidates")
-    op.drop_table("texts")
-    op.drop_table("annotations")
 
 
 # fmt: off
@@ -371,3 +375,93 @@ def _images() -> None:
         sa.Column("extra", sa.JSON(), comment="What only this corpus has."),
         comment="An image that a corpus names.",
     )
+
+
+_PRIMARY_KEYS = {
+    "dialogues": ["dialogue_id"],
+    "images": ["corpus_id", "kind", "image_id"],
+    "meta.quarantine": ["source_file_id", "pointer"],
+    "participants": ["dialogue_id", "speaker_id"],
+    "personas": ["persona_id"],
+    "records": ["record_id"],
+    "speakers": ["speaker_id"],
+    "texts": ["text_id"],
+    "turns": ["dialogue_id", "turn_index"],
+}
+
+_NULL_SAFE_KEYS = {
+    "annotations": ["record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index"],
+    "candidates": ["record_id", "turn_index", "candidate_set", "position", "item_index"],
+    "examples": ["corpus_id", "task", "release", "split", "example_index"],
+    "meta.findings": ["corpus_id", "finding_index"],
+    "persona_uses": ["record_id", "turn_index", "persona_set", "position"],
+}
+"""Keys in which a column may be null; two nulls are equal."""
+
+_INDEXES = {
+    "annotations": [["dialogue_id", "turn_index"], ["persona_id"], ["scheme", "label"]],
+    "candidates": [["dialogue_id", "turn_index"], ["persona_id"], ["text_id"]],
+    "dialogues": [["corpus_id"]],
+    "examples": [["dialogue_id", "turn_index"], ["record_id"]],
+    "images": [["source_file_id"]],
+    "meta.findings": [["rule"]],
+    "meta.quarantine": [["rule"]],
+    "participants": [["speaker_id"]],
+    "persona_uses": [["dialogue_id", "turn_index"], ["persona_id"], ["speaker_id"]],
+    "personas": [["corpus_id"], ["speaker_id"]],
+    "records": [["corpus_id"], ["dialogue_id"], ["main_speaker_id"], ["source_file_id"]],
+    "speakers": [["corpus_id"]],
+    "texts": [["corpus_id"]],
+    "turns": [["speaker_id"]],
+}
+
+_RELATIONS = {
+    "corpora": (["corpus_id"], ["dialogues", "examples", "images", "personas", "records", "speakers", "texts"]),
+    "dialogues": (["dialogue_id"], ["annotations", "candidates", "examples", "participants", "persona_uses", "records", "turns"]),
+    "labels": (["scheme", "label"], ["annotations"]),
+    "meta.rules": (["rule"], ["meta.findings", "meta.quarantine"]),
+    "meta.source_files": (["source_file_id"], ["images", "meta.quarantine", "records"]),
+    "personas": (["persona_id"], ["annotations", "candidates", "persona_uses"]),
+    "records": (["record_id"], ["annotations", "candidates", "examples", "persona_uses"]),
+    "schemes": (["scheme"], ["annotations", "labels"]),
+    "speakers": (["speaker_id"], ["participants", "persona_uses", "personas", "turns"]),
+    "texts": (["text_id"], ["candidates"]),
+    "turns": (["dialogue_id", "turn_index"], ["annotations", "candidates", "examples", "persona_uses"]),
+}
+"""Table -> its key, and the tables that point at it with columns of the same names."""
+
+
+def _keys() -> None:
+    for table, columns in _PRIMARY_KEYS.items():
+        op.create_primary_key(None, _name(table), columns, schema=_schema(table))
+    for table, columns in _NULL_SAFE_KEYS.items():
+        made = sa.Table(_name(table), sa.MetaData(), *(sa.Column(column) for column in columns), schema=_schema(table))
+        op.execute(sa.schema.AddConstraint(GrainKey(*made.columns)))
+
+
+def _indexes() -> None:
+    for table, several in _INDEXES.items():
+        for columns in several:
+            name = f"{_name(table)}_{'_'.join(columns)}_idx"
+            op.create_index(name, _name(table), columns, schema=_schema(table))
+
+
+def _relations() -> None:
+    for target, (key, tables) in _RELATIONS.items():
+        for table in tables:
+            _relation(table, key, target, key)
+    _relation("records", ["main_speaker_id"], "speakers", ["speaker_id"])
+
+
+def _relation(table: str, columns: list[str], target: str, key: list[str]) -> None:
+    op.create_foreign_key(
+        None, _name(table), _name(target), columns, key, source_schema=_schema(table), referent_schema=_schema(target)
+    )
+
+
+def _name(table: str) -> str:
+    return table.rpartition(".")[2]
+
+
+def _schema(table: str) -> str | None:
+    return table.rpartition(".")[0] or None
