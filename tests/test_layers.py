@@ -20,10 +20,11 @@ ROOMS: dict[str, set[str]] = {
     "explore": {""},
     "query": {""},
     "superset": {""},
+    "postgres": {"", "query"},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
-    "cli": {"", "explore", "query", "superset", "build", "restore", "replay"},
+    "cli": {"", "explore", "query", "superset", "postgres", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

@@ -68,6 +68,7 @@ class ColumnType:
     """Whether any character may be in that text, so that only its length tells where it ends."""
     may_have_nul: bool = False
     """Whether it has texts, in which a NUL may be; PostgreSQL can't store it."""
+    is_float: bool = False
 
 
 def column_type(duckdb_type: str, replacement: str | None = None) -> ColumnType | None:
@@ -80,7 +81,7 @@ def column_type(duckdb_type: str, replacement: str | None = None) -> ColumnType 
     if duckdb_type == "BLOB":
         return ColumnType("bytea", lambda x: rf"'\x' || hex({x})", _hex, lambda x: f"encode({x}, 'hex')", True)
     if duckdb_type in _FLOATS:
-        return ColumnType(_FLOATS[duckdb_type], _varchar, _bits, _bits_there, False)
+        return ColumnType(_FLOATS[duckdb_type], _varchar, _bits, _bits_there, False, is_float=True)
     if duckdb_type.endswith("[]"):
         return _list(duckdb_type.removesuffix("[]"), replacement)
     decimal = _DECIMAL.fullmatch(duckdb_type)
@@ -90,17 +91,16 @@ def column_type(duckdb_type: str, replacement: str | None = None) -> ColumnType 
 
 def _list(item_type: str, replacement: str | None) -> ColumnType | None:
     """Return an array; a list of lists may be ragged, which no array is, and becomes JSON."""
-    item = column_type(item_type, replacement)
     if item_type in _FLOATS:
-        name, copied = f"{_FLOATS[item_type]}[]", _joined(_varchar, "{}", "NULL")
-        return ColumnType(name, copied, _joined(_bits, "[]"), _bits_of_items_there, True)
-    if item is None or _json(item_type, replacement) is None:
+        name, copied = f"{_FLOATS[item_type]}[]", _joined(_varchar, "{", "}", "NULL")
+        return ColumnType(name, copied, _joined(_bits, "[", "]"), _bits_of_items_there, True, is_float=True)
+    is_nested = item_type.endswith("[]")
+    json, item = _json(f"{item_type}[]", replacement, ", " if is_nested else ","), column_type(item_type, replacement)
+    if json is None or item is None:
         return None
-    if item_type.endswith("[]"):
-        json = _json(f"{item_type}[]", replacement, ", ")
+    if is_nested:
         return ColumnType("jsonb", json, json, _text, True, item.may_have_nul)
-    copied = _joined(lambda x: f"'\"' || escaped({item.copied(x)}) || '\"'", "{}", "NULL")
-    json = _json(f"{item_type}[]", replacement)
+    copied = _joined(lambda x: f"'\"' || escaped({item.copied(x)}) || '\"'", "{", "}", "NULL")
     return ColumnType(f"{item.name}[]", copied, json, lambda x: f"array_to_json({x})::text", True, item.may_have_nul)
 
 
@@ -113,12 +113,11 @@ def _json(duckdb_type: str, replacement: str | None, separator: str = ",") -> Ex
     if not duckdb_type.endswith("[]"):
         return None
     item = _json(duckdb_type.removesuffix("[]"), replacement, separator)
-    return item and _joined(item, "[]", "null", separator)
+    return item and _joined(item, "[", "]", separator=separator)
 
 
-def _joined(item: Expression, brackets: str, null: str = "null", separator: str = ",") -> Expression:
+def _joined(item: Expression, begin: str, end: str, null: str = "null", separator: str = ",") -> Expression:
     """Write a list in DuckDB as a text."""
-    begin, end = brackets
     items = f"lambda e: coalesce({item('e')}, '{null}')"
     return lambda x: f"'{begin}' || array_to_string(list_transform({x}, {items}), '{separator}') || '{end}'"
 

@@ -6,9 +6,9 @@ from typing import Any
 from psycopg import Connection
 
 from schema.errors import UsageError
+from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.record import PUBLICATION, RELATIONS, Published
 from talkhouse.postgres.server import run
-from schema.warehouse import HOUSEKEEPING
 
 _EXISTING = "select nspname from pg_namespace where nspname = any(%s) order by 1"
 
@@ -33,7 +33,7 @@ def check_free(server: Connection[Any], prefix: str, schemas: Iterable[str], pub
         )
     if published is None:
         return
-    relations = [f"{prefix}{name}" for name in published.relations]
+    relations = [f"{prefix}{name}" for name in published.proofs]
     relations += [f"{prefix}{HOUSEKEEPING}.{name}" for name in (PUBLICATION, RELATIONS)]
     inside = [what for (what,) in run(server, _INSIDE, [own, relations])]
     if inside:

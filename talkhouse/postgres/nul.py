@@ -20,7 +20,7 @@ class Found(NamedTuple):
     """A column that has texts with NUL."""
 
     column: str
-    count: int
+    texts: int
     rows: list[str]
     """The keys of the first of them."""
 
@@ -31,7 +31,7 @@ def check_nul(con: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     if not found:
         return
     more = f"; {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
-    told = "; ".join(f"{one.column} in {one.count:,} rows: {', '.join(one.rows)}" for one in found[:_SHOWN])
+    told = "; ".join(f"{one.column} in {one.texts:,} rows: {', '.join(one.rows)}" for one in found[:_SHOWN])
     raise UsageError(
         "texts have the character NUL, which PostgreSQL can't store; nothing was copied",
         found=told + more,

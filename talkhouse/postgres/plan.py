@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -15,17 +15,22 @@ from talkhouse.postgres.row_text import Column
 from talkhouse.query.selection import Selection, select
 from talkhouse.relations import closest, relations
 
-_OF_SPLIT = re.compile(r"SELECT \* FROM (?P<parent>\S+) WHERE \(split = (?P<split>'(?:[^']|'')*')\);$")
+_OF_SPLIT = re.compile(r"SELECT \* FROM (?P<parent>\S+) WHERE \(split = '(?P<split>(?:[^']|'')*)'\);$")
 """The SQL of a view of one split, as DuckDB writes it."""
 
 _VIEWS = """
-select schema_name || '.' || view_name, sql from duckdb_views() where database_name = current_database() and not internal
+select schema_name || '.' || view_name, sql
+from duckdb_views()
+where database_name = current_database() and not internal
 """
 
 _PREFIX = re.compile(r"(?!pg_)([a-z_][a-z0-9_]*)?")
 
 LONGEST = 63
 """Bytes of a name in PostgreSQL; it cuts longer ones."""
+
+_SHOWN = 8
+"""Names that are shown in place of one that does not exist."""
 
 SUFFIX = 6
 """Bytes that stay free at the end of a schema's name, for what it is called before and after it is published."""
@@ -53,6 +58,11 @@ class Options:
     nul: str | None = None
     """What stands in texts in place of NUL, which PostgreSQL can't store."""
 
+    @classmethod
+    def from_record(cls, recorded: dict[str, Any]) -> "Options":
+        """Return what was asked for when a copy was published."""
+        return cls(**{**recorded, "views": tuple(recorded["views"])})
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -66,18 +76,27 @@ class Relation:
     parent: str | None = None
     """Of a view of a split: the view whose rows it has."""
     split: str | None = None
-    """Of a view of a split: its split as SQL writes it."""
-    obstacle: str | None = None
-    """Why it can't be published."""
+    """Of a view of a split: its split."""
 
     @property
     def name(self) -> str:
         """The name in the warehouse: ``main.turns``."""
         return self.selection.full_name
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether its rows are the same each time: DuckDB adds numbers up in any order, and means differ in a digit."""
+        return self.kind is Kind.TABLE or not any(column.type.is_float for column in self.columns)
+
     def there(self, schemas: Mapping[str, str]) -> str:
         """Write the name in PostgreSQL, where schemas have other names."""
-        return f"{quoted(schemas[self.selection.schema])}.{quoted(self.selection.name)}"
+        return there(self.name, schemas)
+
+
+def there(name: str, schemas: Mapping[str, str]) -> str:
+    """Write the name of a relation in PostgreSQL, where schemas have other names."""
+    schema, _, plain = name.partition(".")
+    return f"{quoted(schemas[schema])}.{quoted(plain)}"
 
 
 @dataclass(frozen=True)
@@ -96,6 +115,10 @@ class Plan:
     relations: tuple[Relation, ...]
     left_out: tuple[LeftOut, ...]
 
+    def splits_of(self, view: Relation) -> list[Relation]:
+        """Return the views of the splits of a view."""
+        return [one for one in self.relations if one.kind is Kind.SPLIT and one.parent == view.name]
+
     @property
     def schemas(self) -> list[str]:
         """The schemas that it needs, by their names in the warehouse."""
@@ -104,72 +127,82 @@ class Plan:
 
 def make_plan(con: duckdb.DuckDBPyConnection, options: Options) -> Plan:
     """Find what is to be published; UsageError for views that do not exist, and for names that are too long."""
-    sql = dict(con.execute(_VIEWS).fetchall())
-    _check_wanted(options.views, list(sql))
-    described = [_describe(con, one, sql.get(f"{one['schema']}.{one['name']}"), options) for one in relations(con)]
-    wanted = [one for one in described if one.kind is Kind.TABLE or _is_wanted(one, options)]
-    reasons = {one.name: reason for one in wanted if (reason := _reason_to_leave_out(one, options))}
-    published = {one.name for one in wanted} - reasons.keys()
-    for one in wanted:
-        if one.parent in reasons and one.name not in options.views:
-            reasons.setdefault(one.name, f"{one.parent} is left out")
-    plan = Plan(
-        tuple(
-            # Where its view is not published, a split has its own rows.
-            one if one.parent is None or one.parent in published else replace(one, kind=Kind.ROWS, parent=None)
-            for one in sorted(wanted, key=lambda one: list(Kind).index(one.kind))
-            if one.name not in reasons
-        ),
-        tuple(LeftOut(one.name, one.rows, reasons[one.name]) for one in wanted if one.name in reasons),
-    )
+    views = dict(con.execute(_VIEWS).fetchall())
+    _check_wanted(options.views, views)
+    planned: dict[str, Relation] = {}
+    left_out = []
+    # A view comes before those of its splits.
+    for found in sorted((_classify(one, views) for one in relations(con)), key=lambda one: list(Kind).index(one.kind)):
+        if not _is_wanted(found, options):
+            continue
+        described = _describe(con, found, planned, options)
+        if isinstance(described, LeftOut):
+            left_out.append(described)
+        else:
+            planned[described.name] = described
+    plan = Plan(tuple(planned.values()), tuple(left_out))
     _check_names(plan, options.prefix)
     return plan
 
 
-def _describe(con: duckdb.DuckDBPyConnection, found: dict[str, Any], sql: str | None, options: Options) -> Relation:
-    selection = select(con, f"{found['schema']}.{found['name']}")
+class _Found(NamedTuple):
+    """A table or view of the warehouse."""
+
+    name: str
+    comment: str | None
+    kind: Kind
+    parent: str | None = None
+    split: str | None = None
+
+
+def _classify(found: Mapping[str, Any], views: Mapping[str, str]) -> _Found:
+    name = f"{found['schema']}.{found['name']}"
+    of_split = _OF_SPLIT.search(views.get(name, ""))
+    if of_split is None:
+        return _Found(name, found["comment"], Kind.ROWS if name in views else Kind.TABLE)
+    parent, split = of_split["parent"].replace('"', ""), of_split["split"].replace("''", "'")
+    return _Found(name, found["comment"], Kind.SPLIT, parent, split)
+
+
+def _is_wanted(found: _Found, options: Options) -> bool:
+    if found.kind is Kind.TABLE or options.without_views or not options.views:
+        return found.kind is Kind.TABLE or not options.without_views
+    return not {found.name, found.name.partition(".")[0], found.parent}.isdisjoint(options.views)
+
+
+def _describe(
+    con: duckdb.DuckDBPyConnection, found: _Found, planned: Mapping[str, Relation], options: Options
+) -> Relation | LeftOut:
+    """Describe a table or view, or say why it is left out."""
+    selection = select(con, found.name)
     ((rows,),) = con.execute(f"select count(*) from {selection.source}").fetchall()
-    columns, obstacle = [], None
+    is_named = not {found.name, found.parent}.isdisjoint(options.views)
+    if found.kind is not Kind.TABLE and rows > options.max_rows and not is_named:
+        return LeftOut(found.name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
+    is_split = found.parent in planned
+    if found.kind is Kind.SPLIT and not is_split and not is_named:
+        return LeftOut(found.name, rows, f"{found.parent} is left out")
+    columns = []
     for column in selection.columns:
         kind = column_type(column["type"], options.nul)
         if kind is None:
-            obstacle = f"the type of its column {column['name']} has no counterpart: {column['type']}"
-        else:
-            columns.append(Column(column["name"], kind, column["meaning"]))
-    of_split = _OF_SPLIT.search(sql or "")
-    return Relation(
-        Kind.TABLE if sql is None else Kind.SPLIT if of_split else Kind.ROWS,
-        selection,
-        tuple(columns),
-        found["comment"],
-        rows,
-        parent=of_split["parent"].replace('"', "") if of_split else None,
-        split=of_split["split"] if of_split else None,
-        obstacle=obstacle,
-    )
+            why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
+            return LeftOut(found.name, rows, why)
+        columns.append(Column(column["name"], kind, column["meaning"]))
+    described = Relation(found.kind, selection, tuple(columns), found.comment, rows, found.parent, found.split)
+    # A split that is asked for without its view has rows of its own.
+    return described if is_split or found.parent is None else replace(described, kind=Kind.ROWS, parent=None)
 
 
-def _is_wanted(view: Relation, options: Options) -> bool:
-    if options.without_views or not options.views:
-        return not options.without_views
-    return bool({view.name, view.selection.schema, view.parent} & set(options.views))
-
-
-def _reason_to_leave_out(one: Relation, options: Options) -> str | None:
-    if one.obstacle or one.kind is Kind.TABLE or one.rows <= options.max_rows:
-        return one.obstacle
-    is_named = {one.name, one.parent} & set(options.views)
-    return None if is_named else f"it has more than {options.max_rows:,} rows (--max-rows)"
-
-
-def _check_wanted(names: Iterable[str], views: list[str]) -> None:
+def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:
     """Raise UsageError for a name that is neither a view nor a schema of views."""
-    known = {*views, *(view.partition(".")[0] for view in views)}
+    known = {*views} | {view.partition(".")[0] for view in views}
     for name in names:
         if name not in known:
+            near = closest(name, known)
             raise UsageError(
                 f"no view '{name}'",
-                expected=f"one of: {', '.join(closest(name, known))}",
+                expected=f"one of: {', '.join(near[:_SHOWN])}{', ...' if len(near) > _SHOWN else ''}",
                 next_step="list the views with: talkhouse views",
             )
 

@@ -1,7 +1,7 @@
 """What a publication records of itself, in two tables of ``meta``: what it was made from, and each relation's proof."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +12,9 @@ from psycopg.types.json import Json
 
 from schema.sql import quoted
 from schema.warehouse import HOUSEKEEPING
-from talkhouse.postgres.plan import LeftOut, Options, Relation
+from talkhouse.postgres.plan import Options, Plan
 from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.server import run
 from talkhouse.query.manifest import build
 from talkhouse.settings import version
 
@@ -27,7 +28,7 @@ create table {0}.publication (
 );
 comment on table {0}.publication is 'What this copy of a warehouse was made from, by talkhouse publish.';
 comment on column {0}.publication.published_at is 'When it was made.';
-comment on column {0}.publication.origin is 'Version of Talkhouse, build of the warehouse, and what was to be published.';
+comment on column {0}.publication.origin is 'Version of Talkhouse, build of the warehouse, what was asked for.';
 comment on column {0}.publication.schemas is 'The schemas that belong to it; the next publication replaces them.';
 create table {0}.published_relations (
     relation text primary key,
@@ -36,7 +37,7 @@ create table {0}.published_relations (
     row_hash text,
     left_out text
 );
-comment on table {0}.published_relations is 'A table or view of the warehouse: how it was published, or why it was not.';
+comment on table {0}.published_relations is 'A relation of the warehouse: how it was published, or why not.';
 comment on column {0}.published_relations.relation is 'Its name in the warehouse.';
 comment on column {0}.published_relations.kind is 'table, rows of a view, or view of a split.';
 comment on column {0}.published_relations.row_count is 'Number of its rows.';
@@ -54,13 +55,14 @@ class Published:
     origin: dict[str, Any]
     schemas: list[str]
     """Names in PostgreSQL."""
-    relations: list[str]
-    """Names in the warehouse."""
+    proofs: dict[str, Proof]
+    """By the names of the relations in the warehouse."""
 
 
 def origin(con: duckdb.DuckDBPyConnection, options: Options) -> dict[str, Any]:
     """Say what a copy is made from; the same makes the same copy."""
-    return json.loads(json.dumps({"talkhouse_version": version(), "build": build(con), "options": asdict(options)}))
+    written = json.dumps({"talkhouse_version": version(), "build": build(con), "options": asdict(options)})
+    return dict(json.loads(written))
 
 
 def write_record(
@@ -68,17 +70,17 @@ def write_record(
     schema: str,
     made_from: dict[str, Any],
     schemas: list[str],
-    proofs: Mapping[Relation, Proof],
-    left_out: Iterable[LeftOut],
+    plan: Plan,
+    proofs: Sequence[Proof],
 ) -> None:
     """Make the two tables in a schema; ``schemas`` are all that belong to the publication."""
-    server.execute(_TABLES.format(quoted(schema)).encode())
-    server.execute(
-        f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)".encode(),
-        [Json(made_from), schemas],
-    )
-    rows = [(one.name, one.kind, *proof, None) for one, proof in proofs.items()]
-    rows += [(one.name, None, one.rows, None, one.reason) for one in left_out]
+    run(server, _TABLES.format(quoted(schema)))
+    insert = f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)"
+    run(server, insert, [Json(made_from), schemas])
+    rows: list[tuple[Any, ...]] = [
+        (one.name, one.kind, *proof, None) for one, proof in zip(plan.relations, proofs, strict=True)
+    ]
+    rows += [(one.name, None, one.rows, None, one.reason) for one in plan.left_out]
     with server.cursor() as cursor:
         cursor.executemany(f"insert into {quoted(schema)}.{RELATIONS} values (%s, %s, %s, %s, %s)".encode(), rows)
 
@@ -86,11 +88,10 @@ def write_record(
 def read_record(server: Connection[Any], prefix: str) -> Published | None:
     """Return what is published under a prefix; None where nothing is."""
     schema = quoted(f"{prefix}{HOUSEKEEPING}")
-    ((table,),) = server.execute("select to_regclass(%s)", [f"{schema}.{PUBLICATION}"]).fetchall()
+    ((table,),) = run(server, "select to_regclass(%s)", [f"{schema}.{PUBLICATION}"]).fetchall()
     if table is None:
         return None
-    ((at, made_from, schemas),) = server.execute(
-        f"select published_at, origin, schemas from {schema}.{PUBLICATION}".encode()
-    ).fetchall()
-    rows = server.execute(f"select relation from {schema}.{RELATIONS} where left_out is null".encode()).fetchall()
-    return Published(at, made_from, schemas, [relation for (relation,) in rows])
+    query = f"select published_at, origin, schemas from {schema}.{PUBLICATION}"
+    ((at, made_from, schemas),) = run(server, query).fetchall()
+    rows = run(server, f"select relation, row_count, row_hash from {schema}.{RELATIONS} where left_out is null")
+    return Published(at, made_from, schemas, {relation: Proof(number, found) for relation, number, found in rows})

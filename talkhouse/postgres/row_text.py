@@ -2,7 +2,7 @@
 
 The hash is the first half of the MD5 of the row's values, one after the other. Before a text stands its length in
 bytes, behind anything else a comma; ``concat``, which both have, leaves nulls out. So ``3:abc`` is a text, ``0:`` an
-empty one and ``:`` a null, and no two rows are written alike. Hashes are added up, so the order of rows does not matter.
+empty one and ``:`` a null, and no two rows are written alike. Hashes are added up: the order of rows does not matter.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,6 +49,11 @@ def hash_here(columns: Sequence[Column]) -> str:
     """Write DuckDB's expression of a row's hash."""
     fields = [_hashed(column.type.here(quoted(column.name)), column.type, "strlen") for column in columns]
     return f"('0x' || left(md5({_concat(fields)}), 16))::ubigint"
+
+
+def select_proof_here(columns: Sequence[Column], relation: str) -> str:
+    """Write DuckDB's query of the number of rows and the sum of their hashes."""
+    return f"select count(*), sum({hash_here(columns)}) from {relation}"
 
 
 def select_proof_there(columns: Sequence[Column], relation: str) -> str:

@@ -3,14 +3,14 @@
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 from urllib.parse import urlsplit
 
-from schema.errors import ServerFailed, UsageError
+import psycopg
+from psycopg import Connection, Cursor
 
-if TYPE_CHECKING:
-    from psycopg import Connection
+from schema.errors import ServerFailed, UsageError
 
 OLDEST = 14
 """The oldest version of the server that has what is needed."""
@@ -23,12 +23,15 @@ _SETTINGS = {
     # A limit for the queries of users would stop a load, which takes as long as it takes.
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
-    # The server notices within a second that this process was killed, and rolls back.
-    "client_connection_check_interval": "1s",
+    "standard_conforming_strings": "on",
+    "timezone": "UTC",
 }
 
+_NOTICED = "1s"
+"""How soon the server notices that this process was killed, and rolls back."""
+
 _ADVICE = {
-    "password": "give the password in ~/.pgpass, in $PGPASSWORD or in the URL",  # what psql says is the same
+    "password": "give the password in ~/.pgpass, in $PGPASSWORD or in the URL",
     "role": "name a role that the server has: postgresql://ROLE@HOST/DATABASE",
     "database": "create the database, or name another: postgresql://ROLE@HOST/DATABASE",
     "service": "name a service of ~/.pg_service.conf, or the host itself",
@@ -49,19 +52,14 @@ _REFUSED = {
 _LOST = "see the server's log; what was published before is unchanged unless it says otherwise; publish again"
 
 
-def connect(url: str) -> "Connection[tuple[Any, ...]]":
-    """Open a connection for a URL as libpq takes it, without a transaction.
+@contextmanager
+def connected(url: str) -> Iterator[Connection[Any]]:
+    """Open a connection for a URL as libpq takes it; whatever is not committed at the end is rolled back.
 
-    UsageError where the URL is none or psycopg is not installed, ServerFailed where no connection comes about or the
-    server is too old, does not store UTF-8 or is read-only.
+    UsageError where the URL can't be read; ServerFailed where the server can't be reached, does not have what is
+    needed, or fails inside.
     """
     _check_url(url)
-    try:
-        import psycopg
-    except ImportError as error:
-        raise UsageError(
-            "publishing needs a driver for PostgreSQL", next_step="type: pip install 'talkhouse[postgres]'"
-        ) from error
     name = f"talkhouse publish, process {os.getpid()} on {socket.gethostname()}"
     try:
         con = psycopg.connect(url, autocommit=True, application_name=name, client_encoding="utf8")
@@ -70,26 +68,58 @@ def connect(url: str) -> "Connection[tuple[Any, ...]]":
         raise _not_a_url("a parameter that libpq does not know, or one without a value") from None
     except psycopg.OperationalError as error:
         raise _no_connection(str(error)) from None
-    try:
+    with closing(con), _explained(con):
         _check_server(con)
         for setting, value in _SETTINGS.items():
-            con.execute("select set_config(%s, %s, false)", [setting, value])
-    except BaseException:
-        con.close()
-        raise
-    return con
+            run(con, "select set_config(%s, %s, false)", [setting, value])
+        with suppress(psycopg.errors.InvalidParameterValue):  # not every system can
+            run(con, f"set client_connection_check_interval = '{_NOTICED}'")
+        yield con
 
 
-def where(con: "Connection[Any]") -> str:
+def version(server: Connection[Any]) -> tuple[int, int]:
+    """Return the version of the server: ``(15, 4)``."""
+    return divmod(server.info.server_version, 10_000)
+
+
+def run(server: Connection[Any], statement: str, values: Any = None) -> Cursor[tuple[Any, ...]]:
+    """Run a statement; where there are values, they stand for %s in it, and %% for a percent sign."""
+    return server.execute(statement.encode(), values)
+
+
+@contextmanager
+def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
+    """Keep other publishers of the same schemas away; ServerFailed says who is at it. The connection holds the lock."""
+    key = f"talkhouse publish {prefix}"
+    ((is_ours,),) = run(server, "select pg_try_advisory_lock(hashtextextended(%s, 0))", [key]).fetchall()
+    if not is_ours:
+        holders = run(server, _HOLDER, [key]).fetchall()
+        raise ServerFailed(
+            "another process is publishing to these schemas",
+            where=where(server),
+            found="; ".join(holder for (holder,) in holders) or None,
+            next_step="wait for it, or name other schemas with --schema-prefix",
+        )
+    yield
+
+
+_HOLDER = """
+select format('%%s as %%s since %%s (server process %%s)', coalesce(nullif(application_name, ''), 'a connection'),
+    usename, to_char(backend_start at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS UTC'), pid)
+from pg_locks join pg_stat_activity using (pid)
+where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+    and objsubid = 1 and granted and (classid::bigint << 32) | objid::bigint = hashtextextended(%s, 0)
+"""
+
+
+def where(con: Connection[Any]) -> str:
     """Name the database that a connection leads to, without the password."""
     return f"database {con.info.dbname} on {con.info.host or 'this machine'}"
 
 
 @contextmanager
-def explained(con: "Connection[Any]") -> Iterator[None]:
+def _explained(con: Connection[Any]) -> Iterator[None]:
     """Turn what the driver raises into ServerFailed, with what the server said."""
-    import psycopg
-
     place = where(con)
     try:
         yield
@@ -108,9 +138,8 @@ def explained(con: "Connection[Any]") -> Iterator[None]:
 
 def _check_url(url: str) -> None:
     if not url.startswith(("postgresql://", "postgres://")):
-        raise UsageError(
-            "this is not the URL of a PostgreSQL database", expected="postgresql://ROLE@HOST/DATABASE"
-        )  # not shown: who mistypes the beginning may have typed the password
+        # It is not shown: it may hold a password all the same.
+        raise UsageError("this is not the URL of a PostgreSQL database", expected="postgresql://ROLE@HOST/DATABASE")
     if url.count("@") > urlsplit(url).netloc.count("@") or url.count("@") > 1:
         raise _not_a_url("a character of the role or password that a URL can't have as it is")
 
@@ -136,10 +165,9 @@ def _no_connection(message: str) -> ServerFailed:
     )
 
 
-def _check_server(con: "Connection[Any]") -> None:
+def _check_server(con: Connection[Any]) -> None:
     """Refuse a server that is too old, is read-only, or does not store every character."""
-    version = con.info.server_version // 10_000
-    if version < OLDEST:
+    if version(con) < (OLDEST,):
         raise ServerFailed(
             "the server is too old",
             where=where(con),
@@ -156,8 +184,3 @@ def _check_server(con: "Connection[Any]") -> None:
             found=f"the encoding {encoding}",
             next_step="create another: create database NAME template template0 encoding 'UTF8'",
         )
-
-
-def run(server: "Connection[Any]", statement: str, values: Any = None) -> "Cursor[tuple[Any, ...]]":
-    """Run a statement; with values, they stand where it has %s, and %% is a percent sign."""
-    return server.execute(statement.encode(), values)

@@ -24,7 +24,7 @@ _PATIENCE = "500ms"
 _REPLACED = re.compile(r"(?P<schema>.*)~old(?P<number>\d+)")
 
 _VIEWS = """
-select distinct format('%I.%I', n.nspname, v.relname), v.relkind::text, pg_get_viewdef(v.oid),
+select distinct format('%%I.%%I', n.nspname, v.relname), v.relkind::text, pg_get_viewdef(v.oid),
     array_to_string(v.reloptions, ', ')
 from pg_depend d
 join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
@@ -161,5 +161,8 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
 
 
 def _relations(server: Connection[Any], kind: str, schemas: list[str]) -> list[str]:
-    query = "select oid::regclass::text from pg_class where relkind::text = %s and relnamespace = any(%s::regnamespace[])"
+    """Name the tables (r) or views (v) of some schemas."""
+    query = (
+        "select oid::regclass::text from pg_class where relkind::text = %s and relnamespace = any(%s::regnamespace[])"
+    )
     return [name for (name,) in run(server, query, [kind, [quoted(schema) for schema in schemas]])]
