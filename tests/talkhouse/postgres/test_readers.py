@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
-from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import Outcome, Result, publish
+from talkhouse.postgres.publish import Outcome, Result
 from tests.postgres_server import Database
-from tests.talkhouse.test_readers import Readers, add_file, lines
+from tests.talkhouse.postgres.builds import Builds, Steps, published
+from tests.talkhouse.test_readers import Readers, lines
 
 READER = """
 import json, sys, time
@@ -56,43 +53,6 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
 """Writes down, again and again, the number of the build and counts of what it loaded."""
 
 KINDS = ("connecting", "prepared", "wide", "by_cursor")
-
-
-class Steps:
-    """Progress that calls something at the beginning of each step."""
-
-    def __init__(self, do: Callable[[], object] = lambda: None) -> None:
-        self.begun = 0
-        self._do = do
-
-    def begin(self, *_: object, **__: object) -> None:
-        """Count the step."""
-        self.begun += 1
-        self._do()
-
-    def advance(self, *_: object) -> None:
-        """Count nothing."""
-
-
-def published(path: Path, database: Database, steps: Steps | None = None) -> Result:
-    """Publish the tables and the views for charts."""
-    with talkhouse.open(path) as con:
-        return publish(con, database.url(), Options(views=("bi",)), steps or Steps())
-
-
-class Builds:
-    """A warehouse that is built again and again; the build of number n has n files, each a record."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "w.duckdb"
-        self._data = folder / "data"
-        self._number = 0
-
-    def next(self) -> None:
-        """Add a file, and build."""
-        self._number += 1
-        add_file(self._data, self._number)
-        build(self.path, Silent(), data=self._data)
 
 
 @pytest.fixture
