@@ -1,9 +1,9 @@
 """Puts new schemas in the place of the published ones, all at once: readers see the old or the new.
 
 Schemas are only renamed, which itself waits for no reader and lets none wait. But a statement looks its tables up one
-after the other, and must not find one of the old copy and one of the new: so it waits for the moment that renaming
-takes. What others have built on the old tables is moved: rights are granted again, and views are replaced by themselves,
-which binds them to the new tables.
+after the other, and must not find one of the old copy and one of the new: so it waits for the moment that this takes.
+What others have built on the old tables is moved: rights are granted again, and views are replaced by themselves, which
+binds them to the new tables.
 """
 
 import re
