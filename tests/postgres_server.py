@@ -21,7 +21,9 @@ SUPERUSER = "postgres"
 WITH_PASSWORD = "with_password"  # noqa: S105  # a role
 """A role whose members have to give their password; all others are trusted."""
 
-_NOBODY = 65534  # the server refuses to be run by root
+NOBODY = 65534
+"""The user who runs the server where root runs the tests: it refuses to be run by root."""
+
 # Committed rows outlast a crash of the server, though not of the machine.
 _SETTINGS = {
     "listen_addresses": "",
@@ -86,12 +88,12 @@ class Server:
         return Database("postgres", self.folder).connect(SUPERUSER)
 
     @contextmanager
-    def database(self) -> Iterator[Database]:
+    def database(self, tablespace: str = "pg_default") -> Iterator[Database]:
         """Make an empty database that belongs to OWNER, and drop it at the end."""
         database = Database(f"test_{next(self._numbers)}", self.folder)
-        name = sql.Identifier(database.name)
+        name, owner, space = map(sql.Identifier, (database.name, OWNER, tablespace))
         with self.connect() as con:
-            con.execute(sql.SQL("create database {} owner {}").format(name, sql.Identifier(OWNER)))
+            con.execute(sql.SQL("create database {} owner {} tablespace {}").format(name, owner, space))
         yield database
         with self.connect() as con:
             con.execute(sql.SQL("drop database {} with (force)").format(name))
@@ -112,7 +114,7 @@ class Server:
 _TEXT = ("--encoding", "UTF8", "--locale", "C.UTF-8")
 _as_its_user = partial(subprocess.run, check=False, stdin=subprocess.DEVNULL)
 if os.geteuid() == 0:
-    _as_its_user = partial(_as_its_user, user=_NOBODY, group=_NOBODY, extra_groups=())
+    _as_its_user = partial(_as_its_user, user=NOBODY, group=NOBODY, extra_groups=())
 
 
 @contextmanager
@@ -121,7 +123,7 @@ def served(bin_folder: Path) -> Iterator[Server]:
     # Not a folder of pytest's: only root may look into those, and the path of a socket has 107 bytes at most.
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as name:
         if os.geteuid() == 0:
-            os.chown(name, _NOBODY, _NOBODY)
+            os.chown(name, NOBODY, NOBODY)
         server = Server(bin_folder, Path(name))
         try:
             yield server
