@@ -9,7 +9,7 @@ from psycopg import Connection
 
 from schema.sql import literal, quoted
 from schema.warehouse import HOUSEKEEPING
-from talkhouse.postgres.plan import Kind, Plan, Relation, there
+from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
 from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.server import run, version
 
@@ -20,9 +20,6 @@ _LOOKED_UP = ("dialogue_id", "corpus_id")
 
 _INDEXED = 2_600
 """Bytes of the longest key that is indexed."""
-
-_WRITTEN_BEFORE = "meta.alembic_version"
-"""The table that has its row as soon as it is made."""
 
 
 class Progress(Protocol):
@@ -55,7 +52,7 @@ def load(
     for relation in plan.relations:
         if relation.kind is Kind.SPLIT:
             _make_split_view(server, relation, schemas)
-        elif relation.name == _WRITTEN_BEFORE:
+        elif relation.name == VERSION:  # it has its row already
             proofs[relation.name] = proof_here(con, relation)
         else:
             proofs |= _load(con, server, relation, plan.splits_of(relation), schemas, progress)

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from migrations import VERSION_TABLE
 from schema.errors import UsageError
 from schema.sql import quoted
+from schema.tables import metadata, qualified
+from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.column_types import column_type
 from talkhouse.postgres.row_text import Column
 from talkhouse.query.selection import Selection, select
@@ -23,6 +26,12 @@ select schema_name || '.' || view_name, sql
 from duckdb_views()
 where database_name = current_database() and not internal
 """
+
+VERSION = f"{HOUSEKEEPING}.{VERSION_TABLE}"
+"""The table of the schema revision."""
+
+_TABLES = {VERSION, *map(qualified, metadata.tables.values())}
+"""The tables that PostgreSQL has by the metadata; others that somebody has made are published as views are."""
 
 _PREFIX = re.compile(r"(?!pg_)([a-z_][a-z0-9_]*)?")
 
@@ -159,7 +168,7 @@ def _classify(found: Mapping[str, Any], views: Mapping[str, str]) -> _Found:
     name = f"{found['schema']}.{found['name']}"
     of_split = _OF_SPLIT.search(views.get(name, ""))
     if of_split is None:
-        return _Found(name, found["comment"], Kind.ROWS if name in views else Kind.TABLE)
+        return _Found(name, found["comment"], Kind.TABLE if name in _TABLES else Kind.ROWS)
     parent, split = of_split["parent"].replace('"', ""), of_split["split"].replace("''", "'")
     return _Found(name, found["comment"], Kind.SPLIT, parent, split)
 

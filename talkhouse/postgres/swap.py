@@ -1,11 +1,13 @@
 """Puts new schemas in the place of the published ones, all at once: readers see the old or the new.
 
-Schemas are only renamed, which waits for no reader and lets none wait. What others have built on the old tables is
-moved: rights are granted again, and views are replaced by themselves, which binds them to the new tables.
+Schemas are only renamed, which itself waits for no reader and lets none wait. But a statement looks its tables up one
+after the other, and must not find one of the old copy and one of the new: so it waits for the moment that this takes.
+What others have built on the old tables is moved: rights are granted again, and views are replaced by themselves, which
+binds them to the new tables.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -16,9 +18,9 @@ from schema.sql import literal, quoted
 from talkhouse.postgres.server import run
 
 _ATTEMPTS = 20
-"""How often to try to move a view, which has to wait for its readers."""
+"""How often to try what has to wait for readers."""
 
-_PATIENCE = "500ms"
+_PATIENCE = "200ms"
 """How long each time; readers that come meanwhile wait as long. Servers look for deadlocks after a second."""
 
 _REPLACED = re.compile(r"(?P<schema>.*)~old(?P<number>\d+)")
@@ -69,6 +71,7 @@ def swap(server: Connection[Any], prefix: str, staged: Mapping[str, str], publis
     ``staged``: what a new schema is called now -> its name. ``published``: those that are to be replaced.
     """
     ours = {"schemas": list(published)}
+    _hold_readers(server, published)
     grants = [grant for (grant,) in run(server, _GRANTS, ours)]
     lost = [f"the default privileges of the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
     _set_aside(server, prefix, published)
@@ -87,13 +90,20 @@ def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
             with server.transaction():
                 run(server, f"set local lock_timeout = {literal(_PATIENCE)}")
                 for kind, what in (("v", "view"), ("r", "table")):
-                    if names := _relations(server, kind, list(schemas)):
+                    if names := _relations(server, kind, schemas):
                         run(server, f"drop {what} {', '.join(names)}")
                 run(server, f"drop schema {', '.join(map(quoted, schemas))}")
         except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.LockNotAvailable) as error:
             why = error.diag.message_detail or "somebody is reading it"
             kept.append(f"the replaced copy in {', '.join(schemas)} stays for now: {'; '.join(why.splitlines())}")
     return kept
+
+
+def _hold_readers(server: Connection[Any], schemas: Sequence[str]) -> None:
+    """Let statements that come now wait until the transaction ends; those that run end first, unless they take long."""
+    names = [name for kind in "rv" for name in _relations(server, kind, schemas)]
+    if names:
+        _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
 
 
 def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
@@ -160,7 +170,7 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
     return why
 
 
-def _relations(server: Connection[Any], kind: str, schemas: list[str]) -> list[str]:
+def _relations(server: Connection[Any], kind: str, schemas: Iterable[str]) -> list[str]:
     """Name the tables (r) or views (v) of some schemas."""
     query = (
         "select oid::regclass::text from pg_class where relkind::text = %s and relnamespace = any(%s::regnamespace[])"
