@@ -25,6 +25,8 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "standard_conforming_strings": "on",
     "timezone": "UTC",
+    # For the sorting of indexes: the default of 64 MB takes a third longer.
+    "maintenance_work_mem": "512MB",
 }
 
 _NOTICED = "1s"

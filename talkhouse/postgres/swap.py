@@ -26,8 +26,9 @@ _PATIENCE = "200ms"
 _REPLACED = re.compile(r"(?P<schema>.*)~old(?P<number>\d+)")
 
 _VIEWS = """
-select distinct format('%%I.%%I', n.nspname, v.relname), v.relkind::text, pg_get_viewdef(v.oid),
-    array_to_string(v.reloptions, ', ')
+select distinct format('%%I.%%I', n.nspname, v.relname), pg_get_viewdef(v.oid), array_to_string(v.reloptions, ', '),
+    case when v.relkind <> 'v' then 'it is no plain view'
+        when not pg_has_role(v.relowner, 'usage') then 'it belongs to another role' end
 from pg_depend d
 join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
 join pg_class v on v.oid = r.ev_class
@@ -71,9 +72,10 @@ def swap(server: Connection[Any], prefix: str, staged: Mapping[str, str], publis
     ``staged``: what a new schema is called now -> its name. ``published``: those that are to be replaced.
     """
     ours = {"schemas": list(published)}
-    _hold_readers(server, published)
+    held = _hold_readers(server, published, [name for name, *_, obstacle in run(server, _VIEWS, ours) if not obstacle])
     grants = [grant for (grant,) in run(server, _GRANTS, ours)]
-    lost = [f"the default privileges of the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
+    lost = [held] if held else []
+    lost += [f"the default privileges of the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
     _set_aside(server, prefix, published)
     views = list(_views(server, prefix))
     for now, name in staged.items():
@@ -99,11 +101,15 @@ def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
     return kept
 
 
-def _hold_readers(server: Connection[Any], schemas: Sequence[str]) -> None:
-    """Let statements that come now wait until the transaction ends; those that run end first, unless they take long."""
-    names = [name for kind in "rv" for name in _relations(server, kind, schemas)]
-    if names:
-        _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
+def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequence[str]) -> str | None:
+    """Let statements that come now wait until the transaction ends, as soon as those that run have ended.
+
+    The views of users come first: who has looked one up will wait for its tables, and would be waited for. Returns a
+    note where a statement ran too long to wait for.
+    """
+    names = [*views, *(name for kind in "rv" for name in _relations(server, kind, schemas))]
+    why = names and _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
+    return f"queries of this very moment may have read some of the old copy and some of the new: {why}" if why else None
 
 
 def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
@@ -130,8 +136,8 @@ def _replaced(server: Connection[Any], prefix: str) -> dict[int, dict[str, str]]
     return found
 
 
-def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str, str | None]]:
-    """Yield name, kind, SQL and options of views in other schemas that read what was set aside.
+def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """Yield name, SQL, options and obstacle of views in other schemas that read what was set aside.
 
     Their SQL names tables as they are called at the moment, so these have their former names for that moment.
     """
@@ -143,12 +149,12 @@ def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str
             run(server, f"alter schema {quoted(name)} rename to {quoted(now)}")
 
 
-def _moved(server: Connection[Any], name: str, kind: str, definition: str, options: str | None) -> str | None:
+def _moved(
+    server: Connection[Any], name: str, definition: str, options: str | None, obstacle: str | None
+) -> str | None:
     """Bind a view to the new tables; return a note where that can't be, and it goes on reading the old ones."""
-    why: str | None = "it is no plain view"
-    if kind == "v":
-        with_options = f" with ({options})" if options else ""
-        why = _tried(server, f"create or replace view {name}{with_options} as {definition}", _ATTEMPTS)
+    with_options = f" with ({options})" if options else ""
+    why = obstacle or _tried(server, f"create or replace view {name}{with_options} as {definition}", _ATTEMPTS)
     return why and f"{name} still reads the replaced copy: {why}"
 
 
@@ -162,7 +168,7 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
                 run(server, statement)
             return None
         except psycopg.errors.LockNotAvailable:
-            why = "its readers leave no moment to change it"
+            why = "readers leave no moment for it"
         except psycopg.errors.OperationalError:
             raise
         except psycopg.Error as error:

@@ -1,4 +1,4 @@
-"""``talkhouse publish`` as users type it: what it prints, its exit codes, Ctrl-C, and the driver that may be missing."""
+"""``talkhouse publish`` as users type it: what it prints, its exit codes, Ctrl-C, and a driver that is not there."""
 
 import json
 import signal

@@ -184,7 +184,8 @@ CHANGES = {
     "a value in another column": "update dbdc3.odd set double = single, single = double where example_index = 0",
     "a boundary between items": "update dbdc3.odd set texts = array['a,b'] where texts = array['a', 'b']",
     "a null for its name": "update dbdc3.odd set texts = array[null, null, ''] where texts = array['NULL', null, '']",
-    "an item in a list of lists": """update dbdc3.odd set ragged = '[null, ["b", null], []]' where ragged->0 = 'null'""",
+    "an item of a list of lists": "update dbdc3.odd set ragged = jsonb_set(ragged, '{1,0}', '1') "
+    "where ragged->0 = 'null'",
     "the last bit of a number": "update dbdc3.odd set double = 0.30000000000000004 where double = 0.1",
     "the sign of zero": "update dbdc3.odd set double = 0 where double::text = '-0'",
     "a microsecond": "update dbdc3.odd set moment = moment + interval '1 microsecond' where example_index = 0",
