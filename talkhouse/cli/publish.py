@@ -196,21 +196,18 @@ def _show(done: "Result", *, as_json: bool) -> None:
     if as_json:
         _print_json(done)
         return
-    if done.outcome is Outcome.UNCHANGED:
-        since = f"{done.published_at:%Y-%m-%d %H:%M} UTC"
-        output.print(f"Nothing changed: {escape(done.place)} has this copy since {since}", soft_wrap=True)
-        return
-    if done.outcome is Outcome.DRY_RUN:
-        output.print(
-            f"[bold]Dry run[/]: nothing was published to {escape(done.place)}. The copy would have:", soft_wrap=True
-        )
-    else:
-        output.print(
-            f"[bold green]Published[/] to {escape(done.place)} in {done.seconds:.1f} s, "
+    place, since = escape(done.place), f"{done.published_at:%Y-%m-%d %H:%M} UTC" if done.published_at else ""
+    output.print(
+        {
+            Outcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
+            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
+            Outcome.PUBLISHED: f"[bold green]Published[/] to {place} in {done.seconds:.1f} s, "
             "every table and view equal to the warehouse's by rows and hash:",
-            soft_wrap=True,
-        )
-    _show_plan(done.plan)
+        }[done.outcome],
+        soft_wrap=True,
+    )
+    if done.plan.relations:
+        _show_plan(done.plan)
     for note in done.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
 

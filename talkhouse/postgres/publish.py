@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -27,6 +26,7 @@ from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.postgres.swap import drop_replaced, swap
 from talkhouse.query.sandbox import failure
+from talkhouse.temporary_folder import temporary_folder
 
 
 class Outcome(StrEnum):
@@ -79,7 +79,10 @@ def publish(
         made_from, published = origin(con, options), read_record(server, options.prefix)
         if published and published.origin == made_from and not force:
             _grant(server, published.schemas, grant_select)
-            return Result(Outcome.UNCHANGED, where(server), Plan((), ()), published_at=published.published_at)
+            notes = drop_replaced(server, options.prefix)
+            return Result(
+                Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=published.published_at
+            )
         plan = make_plan(con, options)
         if options.nul is None:
             check_nul(con, plan)
@@ -107,8 +110,8 @@ def publish(
 @contextmanager
 def configured(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Let a connection to DuckDB write rows as text, and sort in a temporary folder; QueryFailed where it fails."""
-    with TemporaryDirectory(prefix="talkhouse-publish-") as folder, _explained(con):
-        con.execute(f"set temp_directory = {literal(folder)}")
+    with temporary_folder() as folder, _explained(con):
+        con.execute(f"set temp_directory = {literal(str(folder))}")
         con.execute("set enable_progress_bar = false")
         con.execute("set arrow_large_buffer_size = true")
         for statement in SETUP:

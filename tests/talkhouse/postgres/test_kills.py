@@ -87,7 +87,6 @@ def test_a_signal_leaves_the_old_copy_or_the_new_one(
     print(f"\n{dict(sorted(hits.items()))}")
 
 
-@pytest.mark.xfail(strict=True, reason="the folder for DuckDB's temporary files is only deleted by who has made it")
 def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_folder(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
@@ -98,7 +97,6 @@ def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_fold
     assert publish.temporary() == []
 
 
-@pytest.mark.xfail(strict=True, reason="where nothing has changed since, what was replaced is not looked for")
 def test_the_next_publisher_drops_what_one_that_was_killed_after_the_swap_had_replaced(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
