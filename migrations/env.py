@@ -20,6 +20,9 @@ from schema.warehouse import HOUSEKEEPING
 MAIN = "main"
 """The schema of the shared tables, which name none; DuckDB takes it for them by itself."""
 
+_OF_A_COPY = ("publication", "published_relations")
+"""What ``talkhouse publish`` adds to the housekeeping of a copy."""
+
 
 class DuckDBImpl(DefaultImpl):
     """Alembic does not know DuckDB, whose DDL is transactional and rendered by default."""
@@ -39,8 +42,10 @@ def is_compared(name: str | None, kind: str, _parents: Any) -> bool:
     return kind != "schema" or name in (None, HOUSEKEEPING)
 
 
-def is_migrated(_item: SchemaItem, _name: str | None, kind: str, is_reflected: bool, *_: Any) -> bool:
-    """Whether a part of a table is compared: keys, indexes and relations of the metadata only where they are made."""
+def is_migrated(_item: SchemaItem, name: str | None, kind: str, is_reflected: bool, *_: Any) -> bool:
+    """Whether something is compared: keys, indexes and relations of the metadata only where they are made."""
+    if kind == "table" and name in _OF_A_COPY:
+        return False
     return is_reflected or kind in ("table", "column") or context.get_context().dialect.name == "postgresql"
 
 

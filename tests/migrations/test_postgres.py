@@ -20,6 +20,7 @@ from schema.sql import quoted
 from schema.tables import metadata, qualified
 from schema.tables.base import GrainKey
 from tests.postgres_server import Database, Server
+from tests.talkhouse.postgres.builds import published
 
 ROOT = Path(__file__).parents[2]
 AS_THEY_ARE = {"main": "main", "meta": "meta"}
@@ -140,6 +141,11 @@ def test_the_alembic_program_takes_the_url(postgres: Database) -> None:
 
 def test_alembic_finds_no_difference(migrated: Database) -> None:
     by_alembic(migrated, command.check)
+
+
+def test_alembic_finds_no_difference_in_a_published_copy(postgres: Database, sample: Path) -> None:
+    published(sample, postgres)
+    by_alembic(postgres, command.check)
 
 
 def test_other_schemas_are_not_compared(postgres: Database) -> None:
