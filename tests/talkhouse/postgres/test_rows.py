@@ -130,6 +130,8 @@ def test_each_relation_of_the_corpora_has_the_same_rows(
     build(path, Silent(), data=real_data, limit=QuarantineLimit("100%"))
     check_rows(path, postgres, published(path))
     with talkhouse.open(path) as con:
+        texts = "select text from dbdc3.odd where text is not null order by text"
+        assert server.execute(texts.encode()).fetchall() == con.execute(texts).fetchall()
         assert verify(con, postgres.url(), "", Quiet()).differences == ()
 
 
