@@ -47,7 +47,7 @@ _REFUSED = {
     "42501": "let the owner of the database or of the object named above grant the right, or publish as that role",
     "53100": "make room on the server's disk, and publish again",
     "53200": "raise the server's max_locks_per_transaction or its memory, and publish again",
-    "54000": "shorten the key that is named above, or leave its corpus out: no index holds a key of more than 2,704 bytes",
+    "54000": "shorten the key that is named above, or leave its corpus out: an index takes 2,704 bytes at most",
     "25006": "name the server that takes writes; this one is read-only",
 }
 """What to do about errors of the server, by SQLSTATE."""
