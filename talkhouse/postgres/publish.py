@@ -78,11 +78,12 @@ def publish(
         _check_rights(server, grant_select)
         made_from, published = origin(con, options), read_record(server, options.prefix)
         if published and published.origin == made_from and not force:
-            _grant(server, published.schemas, grant_select)
-            notes = drop_replaced(server, options.prefix)
-            return Result(
-                Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=published.published_at
-            )
+            notes = []
+            if not dry_run:
+                _grant(server, published.schemas, grant_select)
+                notes = drop_replaced(server, options.prefix)
+            at = published.published_at
+            return Result(Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=at)
         plan = make_plan(con, options)
         if options.nul is None:
             check_nul(con, plan)

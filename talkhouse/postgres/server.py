@@ -36,7 +36,7 @@ _ADVICE = {
     "password": "give the password in ~/.pgpass, in $PGPASSWORD or in the URL",
     "role": "name a role that the server has: postgresql://ROLE@HOST/DATABASE",
     "database": "create the database, or name another: postgresql://ROLE@HOST/DATABASE",
-    "service": "name a service of ~/.pg_service.conf, or the host itself",
+    "definition of service": "name a service of ~/.pg_service.conf, or the host itself",
     "pg_hba.conf": "let the server's pg_hba.conf admit this role from this machine",
     "SSL": "choose another sslmode in the URL, or see what the server offers",
     "certificate": "choose another sslmode or sslrootcert in the URL",
@@ -47,6 +47,7 @@ _REFUSED = {
     "42501": "let the owner of the database or of the object named above grant the right, or publish as that role",
     "53100": "make room on the server's disk, and publish again",
     "53200": "raise the server's max_locks_per_transaction or its memory, and publish again",
+    "54000": "shorten the key that is named above, or leave its corpus out: an index takes 2,704 bytes at most",
     "25006": "name the server that takes writes; this one is read-only",
 }
 """What to do about errors of the server, by SQLSTATE."""

@@ -36,6 +36,7 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
     (before,) = names(postgres, oids)
     again = published(sample, without_views=True)
     assert (again.outcome, again.published_at is None, names(postgres, oids)) == (Outcome.UNCHANGED, False, [before])
+    assert published(sample, without_views=True, dry_run=True).outcome is Outcome.UNCHANGED
     published(changed(NEW_TITLE), without_views=True)
     assert names(postgres, titles) == ["new"]
     assert names(postgres, oids) != [before]

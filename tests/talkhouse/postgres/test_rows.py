@@ -164,6 +164,8 @@ def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database, published:
         here, there = rows_here(con, "dbdc3.odd"), rows_there(server, "dbdc3.odd", ["example_index", *VALUES])
         for index, name in enumerate(VALUES, 1):
             assert same([row[index] for row in here], [row[index] for row in there]), name
+        texts = "select text from dbdc3.odd where text is not null order by text"
+        assert server.execute(texts.encode()).fetchall() == con.execute(texts).fetchall()
         assert verify(con, postgres.url(), "", Quiet()).differences == ()
         types = (
             "select data_type, udt_name from information_schema.columns where table_name = 'odd' order by column_name"
