@@ -201,6 +201,15 @@ def test_everything_is_commented(migrated: Database) -> None:
     assert [row for row in rows if not row[-1] or not row[-2]] == []
 
 
+def test_psql_shows_comments_keys_and_relations(migrated: Database, postgres_programs: Path) -> None:
+    words = [postgres_programs / "psql", "--no-psqlrc", migrated.url(), "--command", r"\d+ main.turns"]
+    shown = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    assert "| The utterance, verbatim; may be empty." in shown
+    assert '"turns_pkey" PRIMARY KEY, btree (dialogue_id, turn_index)' in shown
+    assert "FOREIGN KEY (dialogue_id) REFERENCES main.dialogues(dialogue_id)" in shown
+    assert 'TABLE "main.candidates" CONSTRAINT "candidates_dialogue_id_turn_index_fkey"' in shown
+
+
 POINTING = """
 select conrelid::regclass::text, conkey
 from pg_constraint inner join pg_namespace on connamespace = pg_namespace.oid

@@ -56,7 +56,7 @@ class Publisher:
 @pytest.mark.parametrize(
     ("number", "signals"),
     [
-        pytest.param(20, [signal.SIGKILL], marks=pytest.mark.slow),
+        pytest.param(11, [signal.SIGKILL], marks=pytest.mark.slow),
         pytest.param(120, [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], marks=pytest.mark.long),
     ],
 )
@@ -87,6 +87,7 @@ def test_a_signal_leaves_the_old_copy_or_the_new_one(
     print(f"\n{dict(sorted(hits.items()))}")
 
 
+@pytest.mark.slow
 def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_folder(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_fold
     assert publish.temporary() == []
 
 
+@pytest.mark.slow
 def test_the_next_publisher_drops_what_one_that_was_killed_after_the_swap_had_replaced(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
