@@ -75,12 +75,12 @@ def swap(server: Connection[Any], prefix: str, staged: Mapping[str, str], publis
     held = _hold_readers(server, published, [name for name, *_, obstacle in run(server, _VIEWS, ours) if not obstacle])
     grants = [grant for (grant,) in run(server, _GRANTS, ours)]
     lost = [held] if held else []
-    lost += [f"the default privileges of the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
+    lost += [f"alter default privileges again, for the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
     _set_aside(server, prefix, published)
     views = list(_views(server, prefix))
     for now, name in staged.items():
         run(server, f"alter schema {quoted(now)} rename to {quoted(name)}")
-    lost += [f"the right {grant}: {why}" for grant in grants if (why := _tried(server, f"grant {grant}"))]
+    lost += [f"not granted again: {grant}: {why}" for grant in grants if (why := _tried(server, f"grant {grant}"))]
     return lost + [note for view in views if (note := _moved(server, *view))]
 
 
