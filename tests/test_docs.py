@@ -56,7 +56,7 @@ def folder(sample: Path, tmp_path: Path) -> Path:
 
 def test_every_command_of_the_readme_works(folder: Path) -> None:
     (folder / "talkhouse.duckdb").unlink()
-    ours = [command for command in commands(README) if not command.startswith(OTHERS)]
+    ours = [command for command in commands(README) if not command.startswith(OTHERS) and "postgresql:" not in command]
     assert len(ours) > 12
     for command in ours:
         run(command, folder)

@@ -21,12 +21,13 @@ ROOMS: dict[str, set[str]] = {
     "query": {""},
     "charts": {""},
     "superset": {"", "charts"},
+    "postgres": {"", "query"},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
     "dashboard": {"", "explore", "query", "charts", "restore"},
     "report": {"", "explore", "query", "charts"},
-    "cli": {"", "explore", "query", "superset", "dashboard", "report", "build", "restore", "replay"},
+    "cli": {"", "explore", "query", "superset", "postgres", "dashboard", "report", "build", "restore", "replay"},
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {
