@@ -9,8 +9,9 @@ from typing import Any
 
 from alembic import context
 from alembic.ddl.impl import DefaultImpl
-from sqlalchemy import Column, Connection, Engine, String, create_engine, text
+from sqlalchemy import Connection, Engine, Text, create_engine, text
 from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 from migrations import VERSION_TABLE
 from schema.dialect import engine
@@ -30,11 +31,12 @@ class DuckDBImpl(DefaultImpl):
     __dialect__ = "duckdb"
     transactional_ddl = True
 
-    def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
-        """Whether two types differ; to DuckDB all text is VARCHAR, however it is compressed."""
-        if isinstance(inspector_column.type, String) and isinstance(metadata_column.type, String):
-            return False
-        return super().compare_type(inspector_column, metadata_column)
+
+def is_other_type(
+    _context: Any, _there: Any, _here: Any, found: TypeEngine[Any], declared: TypeEngine[Any]
+) -> bool | None:
+    """Whether two types differ: all text is one type, however it is compressed or sorted; None lets Alembic tell."""
+    return False if isinstance(found, Text) and isinstance(declared, Text) else None
 
 
 def is_compared(name: str | None, kind: str, _parents: Any) -> bool:
@@ -59,6 +61,7 @@ def run(connection: Connection) -> None:
         target_metadata=metadata,
         version_table=VERSION_TABLE,
         version_table_schema=HOUSEKEEPING,
+        compare_type=is_other_type,
         include_schemas=True,
         include_name=is_compared,
         include_object=is_migrated,

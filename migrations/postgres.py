@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Column, Constraint, MetaData, PrimaryKeyConstraint, String, Table, Text, UniqueConstraint, insert
-from sqlalchemy.dialects.postgresql.base import PGDDLCompiler, PGDialect, PGTypeCompiler
+from sqlalchemy import Column, Constraint, MetaData, PrimaryKeyConstraint, String, Table, UniqueConstraint, insert
+from sqlalchemy.dialects.postgresql.base import PGDDLCompiler, PGDialect
 from sqlalchemy.schema import AddConstraint, CreateIndex, CreateTable, SetColumnComment, SetTableComment
 from sqlalchemy.sql import ClauseElement
 
@@ -25,7 +24,7 @@ class Statements:
 
 
 def statements(schemas: Mapping[str, str], server: tuple[int, ...]) -> Statements:
-    """Write what makes the tables of the newest revision, the same as the migrations do, with text sorted by bytes.
+    """Write what makes the tables of the newest revision, the same as the migrations do.
 
     ``schemas``: what ``main`` and ``meta`` are called there. ``server``: its version, for instance ``(15, 4)``.
     """
@@ -47,20 +46,11 @@ class _WithoutConstraints(PGDDLCompiler):
         return ""
 
 
-class _Bytewise(PGTypeCompiler):
-    """Lets text sort by its bytes, as DuckDB does; indexes are made sooner, by a quarter."""
-
-    def visit_TEXT(self, type_: Text, **options: Any) -> str:  # noqa: N802 - SQLAlchemy's name
-        """Return the DDL of the type."""
-        return f'{super().visit_TEXT(type_, **options)} COLLATE "C"'
-
-
 def _dialect(server: tuple[int, ...], compiler: type[PGDDLCompiler]) -> PGDialect:
     # A driver's own dialect would write each % twice.
     dialect = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]  # SQLAlchemy gives it no types
     dialect.server_version_info = server
     dialect.ddl_compiler = compiler
-    dialect.type_compiler_instance = _Bytewise(dialect)
     return dialect
 
 

@@ -27,8 +27,8 @@ AS_THEY_ARE = {"main": "main", "meta": "meta"}
 TABLES = sorted(metadata.tables.values(), key=qualified)
 
 COLUMNS = """
-select nspname, relname, attnum, attname, format_type(atttypid, atttypmod), attnotnull,
-    col_description(pg_class.oid, attnum), obj_description(pg_class.oid, 'pg_class')
+select nspname, relname, attnum, attname, format_type(atttypid, atttypmod), attcollation::regcollation::text,
+    attnotnull, col_description(pg_class.oid, attnum), obj_description(pg_class.oid, 'pg_class')
 from pg_attribute
     inner join pg_class on attrelid = pg_class.oid
     inner join pg_namespace on relnamespace = pg_namespace.oid
@@ -193,6 +193,12 @@ def test_a_table_has_the_key_of_its_grain_and_its_relations(migrated: Database, 
         )
     found = [str(ddl).replace('"', "") for name, _, ddl in asked(migrated, CONSTRAINTS) if name == qualified(table)]
     assert sorted(found) == sorted(expected)
+
+
+def test_texts_are_sorted_by_their_bytes(migrated: Database) -> None:
+    assert {(kind, order) for *_, kind, order, _, _, _ in asked(migrated, COLUMNS) if "text" in str(kind)} == {
+        ("text", '"C"')
+    }
 
 
 def test_everything_is_commented(migrated: Database) -> None:
