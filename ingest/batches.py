@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import polars as pl
-from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary, Text
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
 
 from ingest.rows import ColumnBatch, Row
 from schema.tables import metadata
-from schema.tables.base import LongText
+from schema.tables.base import LongText, Text
 from schema.warehouse import ROW_GROUP
 
 _BATCH_ROWS = 12 * ROW_GROUP

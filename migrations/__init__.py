@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # a build that finds nothing to do needs neither Alembic nor 
     from alembic.config import Config
 
 VERSION_TABLE = "alembic_version"
+VERSION_COMMENT = "The schema revision of this file."
+VERSION_NUMBER_COMMENT = "Revision, see migrations/versions."
 SCRIPTS = str(files(__name__))
 
 
@@ -44,8 +46,8 @@ def make(con: duckdb.DuckDBPyConnection) -> None:
     version = f"{HOUSEKEEPING}.{VERSION_TABLE}"
     statements += [
         f"create table {version} (version_num varchar, primary key (version_num))",
-        f"comment on table {version} is 'The schema revision of this file.'",
-        f"comment on column {version}.version_num is 'Revision, see migrations/versions.'",
+        f"comment on table {version} is {literal(VERSION_COMMENT)}",
+        f"comment on column {version}.version_num is {literal(VERSION_NUMBER_COMMENT)}",
         f"insert into {version} values ({literal(head())})",
         "commit",
     ]

@@ -1,4 +1,7 @@
-"""Alembic's environment: takes the connection that a build passes, or opens the file that ``-x db=`` names."""
+"""Alembic's environment: takes the connection that a build passes, or opens what ``-x`` names.
+
+``-x db=FILE`` is a warehouse, ``-x url=postgresql://...`` a PostgreSQL database.
+"""
 
 import os
 from pathlib import Path
@@ -6,16 +9,20 @@ from typing import Any
 
 from alembic import context
 from alembic.ddl.impl import DefaultImpl
-from sqlalchemy import Column, Connection, String, text
+from sqlalchemy import Connection, Engine, Text, create_engine, text
 from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 from migrations import VERSION_TABLE
 from schema.dialect import engine
 from schema.tables import metadata
-from schema.tables.base import LongText
 from schema.warehouse import HOUSEKEEPING
 
-_TEXT = (String, LongText)
+MAIN = "main"
+"""The schema of the shared tables, which name none; DuckDB takes it for them by itself."""
+
+_OF_A_COPY = ("publication", "published_relations")
+"""What ``talkhouse publish`` adds to the housekeeping of a copy."""
 
 
 class DuckDBImpl(DefaultImpl):
@@ -24,11 +31,12 @@ class DuckDBImpl(DefaultImpl):
     __dialect__ = "duckdb"
     transactional_ddl = True
 
-    def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
-        """Whether two types differ; to DuckDB all text is VARCHAR, however it is compressed."""
-        if isinstance(inspector_column.type, _TEXT) and isinstance(metadata_column.type, _TEXT):
-            return False
-        return super().compare_type(inspector_column, metadata_column)
+
+def is_other_type(
+    _context: Any, _there: Any, _here: Any, found: TypeEngine[Any], declared: TypeEngine[Any]
+) -> bool | None:
+    """Whether two types differ: all text is one type, however it is compressed or sorted; None lets Alembic tell."""
+    return False if isinstance(found, Text) and isinstance(declared, Text) else None
 
 
 def is_compared(name: str | None, kind: str, _parents: Any) -> bool:
@@ -36,33 +44,46 @@ def is_compared(name: str | None, kind: str, _parents: Any) -> bool:
     return kind != "schema" or name in (None, HOUSEKEEPING)
 
 
-def is_migrated(_item: SchemaItem, _name: str | None, kind: str, *_: Any) -> bool:
-    """Whether a part of a table is compared: all but foreign keys, which no migration writes."""
-    return kind != "foreign_key_constraint"
+def is_migrated(_item: SchemaItem, name: str | None, kind: str, is_reflected: bool, *_: Any) -> bool:
+    """Whether something is compared: keys, indexes and relations of the metadata only where they are made."""
+    if kind == "table" and name in _OF_A_COPY:
+        return False
+    return is_reflected or kind in ("table", "column") or context.get_context().dialect.name == "postgresql"
 
 
 def run(connection: Connection) -> None:
     """Run the migrations in one transaction; the version table lives with the housekeeping."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"set search_path to {MAIN}"))
+        connection.dialect.default_schema_name = MAIN
     context.configure(
         connection=connection,
         target_metadata=metadata,
         version_table=VERSION_TABLE,
         version_table_schema=HOUSEKEEPING,
+        compare_type=is_other_type,
         include_schemas=True,
         include_name=is_compared,
         include_object=is_migrated,
     )
     with context.begin_transaction():
-        connection.execute(text(f"create schema if not exists {HOUSEKEEPING}"))
+        for schema in (MAIN, HOUSEKEEPING):
+            connection.execute(text(f"create schema if not exists {schema}"))
         context.run_migrations()
+
+
+def opened() -> Engine:
+    """Open what the command line names; a file is the default, ``$TALKHOUSE_DB`` or ``talkhouse.duckdb``."""
+    arguments = context.get_x_argument(as_dictionary=True)
+    if "url" in arguments:
+        return create_engine(arguments["url"])
+    return engine(Path(arguments.get("db") or os.environ.get("TALKHOUSE_DB") or "talkhouse.duckdb"))
 
 
 passed = context.config.attributes.get("connection")
 if passed is not None:
     run(passed)
 else:
-    arguments = context.get_x_argument(as_dictionary=True)
-    file = arguments.get("db") or os.environ.get("TALKHOUSE_DB") or "talkhouse.duckdb"
-    with engine(Path(file)).connect() as opened:
-        run(opened)
-        opened.commit()
+    with opened().connect() as connection:
+        run(connection)
+        connection.commit()

@@ -103,3 +103,7 @@ class TooMuchQuarantined(TalkhouseError):
 
 class BuildFailed(TalkhouseError):
     """A build stopped for a reason outside the input, such as a full disk."""
+
+
+class ServerFailed(TalkhouseError):
+    """A PostgreSQL server can't be reached, refuses, or fails."""

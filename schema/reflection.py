@@ -106,8 +106,7 @@ class Reflection:
         names = [name for row in keys for name in row["constraint_column_names"]]
         declared = _declared(con, schema, table)
         if not names and declared is not None:
-            grain = [declared.columns[name] for name in declared.info["grain"]]
-            names = [] if any(column.nullable for column in grain) else [column.name for column in grain]
+            names = list(declared.primary_key.columns.keys())
         return {"name": None, "constrained_columns": names}
 
     def get_unique_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:

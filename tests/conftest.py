@@ -15,6 +15,8 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
+from tests import postgres_server
+from tests.postgres_server import Database, Server
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -169,3 +171,32 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("set TALKHOUSE_DATA to a folder with the publishers' files (DIR/dbdc3/DBDC3.zip ...)")
     return Path(folder)
+
+
+@pytest.fixture(scope="session", params=postgres_server.programs() or [None], ids=lambda path: path and path.parts[-2])
+def postgres_programs(request: pytest.FixtureRequest) -> Path:
+    """The folder of PostgreSQL's programs: a test runs once with each version that is installed."""
+    if request.param is None:
+        pytest.skip("install PostgreSQL's server (on Debian: apt-get install postgresql)")
+    return Path(request.param)
+
+
+@pytest.fixture(scope="session")
+def shared_postgres_server(postgres_programs: Path) -> Iterator[Server]:
+    """A PostgreSQL server that the tests of this process share."""
+    with postgres_server.served(postgres_programs) as server:
+        yield server
+
+
+@pytest.fixture
+def own_postgres_server(postgres_programs: Path) -> Iterator[Server]:
+    """A PostgreSQL server that the test may stop, fill up and break."""
+    with postgres_server.served(postgres_programs) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(shared_postgres_server: Server) -> Iterator[Database]:
+    """An empty PostgreSQL database, which belongs to a role without further rights."""
+    with shared_postgres_server.database() as database:
+        yield database

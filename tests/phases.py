@@ -47,6 +47,18 @@ PHASES = {
         "move": "talkhouse.query.export:move_into_place",
         "clear": "shutil:rmtree",
     },
+    "publish": {
+        "open": "schema.warehouse:connect",
+        "connect": "talkhouse.postgres.publish:connected",
+        "plan": "talkhouse.postgres.publish:make_plan",
+        "load": "talkhouse.postgres.publish:load",
+        "copy": "talkhouse.postgres.load:_copy_rows",
+        "compare": "talkhouse.postgres.publish:check_equal",
+        "record": "talkhouse.postgres.publish:write_record",
+        "swap": "talkhouse.postgres.publish:swap",
+        "grant": "talkhouse.postgres.publish:_grant",
+        "clear": "talkhouse.postgres.publish:drop_replaced",
+    },
     "superset": {
         "open": "schema.warehouse:connect",
         "check": "talkhouse.superset.bundle:_check_views",

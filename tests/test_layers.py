@@ -22,12 +22,25 @@ ROOMS: dict[str, set[str]] = {
     "charts": {""},
     "superset": {"", "charts"},
     "scores": {"", "query"},
+    "postgres": {"", "query"},
     "build": {"", "explore", "query"},
     "restore": {"", "explore", "query", "build"},
     "replay": {"", "explore", "query", "build", "restore"},
     "dashboard": {"", "explore", "query", "charts", "restore"},
     "report": {"", "explore", "query", "charts"},
-    "cli": {"", "explore", "query", "scores", "superset", "dashboard", "report", "build", "restore", "replay"},
+    "cli": {
+        "",
+        "explore",
+        "query",
+        "scores",
+        "superset",
+        "postgres",
+        "dashboard",
+        "report",
+        "build",
+        "restore",
+        "replay",
+    },
 }
 """What each room of talkhouse may import beside its own modules."""
 FOR_CORPORA = {

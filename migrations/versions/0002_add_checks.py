@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from schema.tables.base import Text
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -26,9 +28,9 @@ def downgrade() -> None:
 def _checks() -> None:
     op.create_table(
         "checks",
-        sa.Column("check_name", sa.Text(), primary_key=True, comment="Name of the check; a sentence that should be true."),
-        sa.Column("severity", sa.Text(), nullable=False, comment="error: it stops a build; warn: what it finds is in meta.findings."),
-        sa.Column("condition", sa.Text(), nullable=False, comment="What should be true."),
+        sa.Column("check_name", Text(), primary_key=True, comment="Name of the check; a sentence that should be true."),
+        sa.Column("severity", Text(), nullable=False, comment="error: it stops a build; warn: what it finds is in meta.findings."),
+        sa.Column("condition", Text(), nullable=False, comment="What should be true."),
         sa.Column("offending", sa.BigInteger(), nullable=False, comment="Rows that offend against it, declared exceptions left out."),
         sa.Column("milliseconds", sa.Double(), nullable=False, comment="What the check cost in this build."),
         schema="meta",
@@ -39,10 +41,10 @@ def _checks() -> None:
 def _exceptions() -> None:
     op.create_table(
         "exceptions",
-        sa.Column("corpus_id", sa.Text(), primary_key=True, comment="Corpus that declares the exception."),
-        sa.Column("check_name", sa.Text(), primary_key=True, comment="The check that it is an exception to."),
-        sa.Column("scope", sa.Text(), primary_key=True, comment="What it is about, in the check's own words: two splits, a scheme ..."),
-        sa.Column("reason", sa.Text(), nullable=False, comment="Why it is as published."),
+        sa.Column("corpus_id", Text(), primary_key=True, comment="Corpus that declares the exception."),
+        sa.Column("check_name", Text(), primary_key=True, comment="The check that it is an exception to."),
+        sa.Column("scope", Text(), primary_key=True, comment="What it is about, in the check's own words: two splits, a scheme ..."),
+        sa.Column("reason", Text(), nullable=False, comment="Why it is as published."),
         schema="meta",
         comment="What corpora declare as known and meant, so that a check does not find it again.",
     )

@@ -1,8 +1,8 @@
 """Labels: one row per label and annotator, never an aggregate."""
 
-from sqlalchemy import JSON, Column, Double, ForeignKey, ForeignKeyConstraint, Integer, Text
+from sqlalchemy import JSON, Column, Double, ForeignKey, ForeignKeyConstraint, Integer
 
-from schema.tables.base import Required, table
+from schema.tables.base import Required, Text, table
 
 annotations = table(
     "annotations",

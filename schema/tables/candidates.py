@@ -1,8 +1,8 @@
 """Candidate lists by reference: each distinct text is stored once per corpus."""
 
-from sqlalchemy import JSON, Boolean, Column, ForeignKey, ForeignKeyConstraint, Integer, Text
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, ForeignKeyConstraint, Integer
 
-from schema.tables.base import LongText, Required, table
+from schema.tables.base import LongText, Required, Text, table
 
 texts = table(
     "texts",

@@ -1,8 +1,8 @@
 """What a corpus declares of itself: title, licence, and the vocabulary of its labels."""
 
-from sqlalchemy import Boolean, Column, ForeignKey, Integer, Text
+from sqlalchemy import Boolean, Column, ForeignKey, Integer
 
-from schema.tables.base import Required, table
+from schema.tables.base import Required, Text, table
 
 corpora = table(
     "corpora",

@@ -1,8 +1,8 @@
 """What was said, and by whom: one row per real conversation, however often it was published."""
 
-from sqlalchemy import JSON, TIMESTAMP, Boolean, Column, ForeignKey, Integer, Text
+from sqlalchemy import JSON, TIMESTAMP, Boolean, Column, ForeignKey, Integer
 
-from schema.tables.base import LongText, Required, table
+from schema.tables.base import LongText, Required, Text, table
 
 dialogues = table(
     "dialogues",

@@ -1,8 +1,8 @@
 """Housekeeping, schema ``meta``: builds, source files, findings, and what could not be loaded."""
 
-from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary, Text
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary
 
-from schema.tables.base import Required, table
+from schema.tables.base import Required, Text, table
 from schema.warehouse import HOUSEKEEPING
 
 loads = table(

@@ -1,8 +1,8 @@
 """What files say: records, the examples that tasks make of them, personas in lists, images."""
 
-from sqlalchemy import JSON, Column, ForeignKey, ForeignKeyConstraint, Integer, Text
+from sqlalchemy import JSON, Column, ForeignKey, ForeignKeyConstraint, Integer
 
-from schema.tables.base import Required, table
+from schema.tables.base import Required, Text, table
 
 records = table(
     "records",

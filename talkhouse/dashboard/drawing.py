@@ -24,6 +24,9 @@ _OPTIONS = 1_000
 _COLUMN_FORMATS = {NumberFormat.INTEGER: "localized", NumberFormat.DECIMAL: "%.2f", NumberFormat.PERCENT: "percent"}
 _TABLE_HEIGHT = 420
 
+NOTHING = "\N{EN DASH}"
+"""Shown in tables for null."""
+
 
 def put(opened: Warehouse, dashboard: Dashboard) -> None:
     """Draw a dashboard below what is on the page."""
@@ -123,5 +126,9 @@ def put_table(rows: pl.DataFrame, columns: Iterable[Field]) -> None:
     }
     # By Arrow: of a Polars frame Streamlit makes a Pandas one.
     st.dataframe(
-        rows.to_arrow(), column_config=config, hide_index=True, height=min(38 + 35 * rows.height, _TABLE_HEIGHT)
+        rows.to_arrow(),
+        column_config=config,
+        hide_index=True,
+        placeholder=NOTHING,
+        height=min(38 + 35 * rows.height, _TABLE_HEIGHT),
     )

@@ -29,6 +29,12 @@ def path_for(output: Path) -> Path:
     return output.with_name(f"{output.name}.manifest.json")
 
 
+def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Return the build that a warehouse is of."""
+    (found,) = dicts(con.execute(_BUILD))
+    return found
+
+
 def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
     """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
     known = dicts(con.execute(f"{_CORPORA} order by corpus_id"))
@@ -62,7 +68,7 @@ def describe(
     rows: int,
 ) -> str:
     """Return the description of a file as JSON; the same file of the same build has the same manifest."""
-    (build,) = dicts(con.execute(_BUILD))
+    made_by = build(con)
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     content = {
@@ -77,9 +83,9 @@ def describe(
         "view_fingerprints": _fingerprints(con, selection),
         "bytes": path.stat().st_size,
         "sha256": sha256,
-        "schema_revision": build.pop("schema_revision"),
+        "schema_revision": made_by.pop("schema_revision"),
         "talkhouse_version": version(),
-        "build": build,
+        "build": made_by,
         "corpora": sources,
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

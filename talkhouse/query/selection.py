@@ -34,8 +34,13 @@ class Selection:
 
     @property
     def full_name(self) -> str:
-        """The name in SQL."""
+        """The name as a user writes it."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def source(self) -> str:
+        """The name in SQL, whatever it is."""
+        return f"{quoted(self.schema)}.{quoted(self.name)}"
 
     def sql(self, columns: Sequence[str] = ()) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
@@ -44,7 +49,7 @@ class Selection:
         order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
         limit = "" if self.limit is None else f" limit {self.limit}"
         names = ", ".join(quoted(column) for column in selected)
-        return f"select {names} from {quoted(self.schema)}.{quoted(self.name)}{where} order by {order}{limit}"
+        return f"select {names} from {self.source}{where} order by {order}{limit}"
 
 
 def select(

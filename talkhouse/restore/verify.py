@@ -15,8 +15,8 @@ from schema.errors import SourceError
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
-from talkhouse.restore.temporary_folder import no_room, temporary_folder
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
+from talkhouse.temporary_folder import no_room, temporary_folder
 
 
 class Status(StrEnum):

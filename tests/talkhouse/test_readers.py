@@ -61,7 +61,8 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
 """
 """Writes down, again and again, the number of the build and counts of what it loaded."""
 
-KINDS = ("views", "attached", "engine", "kept")
+Kinds = tuple[str, ...]
+KINDS: Kinds = ("views", "attached", "engine", "kept")
 
 
 @pytest.fixture
@@ -81,12 +82,14 @@ def add_file(data: Path, number: int) -> None:
 
 
 class Readers:
-    """Processes that read in a loop."""
+    """Processes that read in a loop, each in one of some ways, until there is a file ``end``."""
 
-    def __init__(self, folder: Path, number: int) -> None:
+    def __init__(self, folder: Path, number: int, *arguments: str, script: str = READER, kinds: Kinds = KINDS) -> None:
         self.files = [folder / f"reader{index}" for index in range(number)]
         self.processes = [
-            subprocess.Popen([sys.executable, "-c", READER, KINDS[index % len(KINDS)], str(folder), str(index)])
+            subprocess.Popen(
+                [sys.executable, "-c", script, kinds[index % len(kinds)], str(folder), str(index), *arguments]
+            )
             for index in range(number)
         ]
 
@@ -96,7 +99,7 @@ class Readers:
         end = time.monotonic() + 300
         while any(len(lines(path)) < count for path, count in zip(self.files, wanted, strict=True)):
             assert all(process.poll() is None for process in self.processes)
-            assert time.monotonic() < end, "a reader waits for the build"
+            assert time.monotonic() < end, "a reader waits"
             time.sleep(0.01)
 
 

@@ -76,8 +76,8 @@ def _put_corpus(corpus: Mapping[str, Any]) -> None:
     sample = "  :orange-badge[invented sample]" if corpus["is_sample"] else ""
     st.markdown(f"**{plain(corpus['title'])}**{sample}")
     st.markdown(plain(corpus["description"]))
-    sizes = ", ".join(f"{title.lower()} {corpus[name]:,}" for title, name in _COUNTERS.items())
-    st.markdown(f"{sizes.capitalize()}  \nLanguages: {', '.join(corpus['languages'].split())}")
+    sizes = ", ".join(f"{corpus[name]:,} {title.lower()}" for title, name in _COUNTERS.items())
+    st.markdown(f"{sizes}  \nLanguages: {', '.join(corpus['languages'].split())}")
     st.markdown(f"Licence: {_linked(corpus['licence'], corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))

@@ -72,6 +72,7 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
     st.dataframe(
         rules.drop("remedy").to_arrow(),
         hide_index=True,
+        placeholder=drawing.NOTHING,
         column_config={
             "rule": "Rule",
             "severity": "Severity",
@@ -94,6 +95,7 @@ def _put_places(places: pl.DataFrame, number: int) -> None:
     st.dataframe(
         places.select(pl.Series("read", linked, dtype=pl.String), *said).to_arrow(),
         hide_index=True,
+        placeholder=drawing.NOTHING,
         column_config={
             "corpus_id": "Corpus",
             "source_file_id": "File",
@@ -118,6 +120,7 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     st.dataframe(
         checks.to_arrow(),
         hide_index=True,
+        placeholder=drawing.NOTHING,
         height=300,
         column_config={
             "result": "Result",
@@ -129,4 +132,4 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
         with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
-            st.dataframe(exceptions.to_arrow(), hide_index=True)
+            st.dataframe(exceptions.to_arrow(), hide_index=True, placeholder=drawing.NOTHING)

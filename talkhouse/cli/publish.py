@@ -1,0 +1,265 @@
+"""``talkhouse publish``: a copy of the warehouse in PostgreSQL, for tools and people that speak it."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from schema.errors import UsageError, check_unicode
+from schema.sql import literal
+from talkhouse.cli.terminal.completion import relations
+from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.settings import database
+from talkhouse.visible import visible_json
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from talkhouse.postgres.plan import Plan
+    from talkhouse.postgres.publish import Result
+    from talkhouse.postgres.row_text import Proof
+    from talkhouse.postgres.verify import Verified
+
+
+def command(
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL", help="The database, as libpq takes it: postgresql://ROLE@HOST/DATABASE.", show_default=False
+        ),
+    ],
+    *,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            "--schema-prefix",
+            metavar="P",
+            help="What stands before the name of each schema: P_ makes P_main, P_bi ...",
+            show_default=False,
+        ),
+    ] = "",
+    views: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--views",
+            metavar="NAME",
+            help="Only this view, with those of its splits, or the views of this schema, such as bi (may be repeated). "
+            "Default: all.",
+            autocompletion=relations,
+            show_default=False,
+        ),
+    ] = None,
+    without_views: Annotated[bool, typer.Option("--without-views", metavar="", help="Only the tables.")] = False,
+    max_rows: Annotated[
+        int,
+        typer.Option(
+            "--max-rows", metavar="N", min=0, help="Leave out views with more rows, unless --views names them."
+        ),
+    ] = 5_000_000,
+    replace_nul: Annotated[
+        str | None,
+        typer.Option(
+            "--replace-nul",
+            metavar="TEXT",
+            help="What stands in texts for the character NUL, which PostgreSQL can't store; may be empty. "
+            "Without it, such texts are told and nothing is copied.",
+            show_default=False,
+        ),
+    ] = None,
+    grant_select: Annotated[
+        str | None,
+        typer.Option(
+            "--grant-select",
+            metavar="ROLE",
+            help="Let this role read everything that is published.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Check everything, and say what would be published.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Publish again even though nothing has changed.")
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", metavar="", help="Compare what is published with the warehouse, as after each publication."
+        ),
+    ] = False,
+    memory_limit: Annotated[
+        str,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory.",
+        ),
+    ] = "50%",
+    db: Database = None,
+    as_json: Json = False,
+) -> None:
+    r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.
+
+    The tables have their keys, relations, indexes and comments there. Each view is a table of its rows, in the
+    published order; the view of a split is a view of that table. Lists are arrays, lists of lists are jsonb. Macros are
+    not there.
+
+    Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
+    warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
+    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those, and
+    rights that were granted, are carried over to the new copy; what could not be is said. Where the warehouse and the
+    options are as they were, nothing is done.
+
+    The role needs the right to create schemas in the database, and no others. Its password is best kept in ~/.pgpass,
+    or given by $PGPASSWORD; service files and sslmode work as in psql. A psql that does "\d+ main.turns" shows it all.
+
+    Exit code of --verify: 0 where everything is equal, 1 where something differs.
+
+    Examples:
+        talkhouse publish postgresql://loader@db.example.org/warehouse --grant-select analysts
+
+        talkhouse publish "postgresql://loader@db.example.org/warehouse?sslmode=verify-full" --views bi --dry-run
+
+        talkhouse publish postgresql://loader@db.example.org/warehouse --verify
+    """
+    if without_views and views:
+        raise UsageError("--views and --without-views exclude each other", next_step="leave one of them out")
+    if replace_nul is not None:
+        check_unicode(replace_nul, "--replace-nul")
+    if verify and (views or without_views or replace_nul is not None or grant_select or dry_run or force):
+        raise UsageError(
+            "--verify compares what is published, whatever was asked for then",
+            next_step="leave the other options out, except --schema-prefix, --memory-limit, --db and --json",
+        )
+    try:
+        from talkhouse.postgres.plan import Options
+        from talkhouse.postgres.publish import publish
+        from talkhouse.postgres.verify import verify as compare
+    except ImportError as error:
+        raise UsageError("this needs a driver for PostgreSQL; type: pip install 'talkhouse[postgres]'") from error
+
+    with _working(db, memory_limit) as (con, check_complete, bar):
+        if verify:
+            compared = compare(con, url, prefix, bar)
+        else:
+            options = Options(prefix, tuple(views or ()), without_views, max_rows, replace_nul)
+            done = publish(
+                con,
+                url,
+                options,
+                bar,
+                grant_select=grant_select,
+                dry_run=dry_run,
+                force=force,
+                check_complete=check_complete,
+            )
+    if verify:
+        _show_comparison(compared, as_json=as_json)
+    else:
+        _show(done, as_json=as_json)
+
+
+@contextmanager
+def _working(
+    db: Path | None, memory_limit: str
+) -> "Iterator[tuple[duckdb.DuckDBPyConnection, Callable[[], None], ProgressBar]]":
+    """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
+    import talkhouse
+    from talkhouse import interrupt
+    from talkhouse.build.memory_limit import MemoryLimit
+
+    memory = MemoryLimit(memory_limit)
+    try:
+        with (
+            talkhouse.open(database(db)) as con,
+            interrupt.stoppable(con, None) as stop,
+            ProgressBar() as bar,
+        ):
+            con.execute(f"set memory_limit = {literal(memory.text)}")
+            yield con, stop.check, bar
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None
+
+
+def _show(done: "Result", *, as_json: bool) -> None:
+    """Print what was published, what was left out, and what could not be kept."""
+    from talkhouse.postgres.publish import Outcome
+
+    if as_json:
+        _print_json(done)
+        return
+    place, since = escape(done.place), f"{done.published_at:%Y-%m-%d %H:%M} UTC" if done.published_at else ""
+    output.print(
+        {
+            Outcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
+            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
+            Outcome.PUBLISHED: f"[bold green]Published[/] to {place} in {done.seconds:.1f} s, "
+            "every table and view equal to the warehouse's by rows and hash:",
+        }[done.outcome],
+        soft_wrap=True,
+    )
+    if done.plan.relations:
+        _show_plan(done.plan)
+    for note in done.notes:
+        output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+
+
+def _show_plan(plan: "Plan") -> None:
+    from talkhouse.postgres.plan import Kind
+
+    counts = Counter(one.kind for one in plan.relations)
+    rows = sum(one.rows for one in plan.relations if one.kind is not Kind.SPLIT)
+    output.print(
+        f"  {counts[Kind.TABLE]} tables, {counts[Kind.ROWS]} views as tables of their rows, "
+        f"{counts[Kind.SPLIT]} views of splits; {rows:,} rows",
+        soft_wrap=True,
+    )
+    for one in plan.left_out:
+        output.print(f"  left out: {escape(one.name)}, {one.rows:,} rows: {escape(one.reason)}", soft_wrap=True)
+
+
+def _print_json(done: "Result") -> None:
+    found = {
+        "outcome": done.outcome,
+        "database": done.place,
+        "published_at": done.published_at,
+        "relations": _proofs(done.plan, done.proofs),
+        "left_out": [asdict(one) for one in done.plan.left_out],
+        "notes": done.notes,
+    }
+    print(visible_json(found))
+
+
+def _proofs(plan: "Plan", proofs: "Iterable[Proof]") -> list[dict[str, Any]]:
+    """Describe each relation: with its hash, except before it is published."""
+    return [
+        {"name": one.name, "kind": one.kind, "rows": one.rows, "hash": proof and proof.hash}
+        for one, proof in zip_longest(plan.relations, proofs)
+    ]
+
+
+def _show_comparison(done: "Verified", *, as_json: bool) -> None:
+    """Print whether the copy is equal, and end with 1 where it is not."""
+    if as_json:
+        different = [{"name": one.name, "difference": str(one)} for one in done.differences]
+        found = {"database": done.place, "relations": _proofs(done.plan, done.proofs), "different": different}
+        print(visible_json(found))
+    elif done.differences:
+        output.print(f"[bold red]Different[/] in {escape(done.place)}:", soft_wrap=True)
+        for one in done.differences:
+            output.print(f"  {escape(str(one))}", soft_wrap=True)
+        output.print("  publish again with: talkhouse publish URL --force", soft_wrap=True)
+    else:
+        output.print(f"[bold green]Equal[/] in {escape(done.place)}, by rows and hash:", soft_wrap=True)
+        _show_plan(done.plan)
+    sys.stdout.flush()
+    if done.differences:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""The serving copy in PostgreSQL: tables and the rows of views, proven equal, swapped in one transaction."""

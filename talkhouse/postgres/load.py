@@ -1,0 +1,181 @@
+"""Makes a copy in new schemas: DuckDB writes rows as lines with their hashes, which pass to the server in batches."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import duckdb
+from psycopg import Connection
+
+from schema.sql import literal, quoted
+from schema.warehouse import HOUSEKEEPING
+from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
+from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
+from talkhouse.postgres.server import run, version
+
+_BATCH_ROWS = 2048
+
+_LOOKED_UP = ("dialogue_id", "corpus_id")
+"""Columns of views that have an index."""
+
+_INDEXED = 2_600
+"""Bytes of the longest key that is indexed."""
+
+
+class Progress(Protocol):
+    """Shows how far a publication is."""
+
+    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
+        """Show a new step, and no other; so many of the unit lie ahead."""
+
+    def advance(self, records: int) -> None:
+        """Count what is done."""
+
+
+def load(
+    con: duckdb.DuckDBPyConnection, server: Connection[Any], plan: Plan, schemas: Mapping[str, str], progress: Progress
+) -> list[Proof]:
+    """Make everything that is planned in new schemas; return what proves each relation, as it is in DuckDB.
+
+    ``schemas``: what a schema of the warehouse is called there. Needs a transaction, and leaves it open.
+    """
+    from migrations.postgres import statements  # takes its time, which a copy that is unchanged does not need
+
+    for name in schemas.values():
+        run(server, f"create schema {quoted(name)}")
+    tables = statements({schema: schemas[schema] for schema in ("main", HOUSEKEEPING)}, version(server))
+    for statement in tables.before:
+        run(server, statement)
+    rows = sum(one.rows for one in plan.relations if one.kind is not Kind.SPLIT)
+    progress.begin("copying", records=rows, unit="rows")
+    proofs: dict[str, Proof] = {}
+    for relation in plan.relations:
+        if relation.kind is Kind.SPLIT:
+            _make_split_view(server, relation, schemas)
+        elif relation.name == VERSION:  # it has its row already
+            proofs[relation.name] = proof_here(con, relation)
+        else:
+            proofs |= _load(con, server, relation, plan.splits_of(relation), schemas, progress)
+    progress.begin("adding keys and indexes", records=len(tables.after), unit="statements")
+    for statement in tables.after:
+        run(server, statement)
+        progress.advance(1)
+    return [proofs[relation.name] for relation in plan.relations]
+
+
+def _load(
+    con: duckdb.DuckDBPyConnection,
+    server: Connection[Any],
+    relation: Relation,
+    splits: Sequence[Relation],
+    schemas: Mapping[str, str],
+    progress: Progress,
+) -> dict[str, Proof]:
+    """Fill a table, or make one of the rows of a view; return by name what proves it, and the views of its splits."""
+    target = relation.there(schemas)
+    if relation.kind is Kind.ROWS:
+        columns = ", ".join(
+            f"{quoted(column.name)} {column.type.name}{_collation(column.type.name)}" for column in relation.columns
+        )
+        run(server, f"create table {target} ({columns})")
+    rows, sums = _copy_rows(con, server, relation, target, progress, by_split=bool(splits))
+    if relation.kind is Kind.ROWS:
+        _index(server, relation, target)
+        _comment(server, relation, target)
+    run(server, f"analyze {target}")
+    of_splits = {one.name: proof(rows[one.split], sums[one.split]) for one in splits}
+    return {relation.name: proof(rows.total(), sums.total()), **of_splits}
+
+
+def _collation(name: str) -> str:
+    """Let text sort by its bytes, as in DuckDB and in the tables."""
+    return ' collate "C"' if name.startswith("text") else ""
+
+
+def _make_split_view(server: Connection[Any], relation: Relation, schemas: Mapping[str, str]) -> None:
+    columns = ", ".join(quoted(column.name) for column in relation.columns)
+    source, split = there(relation.parent or "", schemas), literal(relation.split or "")
+    run(server, f"create view {relation.there(schemas)} as select {columns} from {source} where split = {split}")
+    _comment(server, relation, relation.there(schemas))
+
+
+def proof_here(con: duckdb.DuckDBPyConnection, relation: Relation) -> Proof:
+    """Return what proves a relation, as it is in DuckDB."""
+    ((rows, total),) = con.execute(select_proof_here(relation.columns, relation.selection.source)).fetchall()
+    return proof(rows, total)
+
+
+def _copy_rows(
+    con: duckdb.DuckDBPyConnection,
+    server: Connection[Any],
+    relation: Relation,
+    target: str,
+    progress: Progress,
+    *,
+    by_split: bool,
+) -> tuple[Counter[str | None], Counter[str | None]]:
+    """Copy rows to an empty table that this transaction has made; return their numbers and sums of hashes, by split."""
+    columns = ", ".join(quoted(column.name) for column in relation.columns)
+    rows, sums = Counter[str | None](), Counter[str | None]()
+    # FREEZE: whoever sees the table sees its rows, whenever his transaction began, and no vacuum has to follow.
+    with server.cursor() as cursor, cursor.copy(f"copy {target} ({columns}) from stdin (freeze)".encode()) as copy:
+        for batch in _batches(con, relation, by_split=by_split):
+            copy.write(_bytes(batch.column("line")))
+            for split, number, total in _by_split(batch) if by_split else [(None, batch.num_rows, _sum(batch))]:
+                rows[split] += number
+                sums[split] += total
+            progress.advance(batch.num_rows)
+    return rows, sums
+
+
+def _batches(con: duckdb.DuckDBPyConnection, relation: Relation, *, by_split: bool) -> Iterable[Any]:
+    """Read the rows as lines: those of a view in the published order, those of a table as they are stored."""
+    selection = relation.selection
+    source = selection.source if relation.kind is Kind.TABLE else f"({selection.sql()})"
+    selected = f"{line(relation.columns)} as line, {hash_here(relation.columns)} as hash{', split' if by_split else ''}"
+    batches: Iterable[Any] = con.sql(f"select {selected} from {source}").to_arrow_reader(_BATCH_ROWS)
+    return batches
+
+
+def _sum(batch: Any) -> int:
+    """Add hashes up; the sum may have passed 2^64, and begun at 0 again."""
+    from pyarrow import compute
+
+    total: int = compute.sum(batch.column("hash")).as_py()  # type: ignore[attr-defined]
+    return total
+
+
+def _by_split(batch: Any) -> Iterator[tuple[str | None, int, int]]:
+    from pyarrow.lib import Table
+
+    groups = Table.from_batches([batch]).group_by("split").aggregate([("hash", "count"), ("hash", "sum")])
+    for group in groups.to_pylist():
+        yield group["split"], group["hash_count"], group["hash_sum"]
+
+
+def _bytes(texts: Any) -> memoryview:
+    """Return the bytes of all texts of an Arrow array, one after the other, without a copy."""
+    _, offsets, data = texts.buffers()
+    ends = memoryview(offsets).cast("B").cast("q")
+    return memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
+
+
+def _index(server: Connection[Any], relation: Relation, target: str) -> None:
+    """Add indexes to the rows of a view: on what names a row, and on what they are looked up by."""
+    known = {column.name for column in relation.columns}
+    grain = relation.selection.order
+    looked_up = [(name,) for name in _LOOKED_UP if name in known and grain[:1] != (name,)]
+    for columns in (grain, *looked_up) if grain else looked_up:
+        names = ", ".join(map(quoted, columns))
+        ((longest,),) = run(server, f"select max(octet_length(concat({names}))) from {target}").fetchall()
+        # A row of an index fits in a third of a page. A text may be longer: a "word" of somebody who types no blanks.
+        if (longest or 0) <= _INDEXED:
+            run(server, f"create index on {target} ({names})")
+
+
+def _comment(server: Connection[Any], relation: Relation, target: str) -> None:
+    kind = "view" if relation.kind is Kind.SPLIT else "table"
+    comments = {f"{kind} {target}": relation.comment}
+    comments |= {f"column {target}.{quoted(column.name)}": column.meaning for column in relation.columns}
+    written = [f"comment on {what} is {literal(comment)}" for what, comment in comments.items() if comment]
+    run(server, ";\n".join(written))

@@ -1,0 +1,242 @@
+"""What is published: the tables, the views as tables of their rows, the views of splits, and what is left out."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import duckdb
+
+from migrations import VERSION_TABLE
+from schema.errors import UsageError
+from schema.sql import quoted
+from schema.tables import metadata, qualified
+from schema.warehouse import HOUSEKEEPING
+from talkhouse.postgres.column_types import column_type
+from talkhouse.postgres.row_text import Column
+from talkhouse.query.selection import Selection, select
+from talkhouse.relations import closest, relations
+
+_OF_SPLIT = re.compile(r"SELECT \* FROM (?P<parent>\S+) WHERE \(split = '(?P<split>(?:[^']|'')*)'\);$")
+"""The SQL of a view of one split, as DuckDB writes it."""
+
+_VIEWS = """
+select schema_name || '.' || view_name, sql
+from duckdb_views()
+where database_name = current_database() and not internal
+"""
+
+VERSION = f"{HOUSEKEEPING}.{VERSION_TABLE}"
+"""The table of the schema revision."""
+
+_TABLES = {VERSION, *map(qualified, metadata.tables.values())}
+"""The tables that PostgreSQL has by the metadata; others that somebody has made are published as views are."""
+
+_PREFIX = re.compile(r"(?!pg_)([a-z_][a-z0-9_]*)?")
+
+LONGEST = 63
+"""Bytes of a name in PostgreSQL; it cuts longer ones."""
+
+_SHOWN = 8
+"""Names that are shown in place of one that does not exist."""
+
+SUFFIX = 6
+"""Bytes that stay free at the end of a schema's name, for what it is called before and after it is published."""
+
+
+class Kind(StrEnum):
+    """How a relation is published."""
+
+    TABLE = "table"
+    ROWS = "rows of a view"
+    SPLIT = "view of a split"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is to be published, as the user asked for it."""
+
+    prefix: str = ""
+    """What stands before the name of each schema."""
+    views: tuple[str, ...] = ()
+    """Names of views, or of schemas; none: all."""
+    without_views: bool = False
+    max_rows: int = 5_000_000
+    """Views with more rows are left out, unless they are named."""
+    nul: str | None = None
+    """What stands in texts in place of NUL, which PostgreSQL can't store."""
+
+    @classmethod
+    def from_record(cls, recorded: dict[str, Any]) -> "Options":
+        """Return what was asked for when a copy was published."""
+        return cls(**{**recorded, "views": tuple(recorded["views"])})
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view that is published."""
+
+    kind: Kind
+    selection: Selection
+    columns: tuple[Column, ...]
+    comment: str | None
+    rows: int
+    parent: str | None = None
+    """Of a view of a split: the view whose rows it has."""
+    split: str | None = None
+    """Of a view of a split: its split."""
+
+    @property
+    def name(self) -> str:
+        """The name in the warehouse: ``main.turns``."""
+        return self.selection.full_name
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether its rows are the same each time: DuckDB adds numbers up in any order, and means differ in a digit."""
+        return self.kind is Kind.TABLE or not any(column.type.is_float for column in self.columns)
+
+    def there(self, schemas: Mapping[str, str]) -> str:
+        """Write the name in PostgreSQL, where schemas have other names."""
+        return there(self.name, schemas)
+
+
+def there(name: str, schemas: Mapping[str, str]) -> str:
+    """Write the name of a relation in PostgreSQL, where schemas have other names."""
+    schema, _, plain = name.partition(".")
+    return f"{quoted(schemas[schema])}.{quoted(plain)}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A view that is not published, and why."""
+
+    name: str
+    rows: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is published."""
+
+    relations: tuple[Relation, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def splits_of(self, view: Relation) -> list[Relation]:
+        """Return the views of the splits of a view."""
+        return [one for one in self.relations if one.kind is Kind.SPLIT and one.parent == view.name]
+
+    @property
+    def schemas(self) -> list[str]:
+        """The schemas that it needs, by their names in the warehouse."""
+        return sorted({relation.selection.schema for relation in self.relations})
+
+
+def make_plan(con: duckdb.DuckDBPyConnection, options: Options) -> Plan:
+    """Find what is to be published; UsageError for views that do not exist, and for names that are too long."""
+    views = dict(con.execute(_VIEWS).fetchall())
+    _check_wanted(options.views, views)
+    planned: dict[str, Relation] = {}
+    left_out = []
+    # A view comes before those of its splits.
+    for found in sorted((_classify(one, views) for one in relations(con)), key=lambda one: list(Kind).index(one.kind)):
+        if not _is_wanted(found, options):
+            continue
+        described = _describe(con, found, planned, options)
+        if isinstance(described, LeftOut):
+            left_out.append(described)
+        else:
+            planned[described.name] = described
+    plan = Plan(tuple(planned.values()), tuple(left_out))
+    _check_names(plan, options.prefix)
+    return plan
+
+
+class _Found(NamedTuple):
+    """A table or view of the warehouse."""
+
+    name: str
+    comment: str | None
+    kind: Kind
+    parent: str | None = None
+    split: str | None = None
+
+
+def _classify(found: Mapping[str, Any], views: Mapping[str, str]) -> _Found:
+    name = f"{found['schema']}.{found['name']}"
+    of_split = _OF_SPLIT.search(views.get(name, ""))
+    if of_split is None:
+        return _Found(name, found["comment"], Kind.TABLE if name in _TABLES else Kind.ROWS)
+    parent, split = of_split["parent"].replace('"', ""), of_split["split"].replace("''", "'")
+    return _Found(name, found["comment"], Kind.SPLIT, parent, split)
+
+
+def _is_wanted(found: _Found, options: Options) -> bool:
+    if found.kind is Kind.TABLE or options.without_views or not options.views:
+        return found.kind is Kind.TABLE or not options.without_views
+    return not {found.name, found.name.partition(".")[0], found.parent}.isdisjoint(options.views)
+
+
+def _describe(
+    con: duckdb.DuckDBPyConnection, found: _Found, planned: Mapping[str, Relation], options: Options
+) -> Relation | LeftOut:
+    """Describe a table or view, or say why it is left out."""
+    selection = select(con, found.name)
+    ((rows,),) = con.execute(f"select count(*) from {selection.source}").fetchall()
+    is_named = not {found.name, found.parent}.isdisjoint(options.views)
+    if found.kind is not Kind.TABLE and rows > options.max_rows and not is_named:
+        return LeftOut(found.name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
+    is_split = found.parent in planned
+    if found.kind is Kind.SPLIT and not is_split and not is_named:
+        return LeftOut(found.name, rows, f"{found.parent} is left out")
+    columns = []
+    for column in selection.columns:
+        kind = column_type(column["type"], options.nul)
+        if kind is None:
+            why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
+            return LeftOut(found.name, rows, why)
+        columns.append(Column(column["name"], kind, column["meaning"]))
+    described = Relation(found.kind, selection, tuple(columns), found.comment, rows, found.parent, found.split)
+    # A split that is asked for without its view has rows of its own.
+    return described if is_split or found.parent is None else replace(described, kind=Kind.ROWS, parent=None)
+
+
+def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:
+    """Raise UsageError for a name that is neither a view nor a schema of views."""
+    known = {*views} | {view.partition(".")[0] for view in views}
+    for name in names:
+        if name not in known:
+            near = closest(name, known)
+            raise UsageError(
+                f"no view '{name}'",
+                expected=f"one of: {', '.join(near[:_SHOWN])}{', ...' if len(near) > _SHOWN else ''}",
+                next_step="list the views with: talkhouse views",
+            )
+
+
+def _check_names(plan: Plan, prefix: str) -> None:
+    """Raise UsageError for names that PostgreSQL would cut, and for a prefix that needs quotes."""
+    if not _PREFIX.fullmatch(prefix):
+        raise UsageError(
+            f"'{prefix}' can't stand before the names of schemas",
+            expected="lower case letters, digits and '_', and no 'pg_' at the beginning",
+            next_step="name another --schema-prefix",
+        )
+    for schema in plan.schemas:
+        _check_name("schema", f"{prefix}{schema}", LONGEST - SUFFIX)
+    for one in plan.relations:
+        _check_name("table or view", one.selection.name, LONGEST)
+        for column in one.columns:
+            _check_name(f"column of {one.name}", column.name, LONGEST)
+
+
+def _check_name(what: str, name: str, longest: int) -> None:
+    if len(name.encode()) > longest:
+        raise UsageError(
+            f"the name of the {what} is too long for PostgreSQL: {name}",
+            expected=f"at most {longest} bytes",
+            found=f"{len(name.encode())} bytes",
+            next_step="rename it and build again, or shorten --schema-prefix where it is a schema",
+        )

@@ -1,0 +1,1 @@
+"""The serving copy in PostgreSQL, on servers of the tests' own."""

@@ -1,0 +1,84 @@
+"""A warehouse that is built again and again, its publication, and what a database then holds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from psycopg import sql
+
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.postgres.plan import Options
+from talkhouse.postgres.publish import Result, publish
+from tests.postgres_server import Database
+from tests.talkhouse.test_readers import add_file
+
+VIEWS = "bi.dialogues"
+"""The views that are published: one, to save time."""
+ABOUT_IT = ("meta.publication",)
+"""Tables that say when a copy was published, and so differ from time to time."""
+
+Contents = dict[str, tuple[object, ...]]
+
+
+class Steps:
+    """Progress that calls something at the beginning of each step, or whenever rows are copied."""
+
+    def __init__(
+        self, at_step: Callable[[], object] = lambda: None, at_rows: Callable[[], object] = lambda: None
+    ) -> None:
+        self.begun = 0
+        self._at_step, self._at_rows = at_step, at_rows
+
+    def begin(self, *_: object, **__: object) -> None:
+        """Count the step."""
+        self.begun += 1
+        self._at_step()
+
+    def advance(self, *_: object) -> None:
+        """Tell that rows were copied."""
+        self._at_rows()
+
+
+class Builds:
+    """A warehouse of which build number n has n files, each a record."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "w.duckdb"
+        self._data = folder / "data"
+        self._number = 0
+
+    def next(self) -> None:
+        """Add a file, and build."""
+        self._number += 1
+        add_file(self._data, self._number)
+        build(self.path, Silent(), data=self._data)
+
+
+def published(path: Path, database: Database, steps: Steps | None = None) -> Result:
+    """Publish the tables and some views."""
+    with talkhouse.open(path) as con:
+        return publish(con, database.url(), Options(views=(VIEWS,)), steps or Steps())
+
+
+_RELATIONS = """
+select nspname, relname from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid
+where relkind in ('r', 'v') and nspname !~ '^(pg_|information_schema$)' order by 1, 2
+"""
+
+
+def contents(database: Database) -> Contents:
+    """Count and hash the rows of everything that is in a database."""
+    found: Contents = {}
+    query = sql.SQL("select count(*), sum(hashtextextended(one::text, 0)::numeric) from {} as one")
+    with database.connect() as con:
+        for schema, name in con.execute(_RELATIONS).fetchall():
+            (found[f"{schema}.{name}"],) = con.execute(query.format(sql.Identifier(str(schema), str(name)))).fetchall()
+    return {name: value for name, value in found.items() if name not in ABOUT_IT}
+
+
+def schemas(database: Database) -> list[str]:
+    """Name the schemas that somebody has made."""
+    with database.connect() as con:
+        rows = con.execute("select nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|public$)'")
+        return sorted(str(name) for (name,) in rows)

@@ -1,0 +1,92 @@
+"""``talkhouse publish`` as users type it: what it prints, its exit codes, Ctrl-C, and a driver that is not there."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import COMMAND, run
+from tests.postgres_server import Database
+
+
+def test_publishing_verifying_and_doing_nothing(sample: Path, postgres: Database) -> None:
+    publish = ("publish", postgres.url(), "--db", sample, "--views", "delidata")
+    planned = run(*publish, "--dry-run")
+    assert "Dry run: nothing was published to database" in planned.stdout, planned.stderr
+    first = run(*publish, "--json")
+    found = json.loads(first.stdout)
+    assert (first.returncode, found["outcome"], found["left_out"], found["notes"]) == (0, "published", [], [])
+    turns = next(one for one in found["relations"] if one["name"] == "main.turns")
+    assert turns["kind"] == "table"
+    assert len(turns["hash"]) == 16
+    assert "Nothing changed: database" in run(*publish).stdout
+    verify = ("publish", postgres.url(), "--db", sample, "--verify")
+    equal = run(*verify)
+    assert (equal.returncode, equal.stdout[:5]) == (0, "Equal"), equal.stderr
+    with postgres.connect() as server:
+        server.execute(
+            "update main.turns set text = text || ' ' where dialogue_id = (select min(dialogue_id) from main.turns)"
+        )
+        server.execute("delete from delidata.outcome where example_index = 0")
+    different = run(*verify)
+    assert different.returncode == 1
+    assert f"main.turns: other values in its {turns['rows']:,} rows" in different.stdout
+    assert "delidata.outcome: 4 rows in the warehouse, 3 in PostgreSQL" in different.stdout
+    assert [one["name"] for one in json.loads(run(*verify, "--json").stdout)["different"]] == [
+        "main.turns",
+        "delidata.outcome",
+        "delidata.outcome_all",
+    ]
+    assert run(*publish, "--force").returncode == 0
+    assert run(*verify).returncode == 0
+
+
+def test_options_that_exclude_each_other(sample: Path, postgres: Database) -> None:
+    publish = ("publish", postgres.url(), "--db", sample)
+    for options in (("--views", "bi", "--without-views"), ("--verify", "--force")):
+        done = run(*publish, *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "next:" in done.stderr
+    nothing = run(*publish, "--verify")
+    assert "no copy is published there" in nothing.stderr
+
+
+def test_the_command_without_its_driver_says_what_to_type(sample: Path) -> None:
+    script = "import sys; sys.modules['psycopg'] = None; from talkhouse.cli import main; main()"
+    command = [sys.executable, "-c", script, "publish", "postgresql://h/d", "--db", str(sample)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: this needs a driver for PostgreSQL; type: pip install 'talkhouse[postgres]'\n"
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_what_was_published(sample: Path, postgres: Database) -> None:
+    assert run("publish", postgres.url(), "--db", sample, "--without-views").returncode == 0
+    schemas = "select array_agg(nspname::text order by nspname) from pg_namespace where nspname !~ '^(pg_|inf|public)'"
+    command = [*COMMAND, "publish", postgres.url(), "--db", str(sample)]
+    with postgres.connect() as server:
+        for delay in (0.0, 0.3, 1.0, 2.0):
+            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            wait_until_it_copies(postgres, process)
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate()
+            assert process.returncode in (0, 130)
+            if process.returncode == 0:
+                break
+            assert said == "interrupted; what was published before is unchanged\n"
+            assert server.execute(schemas).fetchall() == [(["main", "meta"],)]
+    assert run("publish", postgres.url(), "--db", sample, "--verify").returncode == 0
+
+
+def wait_until_it_copies(postgres: Database, process: "subprocess.Popen[str]") -> None:
+    """Wait until the transaction of a publication has begun."""
+    query = "select from pg_stat_activity where application_name like %s and query ilike '%%copy%%'"
+    name = f"talkhouse publish, process {process.pid} on%"
+    with postgres.connect() as server:
+        while process.poll() is None and not server.execute(query, [name]).fetchall():
+            time.sleep(0.01)

@@ -1,0 +1,133 @@
+"""Readers while publications replace each other: no error, no wait, and never a part of one copy beside another's."""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from talkhouse.postgres.publish import Outcome, Result
+from tests.postgres_server import Database
+from tests.talkhouse.postgres.builds import Builds, Steps, published
+from tests.talkhouse.test_readers import Readers, lines
+
+READER = """
+import json, sys, time
+from pathlib import Path
+import psycopg
+
+kind, folder, number, url = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+query = '''select (select max(load_id) from meta.loads), (select count(*) from main.records),
+    (select count(*) from bi.dialogues), (select sum(records_loaded) from meta.source_files),
+    (select count(*) from team.groups)'''
+
+def connecting():
+    with psycopg.connect(url, autocommit=True) as con:
+        return con.execute(query).fetchone()
+
+def prepared():
+    return held.execute(query, prepare=True).fetchone()
+
+def wide():
+    found = set(held.execute(f"{query} union all ({query}) union all ({query})", prepare=False).fetchall())
+    return found.pop() if len(found) == 1 else sum(found, ())
+
+def by_cursor():
+    with held.transaction(), held.cursor("rows") as rows:
+        rows.execute(query)
+        return rows.fetchone()
+
+held = psycopg.connect(url, autocommit=True)
+with open(folder / f"reader{number}", "a", buffering=1) as seen:
+    while not (folder / "end").exists():
+        try:
+            row = [int(value) for value in locals()[kind]()]
+        except Exception as error:
+            row = f"{type(error).__name__}: {error}"
+        print(json.dumps(row), file=seen)
+        time.sleep(0.005)  # leaves some of the machine to the one that publishes
+"""
+"""Writes down, again and again, the number of the build and counts of what it loaded."""
+
+KINDS = ("connecting", "prepared", "wide", "by_cursor")
+
+
+@pytest.fixture
+def builds(tmp_path: Path) -> Builds:
+    return Builds(tmp_path)
+
+
+TEAM = """
+create schema team;
+create view team.groups as select dialogue_id from main.dialogues;
+create table team.gate ();
+"""
+"""What users have made of their own."""
+
+
+@pytest.fixture
+def database(postgres: Database, builds: Builds) -> Database:
+    """A database with a first publication, and a view on it."""
+    builds.next()
+    published(builds.path, postgres)
+    with postgres.connect() as con:
+        con.execute(TEAM)
+    return postgres
+
+
+@pytest.mark.slow
+def test_readers_see_one_copy_or_the_next(builds: Builds, database: Database, tmp_path: Path) -> None:
+    """Each publication stands still at each of its steps until every reader has read: none of them waits for it."""
+    readers = Readers(tmp_path, len(KINDS), database.url(), script=READER, kinds=KINDS)
+    readers.all_read_again()
+    steps = Steps(readers.all_read_again)
+    for _ in range(5):
+        builds.next()
+        assert published(builds.path, database, steps).outcome == Outcome.PUBLISHED
+        readers.all_read_again()
+    (tmp_path / "end").touch()
+    assert [process.wait(timeout=300) for process in readers.processes] == [0] * len(KINDS)
+    assert steps.begun >= 5 * 3
+    counted: Counter[str] = Counter()
+    for kind, file in zip(KINDS, readers.files, strict=True):
+        rows = [json.loads(line) for line in lines(file)]
+        assert [row for row in rows if row != [row[0]] * 5] == []  # the build of number n has n files, each a record
+        seen = [row[0] for row in rows]
+        assert seen == sorted(seen)
+        assert set(seen) == {1, 2, 3, 4, 5, 6}
+        counted[kind] = len(rows)
+    print(f"\n{sum(counted.values())} queries {dict(counted)}, 5 publications, no error")
+
+
+WAITING = "select relation::regclass::text from pg_locks where not granted and locktype = 'relation' order by 1"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_query_that_begins_before_the_swap_sees_nothing_of_the_new_copy(builds: Builds, database: Database) -> None:
+    """A query finds its tables one by one; this one is held up between two of them, until the new copy is there."""
+    builds.next()
+    query = "select max(load_id), (select count(*) from team.gate), (select count(*) from main.records) from meta.loads"
+    found: list[object] = []
+    results: list[Result] = []
+    with database.connect() as gate, database.connect() as con:
+        gate.execute("begin; lock table team.gate")
+        reader = threading.Thread(target=lambda: found.extend(con.execute(query).fetchall()))
+        publisher = threading.Thread(target=lambda: results.append(published(builds.path, database)))
+        reader.start()
+        wait_until(lambda: gate.execute(WAITING).fetchall() == [("team.gate",)])
+        publisher.start()
+        wait_until(lambda: not publisher.is_alive() or len(gate.execute(WAITING).fetchall()) > 1)
+        gate.execute("commit")
+        reader.join()
+        publisher.join()
+    assert found == [(1, 0, 1)]
+    assert [one.outcome for one in results] == [Outcome.PUBLISHED]
