@@ -40,9 +40,6 @@ class Metric:
     of: int | None
     """Denominator of a share; for a mean, how many examples have a value."""
     threshold: float | None = None
-    low: float | None = None
-    """The lower end of the 95 % interval, where it was asked for."""
-    high: float | None = None
 
 
 @dataclass(frozen=True)
