@@ -13,6 +13,7 @@ from schema.sql import literal, quoted
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields, number
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.relations import columns_of
 from talkhouse.visible import visible
 
 Choices = Mapping[str, list[str]]
@@ -94,20 +95,15 @@ def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
 
 def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
     """Return the chart with the choices as further conditions, where its view has the columns."""
-    known = set(_columns(opened, chart.view))
+    chosen = {column: values for column, values in choices.items() if values}
+    if not chosen:
+        return chart
+    with opened.connection() as con:
+        known = {column["name"] for column in columns_of(con, BI, chart.view)}
     conditions = [f"({chart.where})"] if chart.where else []
-    for column, values in choices.items():
-        if values and column in known:
-            conditions.append(f"{quoted(column)} in ({', '.join(map(literal, values))})")
+    for column in sorted(chosen.keys() & known):
+        conditions.append(f"{quoted(column)} in ({', '.join(map(literal, chosen[column]))})")
     return msgspec.structs.replace(chart, where=" and ".join(conditions))
-
-
-def _columns(opened: Warehouse, view: str) -> list[str]:
-    sql = (
-        "select column_name from duckdb_columns() where schema_name = $schema and table_name = $view "
-        "and database_name = current_database()"
-    )
-    return opened.rows(sql, {"schema": BI, "view": view}).to_series().to_list()
 
 
 def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:

@@ -5,25 +5,13 @@ from urllib.parse import quote
 import polars as pl
 import streamlit as st
 
+import queries
 from queries.dashboards import Kind, dashboards
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
-
-_RULES = """
-select
-    rule,
-    any_value(severity) as severity,
-    string_agg(distinct corpus_id, ', ' order by corpus_id) as corpora,
-    count(*) as finding_count,
-    any_value(condition) as condition,
-    any_value(remedy) as remedy,
-from bi.findings
-group by rule
-order by min(severity_rank), rule
-"""
 
 _PLACES = """
 select corpus_id, detail, source_file_id, pointer, record_id, task, turn_index
@@ -65,7 +53,7 @@ def page() -> None:
 def _put_findings(opened: warehouse.Warehouse) -> None:
     """Draw the rules that found something, and of one of them every place."""
     st.subheader("Findings", anchor=False)
-    rules = opened.rows(_RULES)
+    rules = opened.rows(queries.of_command("findings_by_rule")).drop("first_ones")
     if rules.is_empty():
         st.caption("Nothing was refused or warned about.")
         return
@@ -76,17 +64,17 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
         column_config={
             "rule": "Rule",
             "severity": "Severity",
-            "corpora": "Corpora",
+            "corpus_id": "Corpus",
             "finding_count": st.column_config.NumberColumn("Findings", format="localized"),
             "condition": st.column_config.TextColumn("When the rule applies", width="large"),
         },
     )
-    remedies = {row["rule"]: row for row in rules.to_dicts()}
-    names = list(remedies)
+    names = rules["rule"].unique(maintain_order=True).to_list()
     rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", width=300) or names[0]
-    st.markdown(f"**{plain(remedies[rule]['condition'] or rule)}** {plain(remedies[rule]['remedy'] or '')}")
+    of_rule = rules.filter(pl.col("rule") == rule)
+    st.markdown(f"**{plain(of_rule['condition'][0] or rule)}** {plain(of_rule['remedy'][0] or '')}")
     places = opened.rows(_PLACES, {"rule": rule, "limit": _PLACES_SHOWN})
-    _put_places(places, remedies[rule]["finding_count"])
+    _put_places(places, int(of_rule["finding_count"].sum()))
 
 
 def _put_places(places: pl.DataFrame, number: int) -> None:

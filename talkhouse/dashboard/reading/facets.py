@@ -74,15 +74,15 @@ class Selection:
         return chosen | ({"pattern": self.pattern.text} if self.pattern else {})
 
     def counts(self) -> str:
-        """Give facet, choice, dialogues: how many there would be with this choice and the other facets' choices.
+        """Return the query of facet, choice and dialogues.
 
-        In the row whose facet is null: how many there are.
+        These are as many as there would be with this choice and those of the other facets; where facet is null, all.
         """
         total = f"select null as facet, null as choice, count(*) as dialogues from main.dialogues where {self._where()}"
         return f"{self._sets()} {' union all '.join([total, *map(self._count, FACETS)])}"
 
     def page(self, size: int) -> str:
-        """Give dialogue_id, found (turns with the text) and first (the first of these), from $offset on."""
+        """Return the query of a page from $offset on: dialogue_id, found (turns with the text), first (of these)."""
         if self.pattern:
             what = f"count(*) as found, (list(turn_index order by turn_index))[:{FIRST_FOUND}] as first from found"
             where = " and ".join([*self._conditions(Level.TURN), self._where(without=Level.TURN)])
@@ -94,7 +94,7 @@ class Selection:
         )
 
     def beside(self) -> str:
-        """Give one row: the dialogues before and after $dialogue, its position from 1, and how many there are."""
+        """Return the query of the dialogues before and after $dialogue, its position from 1, and how many there are."""
         return (
             f"{self._sets()} select max(dialogue_id) filter (dialogue_id < $dialogue) as previous, "
             "min(dialogue_id) filter (dialogue_id > $dialogue) as next, "

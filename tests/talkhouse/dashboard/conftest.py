@@ -20,7 +20,7 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def main_module() -> Iterator[None]:
-    """Give back the main module, in place of which Streamlit's tests put the page: new processes begin with it."""
+    """Restore the main module, in place of which Streamlit's tests put the page: new processes begin with it."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
