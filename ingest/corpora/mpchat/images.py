@@ -41,6 +41,8 @@ def _urls(raw: bytes) -> dict[str, str | None]:
             decode.decoder(str | None).decode(address)
         except msgspec.ValidationError as error:
             raise BadRecord("MP-01", str(error), decode.pointer(image_id)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise decode.json_problem(raw, error) from error
     return decode.record(raw, dict[str, str | None], rule="MP-01").value
 
 
