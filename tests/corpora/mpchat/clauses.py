@@ -234,6 +234,8 @@ CLAUSES = [
     Clause("TH-01", replaced(NRP, '"needs a mug"', '"needs a mug" 1'), IN_TRAIN, "malformed JSON"),
     Clause("TH-01", replaced(NRP, '"test": [', '"test": '), f"{NRP}#", "malformed JSON"),
     Clause("TH-02", replaced(NRP, b'"needs a mug"', b'"caf\xe9"'), IN_TRAIN, "not UTF-8"),
+    Clause("TH-02", write("persona_image_urls.json", b'{"a": "caf\xe9"}'), "persona_image_urls.json#", "not UTF-8"),
+    Clause("TH-02", write("dialog_image_urls.json", '{"a": "\\ud800"}'), "dialog_image_urls.json#/a", "half of a surr"),
     Clause("TH-02", put(f"{IN_TRAIN}/messages/0", "\ud800"), f"{IN_TRAIN}/messages/0", "half of a surrogate pair"),
     Clause("TH-03", replaced(NRP, '"main_author"', '"main_author": "bo", "main_author"'), IN_TRAIN, "'main_author'"),
     Clause("TH-03", replaced(NRP, '{"id"', '{"id": "x", "id"'), f"{IN_TRAIN}/all_personas/0", "the key 'id'"),
