@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 
 from schema.errors import UsageError
-from schema.sql import literal
+from schema.sql import identifier, literal
 from talkhouse.fingerprint import Split, splits
 from talkhouse.scores.tasks import Task
 
@@ -124,7 +124,10 @@ def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split]
 
 
 def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> None:
-    """Create the table ``keys``, a row for each example that is to be scored; UsageError for subsets that have none."""
+    """Create ``keys``, a row for each example that is to be scored, and ``gold``, the task's view.
+
+    Raises UsageError for subsets that have no examples.
+    """
     of = " or ".join(
         f"(release is not distinct from {literal(one.release) if one.release is not None else 'null'} "
         f"and split = {literal(one.split)})"
@@ -139,6 +142,8 @@ def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> N
         "create or replace temp table keys as select release, split, example_index, record_id, turn_index, "
         f"dialogue_id from main.examples where {within}"
     )
+    view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
+    con.execute(f"create or replace temp view gold as from {view}")
 
 
 def _check_subsets(con: duckdb.DuckDBPyConnection, within: str, subsets: Sequence[str]) -> None:

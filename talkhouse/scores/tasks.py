@@ -54,7 +54,7 @@ class Task:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of a prediction beside its key."""
-        names = _names(self.query.facts["predicts"])
+        names = self.query.list_of("predicts")
         return tuple(Column(name.removesuffix("?"), name.endswith("?")) for name in names)
 
     @property
@@ -71,7 +71,7 @@ class Task:
     @property
     def official(self) -> list[str] | None:
         """The metrics that are official for this task; None where they are as its metrics say."""
-        return _names(self.query.facts["official"]) if "official" in self.query.facts else None
+        return self.query.list_of("official") or None
 
     @property
     def remark(self) -> str | None:
@@ -85,7 +85,7 @@ class Task:
                 "select label from main.labels where scheme = ? order by all", [self.query.facts["scheme"]]
             )
             return [label for (label,) in rows.fetchall()]
-        return _names(self.query.facts.get("labels", ""))
+        return self.query.list_of("labels")
 
 
 def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
@@ -100,21 +100,13 @@ def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
         )
     query = queries[name]
     summaries = {summary.full_name: summary for summary in found.metrics}
-    wanted = _names(query.facts["metrics"])
+    wanted = query.list_of("metrics")
     for one in wanted:
         if one not in summaries:
             raise CatalogueError("the SQL file is broken", where=query.path, found=f"no metrics '{one}'")
     return Task(
         query,
         tuple(summaries[one] for one in wanted),
-        tuple(one for one in found.layouts if name in _tasks_of(one)),
+        tuple(one for one in found.layouts if one.schema == query.schema and query.name in one.list_of("tasks")),
         next((one for one in found.printed if one.full_name == name), None),
     )
-
-
-def _tasks_of(layout: Query) -> list[str]:
-    return [f"{layout.schema}.{name}" for name in _names(layout.facts.get("tasks", ""))]
-
-
-def _names(fact: str) -> list[str]:
-    return [name.strip() for name in fact.split(",") if name.strip()]

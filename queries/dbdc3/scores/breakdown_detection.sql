@@ -17,7 +17,7 @@ compared as (
         [predicted.prob_o, predicted.prob_t + predicted.prob_x] as o_tx,
         [predicted.prob_o + predicted.prob_t, predicted.prob_x] as ot_x,
     from predicted
-    inner join dbdc3.breakdown_detection as gold
+    inner join gold
         on gold.example_index = predicted.example_index
         and gold.split = predicted.split
         and gold.release = predicted.release

@@ -17,4 +17,4 @@ select
     gold.label = '+' as is_positive,
     '+' as positive,
 from predicted
-inner join delidata.change_of_mind as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split

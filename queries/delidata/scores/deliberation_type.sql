@@ -12,4 +12,4 @@ select
     case when gold.label = 'None' then '0' else gold.label end as gold,
     case when predicted.label = 'None' then '0' else predicted.label end as label,
 from predicted
-inner join delidata.deliberation_type as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
