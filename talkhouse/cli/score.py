@@ -88,6 +88,12 @@ def command(
     as_printed: Annotated[
         bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
     ] = False,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", metavar="", help="Keep published labels that the publisher's program joins (delidata)."
+        ),
+    ] = False,
     examples: Annotated[
         Path | None,
         typer.Option(
@@ -149,6 +155,7 @@ def command(
         unknown=unknown,
         by=by or (),
         as_printed=as_printed,
+        as_published=as_published,
         baseline=None if baseline is None else Baseline(baseline),
     )
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
@@ -210,6 +217,7 @@ def _as_data(done: "Scored") -> dict[str, Any]:
         "tied": done.tied,
         "threshold": _one([one for one in done.thresholds if one is not None]),
         "remark": done.task.remark,
+        "warnings": done.warnings,
         "metrics": [vars(one) for one in done.metrics],
     }
 

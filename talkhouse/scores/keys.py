@@ -126,6 +126,7 @@ def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split]
 def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> None:
     """Create ``keys``, a row for each example that is to be scored, and ``gold``, the task's view.
 
+    ``other_keys`` has the examples of the same splits outside of the subsets that were chosen: they may be predicted too.
     Raises UsageError for subsets that have no examples.
     """
     of = " or ".join(
@@ -134,14 +135,16 @@ def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> N
         for one in chosen.splits
     )
     within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({of})"
+    is_meant = "true"
     if chosen.subsets:
         _check_subsets(con, within, chosen.subsets)
         names = ", ".join(literal(one) for one in chosen.subsets)
-        within += f" and record_id in (select record_id from main.records where subset in ({names}))"
-    con.execute(
-        "create or replace temp table keys as select release, split, example_index, record_id, turn_index, "
-        f"dialogue_id from main.examples where {within}"
-    )
+        is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
+    for name, condition in (("keys", is_meant), ("other_keys", f"not {is_meant}")):
+        con.execute(
+            f"create or replace temp table {name} as select release, split, example_index, record_id, turn_index, "
+            f"dialogue_id from main.examples where {within} and {condition}"
+        )
     view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
     con.execute(f"create or replace temp view gold as from {view}")
 

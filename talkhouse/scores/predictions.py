@@ -246,6 +246,7 @@ def match(con: duckdb.DuckDBPyConnection, task: Task, columns: Columns, *, missi
         same.append("given.turn_index is not distinct from keys.turn_index")
     same += [f"given.{name} is not distinct from keys.{name}" for name in ("release", "split") if name in columns.types]
     on = " and ".join(same)
+    con.execute(f"delete from given where exists (select 1 from other_keys as keys where {on})")
     if as_printed:
         con.execute(f"delete from given where not exists (select 1 from keys where {on})")
     if "ranking" in columns.types:

@@ -14,7 +14,7 @@ from talkhouse.scores import bleu, predictions
 from talkhouse.scores.baselines import Baseline, create_baseline
 from talkhouse.scores.keys import Chosen, choose, create_keys
 from talkhouse.scores.refusals import refuse
-from talkhouse.scores.slices import by_column, create_slices
+from talkhouse.scores.slices import by_column, create_slices, has_several
 from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables
 from talkhouse.scores.tasks import Task
 
@@ -57,7 +57,9 @@ class Request:
     """``wrong``: a label that nobody declared counts as wrong."""
     by: Sequence[str] = ()
     as_printed: bool = False
-    """Take what the publisher's script takes."""
+    """Take what the publisher's script takes, and score at its threshold."""
+    as_published: bool = False
+    """Leave the labels as the files have them, where the publisher's program changes them."""
     baseline: Baseline | None = None
     """Predictions that need no file."""
 
@@ -175,25 +177,54 @@ def tied(con: duckdb.DuckDBPyConnection) -> int:
 
 
 def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresholds: Sequence[float] = ()) -> Scored:
-    """Score predictions, at each threshold where the task has one; ``scored`` is what the last of them left.
+    """Score predictions, at each threshold where the task has one; ``scored`` is what the first of them left.
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
     """
     _check_catalogue(con)
-    limits = _thresholds(wanted, thresholds)
-    _set_threshold(con, limits[0])
-    chosen, lost, warnings = prepare(con, wanted, request)
+    variant = _set_variant(con, wanted, request)
+    limits = _thresholds(wanted, thresholds, request)
     found: list[Metric] = []
-    for limit in limits:
+    for limit in reversed(limits):
+        _set_threshold(con, limit)
+        if request.baseline or not found:  # The right label, which the oracle predicts, depends on the threshold.
+            chosen, lost, warnings = prepare(con, wanted, request)
         score_at(con, wanted, limit)
-        numbers = metrics(con, wanted)
-        if request.by:
-            create_slices(con, wanted, request.by)
-            for column in request.by:
-                numbers += metrics(con, wanted, by_column(column))
-        found += [replace(one, threshold=limit, official=one.official and not lost) for one in numbers]
+        is_official = not lost and not request.as_published
+        numbers = [*_of_slices(con, wanted, request), *metrics(con, wanted)]
+        found = [replace(one, threshold=limit, official=one.official and is_official) for one in numbers] + found
     ((rows,),) = con.execute("select count(*) from keys").fetchall()
+    warnings += variant + ([] if request.baseline else _doubts(wanted, found))
     return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings)
+
+
+def _of_slices(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[Metric]:
+    """Run the metrics over the slices that were asked for, and those by which the publisher scores, if there are two."""
+    usual = [] if request.as_printed else [column for column in wanted.by if column not in request.by]
+    if not usual and not request.by:
+        return []
+    create_slices(con, wanted, [*usual, *request.by])
+    columns = [*(column for column in usual if has_several(con, column)), *request.by]
+    return [one for column in columns for one in metrics(con, wanted, by_column(column))]
+
+
+def _set_variant(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[str]:
+    """Tell the task's SQL whether labels stay as published; return what to say of that."""
+    con.execute(f"set variable as_published = {request.as_published}")
+    if not request.as_published:
+        return []
+    if wanted.as_published is None:
+        raise UsageError(f"{wanted.name} is scored as published anyway", next_step="leave --as-published out")
+    return [f"as published: {wanted.as_published}; no number is official"]
+
+
+def _doubts(wanted: Task, found: Sequence[Metric]) -> list[str]:
+    """Return what to say of numbers that are too good."""
+    if wanted.doubt is None:
+        return []
+    name, limit, reason = wanted.doubt
+    values = [one.value for one in found if one.name == name and one.slice is None and one.value is not None]
+    return [f"{name} is {value:.6f}, and above {limit:g} {reason}" for value in values if value > limit]
 
 
 def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
@@ -206,8 +237,8 @@ def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _thresholds(wanted: Task, given: Sequence[float]) -> list[float | None]:
-    if wanted.threshold is None:
+def _thresholds(wanted: Task, given: Sequence[float], request: Request) -> list[float | None]:
+    if not wanted.thresholds:
         if given:
             raise UsageError(f"{wanted.name} has no threshold", next_step="leave --threshold out")
         return [None]
@@ -219,14 +250,19 @@ def _thresholds(wanted: Task, given: Sequence[float]) -> list[float | None]:
                 found=f"{one}",
                 next_step="the challenge's script has 0.0 by default; its documented runs use 0.5",
             )
-    return list(given) or [wanted.threshold]
+    return list(given) or list(wanted.thresholds[:1] if request.as_printed else wanted.thresholds)
 
 
 def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
-    """Return what the publisher's script prints for all that was scored."""
+    """Return what the publisher's script prints for all that was scored, at one threshold after the other."""
     if done.task.printed is None:
         raise UsageError(f"{done.task.name} has no script whose output is known", next_step="leave --as-printed out")
-    numbers = [one for one in done.metrics if one.slice is None]
+    return "".join(_printed_at(con, done, limit) for limit in done.thresholds)
+
+
+def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, threshold: float | None) -> str:
+    assert done.task.printed is not None
+    numbers = [one for one in done.metrics if one.slice is None and one.threshold == threshold]
     table = pa.table(
         {
             "name": pa.array([one.name for one in numbers], pa.string()),

@@ -58,10 +58,28 @@ class Task:
         return tuple(Column(name.removesuffix("?"), name.endswith("?")) for name in names)
 
     @property
-    def threshold(self) -> float | None:
-        """The threshold that the publisher's script has by default; None where the metrics know none."""
-        fact = self.query.facts.get("threshold")
-        return None if fact is None else float(fact)
+    def thresholds(self) -> list[float]:
+        """The thresholds that are usual, first that of the publisher's script; none where the metrics know none."""
+        return [float(one) for one in self.query.list_of("thresholds")]
+
+    @property
+    def by(self) -> list[str]:
+        """The columns by which the publisher scores, each value alone."""
+        return self.query.list_of("by")
+
+    @property
+    def doubt(self) -> tuple[str, float, str] | None:
+        """A metric, the value above which it is seldom true, and why."""
+        if "doubt" not in self.query.facts:
+            return None
+        condition, _, reason = self.query.facts["doubt"].partition(": ")
+        metric, _, limit = condition.partition(" > ")
+        return metric, float(limit), reason
+
+    @property
+    def as_published(self) -> str | None:
+        """What another variant of the task leaves as the files have it; None where there is no such variant."""
+        return self.query.facts.get("published")
 
     @property
     def is_pooled(self) -> bool:

@@ -2,7 +2,7 @@
 -- predicts: label, score?
 -- labels: gain, same, loss
 -- metrics: delidata.binary, metrics.classification, delidata.average_precision
--- official: ROC AUC
+-- official: ROC AUC, accuracy (gain)
 -- oracle: label, (label = 'gain')::integer as score
 -- remark: the authors' gold comes from raw dumps and differs from the published groups on 18 of them, so compare with care
 select

@@ -2,6 +2,7 @@
 -- tasks: response_ranking_10, response_ranking_50
 -- predicts: score
 -- metrics: mantis.ranking
+-- doubt: map > 0.99: it has come from artefacts of quoting, which gave the true response away: look at some lines with --examples
 -- oracle: label as score
 with
 blocks as (

@@ -37,7 +37,7 @@ def of(name: str) -> dict[str, str]:
 
 
 def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Scored:
-    return score(con, task(name), Request((), baseline=kind, **of(name)))  # type: ignore[arg-type]
+    return score(con, task(name), Request((), baseline=kind, **of(name)), task(name).thresholds[:1])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -68,7 +68,7 @@ def test_a_table_gives_what_its_baseline_gives(name: str, con: duckdb.DuckDBPyCo
     for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
         path = tmp_path / f"predictions.{suffix}"
         write_rows(con, "select * from baseline", path)
-        assert score(con, task(name), Request([path])).metrics == first.metrics, suffix
+        assert score(con, task(name), Request([path]), task(name).thresholds[:1]).metrics == first.metrics, suffix
 
 
 def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_pa
     archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
     for path in (folder, archive):
         request = Request([path], split="eval", release="dbdc3")
-        assert score(con, task("dbdc3.breakdown_detection"), request).metrics == first.metrics
+        assert score(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
 
 
 def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
