@@ -11,8 +11,12 @@ select
         metrics.mean('bleu-1', false, bleu_1),
         metrics.mean('bleu-2', false, bleu_2),
         metrics.mean('bleu-3', false, bleu_3),
-        metrics.value('interdistinct-1', false, metrics.distinct(flatten(list(said))), count(guess)),
-        metrics.value('interdistinct-2', false, metrics.distinct(flatten(list(pairs))), count(guess)),
+        metrics.value(
+            'interdistinct-1', false, metrics.distinct(flatten(list(said) filter (where guess is not null))), count(guess)
+        ),
+        metrics.value(
+            'interdistinct-2', false, metrics.distinct(flatten(list(pairs) filter (where guess is not null))), count(guess)
+        ),
         metrics.mean('intradistinct-1', false, metrics.distinct(said)),
         metrics.mean('intradistinct-2', false, metrics.distinct(pairs))
     ] as results,

@@ -126,7 +126,7 @@ def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split]
 def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> None:
     """Create ``keys``, a row for each example that is to be scored, and ``gold``, the task's view.
 
-    ``other_keys`` has the examples of the same splits outside of the subsets that were chosen: they may be predicted too.
+    ``other_keys`` has those of the same splits in other subsets than the chosen: they may be predicted too.
     Raises UsageError for subsets that have no examples.
     """
     of = " or ".join(

@@ -199,7 +199,7 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
 
 
 def _of_slices(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[Metric]:
-    """Run the metrics over the slices that were asked for, and those by which the publisher scores, if there are two."""
+    """Run the metrics over the slices that are wanted, and those by which the publisher scores, if there are two."""
     usual = [] if request.as_printed else [column for column in wanted.by if column not in request.by]
     if not usual and not request.by:
         return []
@@ -257,11 +257,10 @@ def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
     """Return what the publisher's script prints for all that was scored, at one threshold after the other."""
     if done.task.printed is None:
         raise UsageError(f"{done.task.name} has no script whose output is known", next_step="leave --as-printed out")
-    return "".join(_printed_at(con, done, limit) for limit in done.thresholds)
+    return "".join(_printed_at(con, done, done.task.printed, limit) for limit in done.thresholds)
 
 
-def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, threshold: float | None) -> str:
-    assert done.task.printed is not None
+def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, lines: Query, threshold: float | None) -> str:
     numbers = [one for one in done.metrics if one.slice is None and one.threshold == threshold]
     table = pa.table(
         {
@@ -272,7 +271,7 @@ def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, threshold: float |
         }
     )
     con.register("results", table)
-    return "".join(f"{line}\n" for (line,) in con.execute(done.task.printed.sql).fetchall())
+    return "".join(f"{line}\n" for (line,) in con.execute(lines.sql).fetchall())
 
 
 def _set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
