@@ -1,19 +1,17 @@
 -- Recall at 1, at a tenth and at a half of the candidates (a fifth and a half up to 10), and mean reciprocal rank over all of them.
 with
+lists as (
+    -- Of all lists, and not of those in a slice: a metric has the same name and cut in each.
+    select max(candidates) as longest, from scored
+),
+
 cut as (
     select
-        *,
-        max(candidates) over (partition by slice) as longest,
-        greatest(1, round_even(max(candidates) over (partition by slice) * 0.5, 0))::integer as half,
-        greatest(
-            1,
-            round_even(
-                max(candidates) over (partition by slice)
-                * case when max(candidates) over (partition by slice) <= 10 then 0.2 else 0.1 end,
-                0
-            )
-        )::integer as part,
+        sliced.*,
+        greatest(1, round_even(longest * 0.5, 0))::integer as half,
+        greatest(1, round_even(longest * case when longest <= 10 then 0.2 else 0.1 end, 0))::integer as part,
     from sliced
+    cross join lists
 )
 
 select

@@ -38,5 +38,17 @@ def first_rows(con: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, list[str
     return count, first or []
 
 
+def key_text(table: str = "") -> str:
+    """Return the SQL that names a row by its key; ``table`` is empty, or ``given.``."""
+    parts = ("{0}release", "{0}split", "'example_index ' || {0}example_index", "{0}record_id")
+    names = ", ".join((*parts, "'turn_index ' || {0}turn_index")).format(table)
+    return f"concat_ws(' ', {names})"
+
+
+def row_text(table: str = "") -> str:
+    """Return the SQL that names a row of ``given``: by what its layout calls it, or by its key."""
+    return f"coalesce({table}key, {key_text(table)})"
+
+
 def _numbered(rows: str) -> str:
     return f"select row, row_number() over () as place from ({rows}) as found(row)"

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -10,36 +10,18 @@ from pyarrow import lib as pa
 
 from queries.catalogue import Query, catalogue
 from schema.errors import UsageError
-from talkhouse.scores import bleu, predictions
-from talkhouse.scores.baselines import Baseline, create_baseline
+from talkhouse.scores.baselines import create_baseline
+from talkhouse.scores.checks import check_fingerprint, check_values
+from talkhouse.scores.intervals import with_intervals
 from talkhouse.scores.keys import Chosen, choose, create_keys
-from talkhouse.scores.refusals import refuse
+from talkhouse.scores.matching import match
+from talkhouse.scores.metrics import ALL, Metric, metrics, score_at, set_threshold, tied
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.predictions import columns_of_raw, create_given, named_splits
+from talkhouse.scores.resampling import DIALOGUE
 from talkhouse.scores.slices import by_column, create_slices
 from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables
 from talkhouse.scores.tasks import Task
-
-ALL = "select null::varchar as slice, * from scored"
-"""All that was scored, as one slice."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A number, of all that was scored or of a slice."""
-
-    name: str
-    value: float | None
-    official: bool
-    """Whether it is what the publisher's own program gives."""
-    slice: str | None
-    """``column=value``; None for all."""
-    best: float | None
-    """The value if all ties were broken in favour of the prediction; None where nothing is tied."""
-    worst: float | None
-    count: int | None
-    """Numerator of a share."""
-    of: int | None
-    """Denominator of a share; for a mean, how many examples have a value."""
-    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +42,8 @@ class Request:
     """Take what the publisher's script takes."""
     baseline: Baseline | None = None
     """Predictions that need no file."""
+    interval: bool = False
+    """Give each metric the interval of its value."""
 
 
 @dataclass(frozen=True)
@@ -70,22 +54,24 @@ class Scored:
     chosen: Chosen
     files: list[dict[str, str]]
     rows: int
+    dialogues: int
+    """Dialogues that what is scored is of; a record without a dialogue counts as one."""
     missing: int
     tied: int
     thresholds: list[float | None]
     metrics: list[Metric]
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str]
 
 
 def prepare(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, int, list[str]]:
     """Create ``keys`` and ``predicted`` from the predictions; return what was chosen, how many miss, and warnings."""
     chosen = _read(con, wanted, request)
-    columns = predictions.columns_of_raw(con, wanted)
-    predictions.create_given(con, wanted, columns)
-    predictions.check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
-    warnings = predictions.check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
+    columns = columns_of_raw(con, wanted)
+    create_given(con, wanted, columns)
+    check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
+    warnings = check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
     missing = "stop" if request.as_printed else request.missing
-    lost = predictions.match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
+    lost = match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
     return chosen, lost, warnings
 
 
@@ -94,7 +80,7 @@ def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> Cho
     layout = None if request.baseline else _layout(wanted, request)
     if layout is None and not request.baseline:
         read_tables(con, request.paths)
-    named = predictions.named_splits(con) if layout is None and not request.baseline else ()
+    named = named_splits(con) if layout is None and not request.baseline else ()
     chosen = choose(con, wanted, split=request.split, release=request.release, subsets=request.subsets, named=named)
     create_keys(con, wanted, chosen)
     if request.baseline:
@@ -137,43 +123,6 @@ def _layout(wanted: Task, request: Request) -> Query | None:
     return found[0]
 
 
-def score_at(con: duckdb.DuckDBPyConnection, wanted: Task, threshold: float | None) -> None:
-    """Create ``scored``: what each example scores, from ``predicted``."""
-    _set_threshold(con, threshold)
-    con.execute(f"create or replace temp table scored as {wanted.query.sql}")
-    names = _columns(con)
-    if "problem" in names:
-        refuse(
-            con,
-            "select concat_ws(' ', release, split, 'example_index ' || example_index) || ': ' || problem "
-            "from scored where problem is not null order by release, split, example_index",
-            "predictions can't be scored",
-            next_step="give what the task declares: see docs/scores.md",
-        )
-    if "guess" in names:
-        bleu.add_columns(con)
-
-
-def metrics(con: duckdb.DuckDBPyConnection, wanted: Task, sliced: str = ALL) -> list[Metric]:
-    """Run the metrics of a task over a query of ``scored`` with a column ``slice``; null stands for all."""
-    con.execute(f"create or replace temp view sliced as {sliced}")
-    official = wanted.official
-    found: dict[tuple[str | None, str], Metric] = {}
-    for summary in wanted.summaries:
-        for name, results in con.execute(f"from ({summary.sql}) order by slice").fetchall():
-            for one in results:
-                is_official = one["official"] and (official is None or one["name"] in official)
-                found.setdefault((name, one["name"]), Metric(**one | {"slice": name, "official": is_official}))
-    return list(found.values())
-
-
-def tied(con: duckdb.DuckDBPyConnection) -> int:
-    """Return how many examples have a candidate with the score of the right one."""
-    if "tied" not in _columns(con):
-        return 0
-    return int(con.execute("select count_if(tied > 1) from scored").fetchall()[0][0])
-
-
 def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresholds: Sequence[float] = ()) -> Scored:
     """Score predictions, at each threshold where the task has one; ``scored`` is what the last of them left.
 
@@ -181,19 +130,21 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
     """
     _check_catalogue(con)
     limits = _thresholds(wanted, thresholds)
-    _set_threshold(con, limits[0])
+    set_threshold(con, limits[0])
     chosen, lost, warnings = prepare(con, wanted, request)
     found: list[Metric] = []
     for limit in limits:
         score_at(con, wanted, limit)
-        numbers = metrics(con, wanted)
         if request.by:
             create_slices(con, wanted, request.by)
-            for column in request.by:
-                numbers += metrics(con, wanted, by_column(column))
+        numbers: list[Metric] = []
+        for sliced in (ALL, *map(by_column, request.by)):
+            some = metrics(con, wanted, sliced)
+            numbers += with_intervals(con, wanted, some, sliced) if request.interval else some
         found += [replace(one, threshold=limit, official=one.official and not lost) for one in numbers]
-    ((rows,),) = con.execute("select count(*) from keys").fetchall()
-    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings)
+    ((rows, dialogues),) = con.execute(f"select count(*), count(distinct {DIALOGUE}) from keys").fetchall()
+    counts = {"rows": rows, "dialogues": dialogues, "missing": lost, "tied": tied(con)}
+    return Scored(wanted, chosen, _hashes(request.paths), **counts, thresholds=limits, metrics=found, warnings=warnings)
 
 
 def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
@@ -237,15 +188,6 @@ def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
     )
     con.register("results", table)
     return "".join(f"{line}\n" for (line,) in con.execute(done.task.printed.sql).fetchall())
-
-
-def _set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
-    if threshold is not None:
-        con.execute(f"set variable threshold = {threshold!r}::double")
-
-
-def _columns(con: duckdb.DuckDBPyConnection) -> set[str]:
-    return {row[0] for row in con.execute("describe scored").fetchall()}
 
 
 def _hashes(paths: Sequence[Path]) -> list[dict[str, str]]:

@@ -12,9 +12,10 @@ import talkhouse
 from queries.catalogue import catalogue
 from schema.errors import UsageError
 from talkhouse.query.export import export
-from talkhouse.scores.baselines import Baseline, template
+from talkhouse.scores.baselines import template
 from talkhouse.scores.examples import examples_query, write_rows
 from talkhouse.scores.keys import choose_all, create_keys
+from talkhouse.scores.options import Baseline
 from talkhouse.scores.runs import path_for, save, saved
 from talkhouse.scores.score import Request, Scored, score
 from talkhouse.scores.tasks import task
