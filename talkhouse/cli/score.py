@@ -55,6 +55,9 @@ def command(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Also for each value of a column (may be repeated).", show_default=False),
     ] = None,
+    interval: Annotated[
+        bool, typer.Option("--interval", metavar="", help="Also the 95 % bootstrap interval of each metric.")
+    ] = False,
     as_data: Json = False,
     as_printed: Annotated[
         bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
@@ -120,6 +123,8 @@ def command(
         by=by or (),
         as_printed=as_printed,
         baseline=baseline,
+        interval=interval,
+        keep=save is not None,
     )
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         con.execute("set enable_progress_bar = false")
@@ -130,10 +135,10 @@ def command(
         text = printed(con, done) if as_printed else ""
         if examples is not None:
             _write_examples(con, done, examples, force=force)
-    if save is not None:
-        from talkhouse.scores.runs import save as keep
+        if save is not None:
+            from talkhouse.scores.runs import save as save_run
 
-        typer.echo(f"saved in {visible(str(keep(done, save, database(db))))}", err=True)
+            typer.echo(f"saved in {visible(str(save_run(con, done, save, database(db))))}", err=True)
     for warning in done.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
     if as_printed:

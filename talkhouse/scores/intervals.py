@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import quantiles
+from typing import Any
 
 import duckdb
 
 from schema.sql import literal
 from talkhouse.scores.metrics import Metric
-from talkhouse.scores.resampling import bootstrap, create_drawable
+from talkhouse.scores.resampling import RESAMPLES, SEED, bootstrap, create_drawable
 from talkhouse.scores.tasks import Task
 
-LEVEL, METHOD = 0.95, "percentile bootstrap"
+LEVEL = 0.95
 _PARTS = 40
 """The first and last fortieth are left out."""
-
-FEW = 30
-"""Dialogues below which intervals come out too short."""
 
 
 def with_intervals(con: duckdb.DuckDBPyConnection, task: Task, numbers: Sequence[Metric], sliced: str) -> list[Metric]:
@@ -34,6 +32,12 @@ def with_intervals(con: duckdb.DuckDBPyConnection, task: Task, numbers: Sequence
                 low, high = interval(values.get(one.name, []))
                 found.append(replace(one, low=low, high=high))
     return found
+
+
+def described(dialogues: int) -> dict[str, Any]:
+    """Say how intervals are made, for who reports them."""
+    drawn = {"resamples": RESAMPLES, "seed": SEED, "unit": "dialogue", "units": dialogues}
+    return {"level": LEVEL, "method": "percentile bootstrap", **drawn}
 
 
 def interval(values: Sequence[float | None]) -> tuple[float | None, float | None]:

@@ -40,7 +40,7 @@ class Drawable:
 def create_drawable(con: duckdb.DuckDBPyConnection, task: Task, runs: Sequence[str]) -> Drawable:
     """Create ``drawable`` from queries with the columns of ``scored``, one for each run of the same examples."""
     each = [f"select {run}::bigint as part, * from ({sql})" for run, sql in enumerate(runs)]
-    dialogue = f"dense_rank() over (order by {DIALOGUE}) - 1"
+    dialogue = f"(dense_rank() over (order by {DIALOGUE}) - 1)"
     con.execute(
         f"create or replace temp table drawable as select * replace ({dialogue} * {len(runs)} + part as part) "
         f"from ({' union all by name '.join(each)})"
@@ -150,7 +150,8 @@ def _others(con: duckdb.DuckDBPyConnection, of: Drawable) -> Iterator[tuple[str,
         return
     rows = (
         "select sample as slice, drawable.* exclude (part) "
-        "replace (case when dialogue_id is not null then place end as dialogue_id) from drawn inner join drawable using (part)"
+        "replace (case when dialogue_id is not null then place end as dialogue_id) "
+        "from drawn inner join drawable using (part)"
     )
     for one in metrics(con, of.others, rows):
         if not one.is_mean and not one.is_count:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from pyarrow import lib as pa
@@ -12,13 +13,14 @@ from queries.catalogue import Query, catalogue
 from schema.errors import UsageError
 from talkhouse.scores.baselines import create_baseline
 from talkhouse.scores.checks import check_fingerprint, check_values
-from talkhouse.scores.intervals import with_intervals
+from talkhouse.scores.intervals import described, with_intervals
 from talkhouse.scores.keys import Chosen, choose, create_keys
 from talkhouse.scores.matching import match
 from talkhouse.scores.metrics import ALL, Metric, metrics, score_at, set_threshold, tied
 from talkhouse.scores.options import Baseline
 from talkhouse.scores.predictions import columns_of_raw, create_given, named_splits
 from talkhouse.scores.resampling import DIALOGUE
+from talkhouse.scores.saved_examples import keep_examples
 from talkhouse.scores.slices import by_column, create_slices
 from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables
 from talkhouse.scores.tasks import Task
@@ -44,6 +46,8 @@ class Request:
     """Predictions that need no file."""
     interval: bool = False
     """Give each metric the interval of its value."""
+    keep: bool = False
+    """Keep what each example scores, so that the run can be saved."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,13 @@ class Scored:
     chosen: Chosen
     files: list[dict[str, str]]
     rows: int
-    dialogues: int
-    """Dialogues that what is scored is of; a record without a dialogue counts as one."""
     missing: int
     tied: int
     thresholds: list[float | None]
     metrics: list[Metric]
     warnings: list[str]
+    interval: dict[str, Any] | None
+    """How the intervals were made; None where none were asked for."""
 
 
 def prepare(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, int, list[str]]:
@@ -128,7 +132,9 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
     """
-    _check_catalogue(con)
+    check_catalogue(con)
+    if request.as_printed and request.interval:
+        raise UsageError("the script prints no intervals", next_step="leave out --as-printed or --interval")
     limits = _thresholds(wanted, thresholds)
     set_threshold(con, limits[0])
     chosen, lost, warnings = prepare(con, wanted, request)
@@ -142,12 +148,14 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
             some = metrics(con, wanted, sliced)
             numbers += with_intervals(con, wanted, some, sliced) if request.interval else some
         found += [replace(one, threshold=limit, official=one.official and not lost) for one in numbers]
+        if request.keep:
+            keep_examples(con, limit, is_first=limit == limits[0])
     ((rows, dialogues),) = con.execute(f"select count(*), count(distinct {DIALOGUE}) from keys").fetchall()
-    counts = {"rows": rows, "dialogues": dialogues, "missing": lost, "tied": tied(con)}
-    return Scored(wanted, chosen, _hashes(request.paths), **counts, thresholds=limits, metrics=found, warnings=warnings)
+    how = described(dialogues) if request.interval else None
+    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings, how)
 
 
-def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
+def check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
     """Refuse a warehouse whose macros are not those of this Talkhouse: its numbers could be others."""
     rows = con.execute("select catalogue_hash from meta.loads order by load_id desc limit 1").fetchall()
     if rows and rows[0][0] != catalogue().hash:
