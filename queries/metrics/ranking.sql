@@ -1,5 +1,10 @@
 -- Recall at 1, at a tenth and at a half of the candidates (a fifth and a half up to 10), and mean reciprocal rank over all of them; official up to 100 candidates.
 with
+lists as (
+    -- Of all lists, and not of those in a slice: a metric has the same name and cut in each.
+    select max(candidates) as longest, from scored
+),
+
 cut as (
     select
         sliced.*,
@@ -7,7 +12,7 @@ cut as (
         greatest(1, round_even(longest * 0.5, 0))::integer as half,
         greatest(1, round_even(longest * case when longest <= 10 then 0.2 else 0.1 end, 0))::integer as part,
     from sliced
-    cross join (select max(candidates) as longest from scored) as lists
+    cross join lists
 )
 
 select
