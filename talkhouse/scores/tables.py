@@ -106,10 +106,11 @@ def _table(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     if suffix in _DELIMITERS:
         return f"select * from {_csv(path, _DELIMITERS[suffix])}"
     if suffix in _JSON_LINES:
-        rows = con.execute(f"select distinct unnest(json_keys(json)) from read_ndjson_objects({file}) order by all")
-        if not rows:
+        keys = f"select distinct unnest(json_keys(json)) from read_ndjson_objects({file}) order by all"
+        names = [name for (name,) in con.execute(keys).fetchall()]
+        if not names:
             raise ValueError("the file has no rows")
-        members = [f"json ->> {literal('$.' + json.dumps(key))} as {quoted(key)}" for (key,) in rows.fetchall()]
+        members = [f"json ->> {literal('$.' + json.dumps(name))} as {quoted(name)}" for name in names]
         return f"select {', '.join(members)} from read_ndjson_objects({file})"
     if suffix == ".parquet":
         return f"select * from read_parquet({file})"
