@@ -17,8 +17,9 @@ from talkhouse.scores.baselines import template
 from talkhouse.scores.examples import examples_query, write_rows
 from talkhouse.scores.keys import choose_all, create_keys
 from talkhouse.scores.options import Baseline
-from talkhouse.scores.score import Request, Scored, score
+from talkhouse.scores.score import Request, Scored, printed, score
 from talkhouse.scores.tasks import task
+from tests.talkhouse.scores.invented import Invented
 
 TASKS = [query.full_name for query in catalogue().scores]
 SPLITS = {"mpchat": "test", "mantis": "test", "blended_skill_talk": "test", "dbdc3": "eval", "delidata": "all"}
@@ -161,13 +162,13 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
 
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
-    done = score(con, task("dbdc3.breakdown_detection"), request)
+    done = score(con, task("dbdc3.breakdown_detection"), request, [0.0])
     parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
     assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
     alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
     assert score(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
-    drawn = score(con, task("dbdc3.breakdown_detection"), replace(request, interval=True))
+    drawn = score(con, task("dbdc3.breakdown_detection"), replace(request, interval=True), [0.0])
     assert [replace(one, low=None, high=None) for one in drawn.metrics] == done.metrics
     assert len({(one.slice, one.low, one.high) for one in drawn.metrics if one.name == "Accuracy"}) == len(parts)
     other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
@@ -186,3 +187,54 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
         ]
     export(con, "main.turns", tmp_path / "turns.jsonl", limit=1)
     assert json.loads((tmp_path / "turns.jsonl.manifest.json").read_text())["view_fingerprints"] == []
+
+
+def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    wanted = task("dbdc3.breakdown_detection")
+    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
+    done = score(con, wanted, request)
+    assert done.thresholds == [0, 0.5]
+    accuracies = [(one.threshold, one.slice, one.value) for one in done.metrics if one.name == "Accuracy"]
+    assert [one for one in accuracies if one[1] is None] == [(0, None, 1), (0.5, None, 1)]  # Each with its own oracle.
+    subsets = [name for limit, name, _ in accuracies if limit == 0 and name]
+    assert len(subsets) > 2
+    lines = printed(con, score(con, wanted, replace(request, as_printed=True), [0.0, 0.5])).splitlines()
+    assert [line for line in lines if line.startswith("Accuracy")] == ["Accuracy : \t\t1.000000 (26/26)"] * 2
+    # Predictions of all subsets are taken where one of them is scored.
+    write_rows(con, "select * from oracle", tmp_path / "all.csv")
+    subset = subsets[0].removeprefix("subset=")
+    alone = score(con, wanted, Request([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
+    assert {one.slice for one in alone.metrics} == {None}
+    assert alone.rows < done.rows
+
+
+def test_what_is_too_good_is_doubted(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    baseline(con, "mantis.response_ranking_10", Baseline.ORACLE)
+    write_rows(con, "select * from oracle", tmp_path / "oracle.csv")
+    assert (
+        "artefacts of quoting"
+        in score(con, task("mantis.response_ranking_10"), Request([tmp_path / "oracle.csv"])).warnings[0]
+    )
+
+
+def test_only_types_are_scored_as_published(con: duckdb.DuckDBPyConnection) -> None:
+    request = Request((), baseline=Baseline.ORACLE, as_published=True)
+    assert "None and 0 are two classes" in score(con, task("delidata.deliberation_type"), request).warnings[0]
+    with pytest.raises(UsageError, match="is scored as published anyway"):
+        score(con, task("delidata.probing_target"), request)
+    with pytest.raises(UsageError, match="these are other classes"):
+        score(con, task("delidata.deliberation_type"), replace(request, keep=True))
+
+
+def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: Path) -> None:
+    """The first of two like texts is the first of the two candidates, and blanks at the ends do not count."""
+    candidates = ["tea", "milk ", "tea"]
+    invented.replace(
+        "blended_skill_talk.guided_response", [{"text": "What?", "label": "milk ", "label_candidates": candidates}]
+    )
+    path = tmp_path / "log.jsonl"
+    acts = [{"text": "What?"}, {"text": "tea", "text_candidates": ["tea", "milk", " tea"]}]
+    path.write_text(json.dumps({"dialog": [acts]}) + "\n", encoding="utf-8")
+    done = score(invented.con, task("blended_skill_talk.guided_response"), Request([path]))
+    found = {one.name: one.value for one in done.metrics}
+    assert (found["hits@1"], found["hits@5"], found["rank"], done.tied) == (0, 1, 2, 0)
