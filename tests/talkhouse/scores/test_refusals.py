@@ -105,6 +105,8 @@ def test_missing_ones_count_as_wrong_if_that_is_wanted(scored: Callable[..., Sco
 
 def test_unknown_labels_count_as_wrong_if_that_is_wanted(scored: Callable[..., Scored]) -> None:
     rows = right()
+    rows[0]["label"] = None
+    assert {one.name: one for one in scored(rows, unknown="wrong").metrics}["accuracy"].count == 7
     rows[0]["label"] = "solution"
     done = scored(rows, unknown="wrong")
     found = {one.name: one for one in done.metrics}
