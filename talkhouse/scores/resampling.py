@@ -67,8 +67,10 @@ def _create_sums(con: duckdb.DuckDBPyConnection, task: Task) -> None:
         f"select slice as part, unnest(results, recursive := true) from ({one.sql})" for one in task.summaries
     )
     con.execute(
-        "create or replace temp table of_part as select part, name, count is not null as is_share, "
-        f"coalesce(count, value * of, 0)::double as numerator, of::double as denominator from ({each}) where is_mean"
+        # A file may name a metric twice, such as recall at 1 and at a tenth of 10 candidates.
+        "create or replace temp table of_part as select distinct on (part, name) part, name, "
+        "count is not null as is_share, coalesce(count, value * of, 0)::double as numerator, of::double as denominator "
+        f"from ({each}) where is_mean"
     )
     con.execute(
         "create or replace temp table kinds as select part, dense_rank() over (order by means) - 1 as kind from "

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,6 @@ from talkhouse.scores.baselines import template
 from talkhouse.scores.examples import examples_query, write_rows
 from talkhouse.scores.keys import choose_all, create_keys
 from talkhouse.scores.options import Baseline
-from talkhouse.scores.runs import path_for, save, saved
 from talkhouse.scores.score import Request, Scored, score
 from talkhouse.scores.tasks import task
 
@@ -167,32 +167,12 @@ def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
     alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
     assert score(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
+    drawn = score(con, task("dbdc3.breakdown_detection"), replace(request, interval=True))
+    assert [replace(one, low=None, high=None) for one in drawn.metrics] == done.metrics
+    assert len({(one.slice, one.low, one.high) for one in drawn.metrics if one.name == "Accuracy"}) == len(parts)
     other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
     with pytest.raises(UsageError, match="no column 'colour'"):
         score(con, task("dbdc3.breakdown_detection"), other)
-
-
-def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    warehouse = tmp_path / "talkhouse.duckdb"
-    before = warehouse.read_bytes()
-    done = baseline(con, "delidata.outcome", Baseline.MAJORITY)
-    assert saved(warehouse) == []
-    assert save(done, "usual", warehouse) == path_for(warehouse)
-    save(baseline(con, "delidata.outcome", Baseline.RANDOM), "drawn", warehouse)
-    runs = saved(warehouse, "delidata.outcome")
-    assert [run["run"] for run in runs] == ["usual", "drawn"]
-    assert [(one["name"], one["value"]) for one in runs[0]["metrics"]] == [
-        (one.name, one.value) for one in done.metrics
-    ]
-    assert saved(warehouse, "delidata.change_of_mind") == []
-    with pytest.raises(UsageError, match="there is a run 'usual' already"):
-        save(done, "usual", warehouse)
-    assert len(saved(warehouse)) == 2
-    assert warehouse.read_bytes() == before
-    with duckdb.connect(path_for(warehouse), read_only=True) as opened:
-        assert opened.execute(
-            "select count(*) from duckdb_columns() where comment is null and table_name in ('runs', 'metrics')"
-        ).fetchall() == [(0,)]
 
 
 def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
