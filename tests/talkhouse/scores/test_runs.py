@@ -69,7 +69,7 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
 
 COMPARED = (
     "delidata.change_of_mind",
-    "mpchat.speaker_identification",
+    "mpchat.next_response_prediction",
     "mantis.response_ranking_10",
     "dbdc3.breakdown_detection",
 )
@@ -82,7 +82,10 @@ def test_a_run_differs_from_its_copy_in_nothing(con: duckdb.DuckDBPyConnection, 
     found = compare(con, warehouse, ("a", "b"))
     assert found.metrics
     for one in found.metrics:
-        assert one.difference is None or (one.difference, one.low, one.high, one.p_value) == (0, 0, 0, 1)
+        assert one.difference is None or (one.difference, one.p_value) == (0, 1)
+        # The sample of MPChat has one dialogue in this split.
+        assert one.low in (0, None)
+        assert one.low == one.high
     found, back = compare(con, warehouse, ("a", "best's")), compare(con, warehouse, ("best's", "a"))
     for one, other in zip(found.metrics, back.metrics, strict=True):
         assert (one.name, one.first, one.second, one.p_value) == (other.name, other.second, other.first, other.p_value)
