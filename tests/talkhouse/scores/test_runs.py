@@ -186,3 +186,6 @@ def test_the_commands(tmp_path: Path) -> None:
     shown = start("score", name, "--baseline", "random", "--interval", cwd=tmp_path)
     assert "95 % interval" in shown.stdout
     assert "4 dialogues, seed 20171101; fewer than 30 give intervals that are too short" in shown.stdout
+    one = ("mpchat.speaker_identification", "--split", "test")
+    shown = start("score", *one, "--baseline", "random", "--interval", cwd=tmp_path)
+    assert "no intervals: all examples are of one dialogue" in shown.stdout
