@@ -143,9 +143,7 @@ def command(
         if examples is not None:
             _write_examples(con, done, examples, force=force)
         if save is not None:
-            from talkhouse.scores.runs import save as save_run
-
-            typer.echo(f"saved in {visible(str(save_run(con, done, save, database(db))))}", err=True)
+            _save(con, done, save, database(db))
     for warning in done.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
     if as_printed:
@@ -172,3 +170,9 @@ def _write_examples(con: Any, done: "Scored", path: Path, *, force: bool) -> Non
 
     rows = write_rows(con, examples_query(con, done.task), path, force=force)
     typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
+
+
+def _save(con: Any, done: "Scored", run: str, warehouse: Path) -> None:
+    from talkhouse.scores.runs import save
+
+    typer.echo(f"saved in {visible(str(save(con, done, run, warehouse)))}", err=True)

@@ -63,21 +63,30 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     for run in (first, second):
         _check_examples(run, wanted)
     con.execute(f"attach {literal(str(path_for(warehouse)))} as saved_scores (read_only)")
-    found: list[Difference] = []
-    for threshold in first["thresholds"]:
-        limit = "null" if threshold is None else repr(threshold)
-        rows = [
-            f"select * exclude (threshold) from saved_scores.{SCHEMA}.{quoted(run)} "
-            f"where threshold is not distinct from {limit}"
-            for run in names
-        ]
-        con.execute(f"create or replace temp table scored as {rows[0]}")
-        of = create_drawable(con, wanted, rows)
-        both = [_values(run, threshold) for run in (first, second)]
-        found += _differences(threshold, both, bootstrap(con, of), shuffled(con, of))
-    con.execute("detach saved_scores")
+    try:
+        parts = [_at_threshold(con, wanted, (first, second), threshold) for threshold in first["thresholds"]]
+    finally:
+        con.execute("detach saved_scores")
+    found = [one for differences, _ in parts for one in differences]
+    dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
-    return Comparison((first, second), found, described(of.dialogues), {**test, "units": of.dialogues})
+    return Comparison((first, second), found, described(dialogues), {**test, "units": dialogues})
+
+
+def _at_threshold(
+    con: duckdb.DuckDBPyConnection, wanted: Task, runs: Sequence[dict[str, Any]], threshold: float | None
+) -> tuple[list[Difference], int]:
+    """Compare two runs at a threshold; return the differences, and the number of dialogues."""
+    limit = "null" if threshold is None else repr(threshold)
+    rows = [
+        f"select * exclude (threshold) from saved_scores.{SCHEMA}.{quoted(run['run'])} "
+        f"where threshold is not distinct from {limit}"
+        for run in runs
+    ]
+    con.execute(f"create or replace temp table scored as {rows[0]}")
+    of = create_drawable(con, wanted, rows)
+    both = [_values(run, threshold) for run in runs]
+    return _differences(threshold, both, bootstrap(con, of), shuffled(con, of)), of.dialogues
 
 
 def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:

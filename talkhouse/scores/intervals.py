@@ -9,7 +9,7 @@ import duckdb
 
 from schema.sql import literal
 from talkhouse.scores.metrics import Metric
-from talkhouse.scores.resampling import RESAMPLES, SEED, bootstrap, create_drawable
+from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable
 from talkhouse.scores.tasks import Task
 
 LEVEL = 0.95
@@ -20,18 +20,20 @@ _PARTS = 40
 def with_intervals(con: duckdb.DuckDBPyConnection, task: Task, numbers: Sequence[Metric], sliced: str) -> list[Metric]:
     """Return metrics with the intervals of their values; ``sliced`` is the query that they are of."""
     con.execute(f"create or replace temp table whole as {sliced}")
-    found: list[Metric] = []
-    for part in dict.fromkeys(one.slice for one in numbers):
-        rows = (
-            f"select * exclude (slice) from whole where slice is not distinct from {literal(part) if part else 'null'}"
-        )
-        of = create_drawable(con, task, [rows])
-        (values,) = bootstrap(con, of) if of.dialogues > 1 else ({},)
-        for one in numbers:
-            if one.slice == part:
-                low, high = interval(values.get(one.name, []))
-                found.append(replace(one, low=low, high=high))
+    values = {part: _of_slice(con, task, part) for part in dict.fromkeys(one.slice for one in numbers)}
+    found = []
+    for one in numbers:
+        low, high = interval(values[one.slice].get(one.name, []))
+        found.append(replace(one, low=low, high=high))
     return found
+
+
+def _of_slice(con: duckdb.DuckDBPyConnection, task: Task, part: str | None) -> Values:
+    """Return the values of the resamples of a slice of ``whole``."""
+    name = "null" if part is None else literal(part)
+    rows = f"select * exclude (slice) from whole where slice is not distinct from {name}"
+    (values,) = bootstrap(con, create_drawable(con, task, [rows]))
+    return values
 
 
 def described(dialogues: int) -> dict[str, Any]:

@@ -94,8 +94,14 @@ def _create_sums(con: duckdb.DuckDBPyConnection, task: Task) -> None:
 
 
 def bootstrap(con: duckdb.DuckDBPyConnection, of: Drawable) -> list[Values]:
-    """Draw as many dialogues as there are, with replacement; return the values of each run over the same dialogues."""
-    number = f"(hash(hash({SEED}, resample, place)) % {max(1, of.dialogues)})::bigint"
+    """Draw as many dialogues as there are, with replacement; return the values of each run over the same dialogues.
+
+    There are none where all resamples would be the same: with one dialogue.
+    """
+    if of.dialogues < 2:
+        return [{} for _ in range(of.runs)]
+    # Twice: one hash of several values is an exclusive or, which only renames the dialogues where there are 2 ** n.
+    number = f"(hash(hash({SEED}, resample, place)) % {of.dialogues})::bigint"
     return _values(con, of, f"{number} * {of.runs} + run")
 
 
@@ -155,6 +161,7 @@ def _others(con: duckdb.DuckDBPyConnection, of: Drawable) -> Iterator[tuple[str,
         "replace (case when dialogue_id is not null then place end as dialogue_id) "
         "from drawn inner join drawable using (part)"
     )
+    # Slices are numbers here, which are grouped much faster than texts.
     for one in metrics(con, of.others, rows):
         if not one.is_mean and not one.is_count:
             yield one.name, int(one.slice or 0), one.value

@@ -25,6 +25,7 @@ def save_examples(con: duckdb.DuckDBPyConnection, run: str, into: duckdb.DuckDBP
         into.register("kept_rows", rows)
         into.execute(f"create schema if not exists {SCHEMA}")
         into.execute(f"create table {SCHEMA}.{quoted(run)} as from kept_rows")
+        into.execute(f"comment on table {SCHEMA}.{quoted(run)} is 'What each example of the run scored.'")
         into.unregister("kept_rows")
 
 

@@ -95,6 +95,8 @@ def _remarks(done: "Scored") -> list[str]:
 
 def drawn(interval: dict[str, Any]) -> str:
     """Say how intervals were made, and where not to trust them."""
+    if interval["units"] < 2:
+        return "no intervals: all examples are of one dialogue"
     few = f"; fewer than {_FEW} give intervals that are too short" if interval["units"] < _FEW else ""
     return (
         f"intervals: {interval['method']}, {interval['resamples']:,} resamples of {interval['units']:,} dialogues, "

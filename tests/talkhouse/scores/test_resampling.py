@@ -41,7 +41,7 @@ class Warehouse:
         self.invented.replace(name, [gold for gold, _ in rows])
         lines = [json.dumps({"example_index": index, **one}) + "\n" for index, (_, one) in enumerate(rows)]
         self.path.write_text("".join(lines), encoding="utf-8")
-        return score(self.con, task(name), Request([self.path], **options))
+        return score(self.con, task(name), Request([self.path], **options), task(name).thresholds[:1])
 
     def drawn(self, sample: int) -> list[tuple[int, int, int]]:
         """Return what a resample has: the dialogue's place there, and the run and the number of each example."""

@@ -176,6 +176,24 @@ def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
         score(con, task("dbdc3.breakdown_detection"), other)
 
 
+@pytest.mark.parametrize(
+    ("name", "by"), [("dbdc3.breakdown_detection", "subset"), ("delidata.change_of_mind", "label")]
+)
+def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
+    request = Request((), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release"))
+    plain, drawn = (score(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
+    assert [replace(one, low=None, high=None) for one in drawn] == plain
+    assert len({one.slice for one in plain}) > 2
+    ends = {(one.slice, one.low, one.high) for one in drawn if one.name.casefold() == "accuracy"}
+    assert len({(low, high) for _, low, high in ends}) > 1
+
+
+def test_what_a_script_prints_has_no_interval(con: duckdb.DuckDBPyConnection) -> None:
+    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3", as_printed=True, interval=True)
+    with pytest.raises(UsageError, match="the script prints no intervals"):
+        score(con, task("dbdc3.breakdown_detection"), request)
+
+
 def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     done = baseline(con, "mpchat.speaker_identification", Baseline.ORACLE)
     for name, split in (("speaker_identification", "test"), ("speaker_identification_test", None)):
