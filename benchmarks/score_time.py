@@ -1,13 +1,15 @@
-"""``talkhouse score`` on 5 million rows of mantis.response_ranking_50, beside ranks by Polars alone.
+"""``talkhouse score`` on 5 million rows of mantis.response_ranking_50, beside ranks by Polars alone; and intervals.
 
-    uv run python -m benchmarks.score_time [--blocks 100000]
+    uv run python -m benchmarks.score_time [--blocks 100000] [--messages 5000]
 
 The lists are invented, in the sample's warehouse; predictions are a Parquet file of example_index and score. The peer
-reads the same file, and knows nothing of keys, splits or ties.
+reads the same file, and knows nothing of keys, splits or ties. For intervals each list is a dialogue of its own, the
+most that can be drawn. Messages of DeliData with scores are the worst case of a metric that is no mean.
 """
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,18 @@ from blocks cross join range({size}) as p(place);
 copy (select range::integer as example_index, random() as score from range({blocks} * {size})) to '{predictions}';
 """
 
+_MESSAGES = """
+delete from main.examples where task = 'change_of_mind';
+insert into main.examples by name select
+    'delidata' as corpus_id, 'change_of_mind' as task, 'all' as split, i::integer as example_index,
+    'delidata/invented/' || i as record_id, 'delidata:' || i // 25 as dialogue_id
+from range({messages}) as t(i);
+create table delidata.invented as select
+    'all' as split, i::integer as example_index, ['+', '-', '0'][1 + (hash(i) % 3)::bigint] as label
+from range({messages}) as t(i);
+create or replace view delidata.change_of_mind as from delidata.invented;
+"""
+
 _PEER = """
 import sys, polars as pl
 scores = pl.read_parquet(sys.argv[1]).with_columns(block=pl.col("example_index") // 51)
@@ -59,6 +73,7 @@ def main() -> None:
     """Invent the lists, and measure both ways in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", type=int, default=100_000, help="lists of 51 candidates")
+    parser.add_argument("--messages", type=int, default=5_000, help="of dialogues of 25")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -67,15 +82,26 @@ def main() -> None:
         warehouse.chmod(0o600)
         with duckdb.connect(warehouse) as con:
             con.execute(_INVENT.format(blocks=options.blocks, size=_SIZE, predictions=predictions))
-        ours = [*TALKHOUSE, "score", "mantis.response_ranking_50", str(predictions), "--split", "test"]
+            con.execute(_MESSAGES.format(messages=options.messages))
+        lists = [*TALKHOUSE, "score", "mantis.response_ranking_50", str(predictions), "--split", "test"]
+        messages = [*TALKHOUSE, "score", "delidata.change_of_mind", "--baseline", "random"]
+        ours = {"lists": [*lists, "--db", str(warehouse)], "messages": [*messages, "--db", str(warehouse)]}
         ways = {
-            "talkhouse": [*ours, "--db", str(warehouse)],
-            "polars, unchecked": [sys.executable, "-c", _PEER, str(predictions)],
+            "lists": ours["lists"],
+            "lists, polars, unchecked": [sys.executable, "-c", _PEER, str(predictions)],
+            "lists, intervals": [*ours["lists"], "--interval"],
+            "messages": ours["messages"],
+            "messages, intervals": [*ours["messages"], "--interval"],
         }
+        taken: dict[str, list[float]] = {name: [] for name in ways}
         for turn in range(options.rounds):
             for name, command in ways.items():
                 used = measured(command)
+                taken[name].append(used["process"])
                 print(f"{turn} {name}: {used['process']:.2f} s, cpu {used['cpu']:.2f} s, {used['peak']:.0f} MB")
+        for name in ours:
+            ratio = statistics.median(taken[f"{name}, intervals"]) / statistics.median(taken[name])
+            print(f"{name}: intervals take {ratio:.1f} times as long as the score alone")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,10 @@ class Query:
         """The name as SQL writes it."""
         return f"{self.schema}.{self.name}"
 
+    def list_of(self, key: str) -> list[str]:
+        """Return the names in a ``-- key: name, name`` line; none where there is no such line."""
+        return [name.strip() for name in self.facts.get(key, "").split(",") if name.strip()]
+
     @property
     def calls(self) -> set[str]:
         """The macros that the SQL calls, and whatever else looks like a call of one."""
@@ -68,7 +72,7 @@ class Catalogue:
     examples: tuple[Query, ...]
     checks: tuple[Query, ...] = ()
     scores: tuple[Query, ...] = ()
-    """What each example of a task scores: ``<corpus>/scores/<task>.sql``."""
+    """What each example of a task scores: ``<corpus>/scores/<task>.sql``, or a file whose head names its tasks."""
     metrics: tuple[Query, ...] = ()
     """The metrics over what examples score: ``metrics/*.sql``, ``<corpus>/metrics/*.sql``."""
     layouts: tuple[Query, ...] = ()
@@ -132,7 +136,11 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
         tuple(views),
         tuple(examples),
         tuple(checks),
-        scores=tuple(_read_all(folders, "scores/*.sql", "predicts", "metrics")),
+        scores=tuple(
+            replace(query, name=name)
+            for query in _read_all(folders, "scores/*.sql", "predicts", "metrics")
+            for name in query.list_of("tasks") or [query.name]
+        ),
         metrics=tuple(metrics),
         layouts=tuple(_read_all(folders, "layouts/*.sql", "reads")),
         printed=tuple(_read_all(folders, "printed/*.sql")),

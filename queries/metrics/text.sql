@@ -1,4 +1,4 @@
--- How near a text comes to the right one, as ParlAI compares them; who says nothing is left out of the means.
+-- How near a text comes to the right one, as ParlAI compares them, and how varied the texts are, all together (inter) and each (intra); who says nothing is left out of the means.
 select
     slice,
     [
@@ -10,13 +10,23 @@ select
         metrics.mean('bleu-4', true, bleu_4),
         metrics.mean('bleu-1', false, bleu_1),
         metrics.mean('bleu-2', false, bleu_2),
-        metrics.mean('bleu-3', false, bleu_3)
+        metrics.mean('bleu-3', false, bleu_3),
+        metrics.value(
+            'interdistinct-1', false, metrics.distinct(flatten(list(said) filter (where guess is not null))), count(guess)
+        ),
+        metrics.value(
+            'interdistinct-2', false, metrics.distinct(flatten(list(pairs) filter (where guess is not null))), count(guess)
+        ),
+        metrics.mean('intradistinct-1', false, metrics.distinct(said)),
+        metrics.mean('intradistinct-2', false, metrics.distinct(pairs))
     ] as results,
 from (
     select
         *,
-        metrics.shared_words(metrics.words(guess), metrics.words(answer))::double as shared,
-        case when guess is null then null when shared = 0 then 0.0 else shared / len(metrics.words(guess)) end
+        metrics.words(guess) as said,
+        list_transform(range(1, len(said)), lambda place: said[place] || ' ' || said[place + 1]) as pairs,
+        metrics.shared_words(said, metrics.words(answer))::double as shared,
+        case when guess is null then null when shared = 0 then 0.0 else shared / len(said) end
             as precision_value,
         case when guess is null then null when shared = 0 then 0.0 else shared / len(metrics.words(answer)) end
             as recall_value,

@@ -1,54 +1,25 @@
 """``talkhouse score``: predictions in, the task's own published metrics out."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from schema.errors import UsageError
-from talkhouse.cli.terminal.console import Database, Json, Printer, errors, output
+from talkhouse.cli.terminal import show_scores
+from talkhouse.cli.terminal.console import Database, Json, errors, output
+from talkhouse.scores.options import Baseline, Layout, Otherwise
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from talkhouse.scores.score import Metric, Scored
+    from talkhouse.scores.score import Scored
 
 
 _MEMORY = 600_000_000
 """Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""
-
-
-class Layout(StrEnum):
-    """How predictions come."""
-
-    AUTO = "auto"
-    TABLE = "table"
-    DBDC3 = "dbdc3"
-    PARLAI = "parlai"
-    MANTIS = "mantis"
-    MPCHAT = "mpchat"
-
-
-class Otherwise(StrEnum):
-    """What to do about what is missing or unknown."""
-
-    STOP = "stop"
-    WRONG = "wrong"
-
-
-class Kind(StrEnum):
-    """Predictions that need no file."""
-
-    MAJORITY = "majority"
-    UNIFORM = "uniform"
-    RANDOM = "random"
-    ORACLE = "oracle"
 
 
 def command(
@@ -84,9 +55,18 @@ def command(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Also for each value of a column (may be repeated).", show_default=False),
     ] = None,
+    interval: Annotated[
+        bool, typer.Option("--interval", metavar="", help="Also the 95 % bootstrap interval of each metric.")
+    ] = False,
     as_data: Json = False,
     as_printed: Annotated[
         bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
+    ] = False,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", metavar="", help="Keep published labels that the publisher's program joins (delidata)."
+        ),
     ] = False,
     examples: Annotated[
         Path | None,
@@ -99,7 +79,7 @@ def command(
         typer.Option(metavar="FILE", help="Write an empty prediction table, and score nothing.", show_default=False),
     ] = None,
     baseline: Annotated[
-        Kind | None, typer.Option(help="Score predictions that need no file.", show_default=False)
+        Baseline | None, typer.Option(help="Score predictions that need no file.", show_default=False)
     ] = None,
     save: Annotated[
         str | None,
@@ -128,7 +108,6 @@ def command(
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.query.memory import in_little_memory
-    from talkhouse.scores.baselines import Baseline
     from talkhouse.scores.score import Request, printed, score
     from talkhouse.scores.tasks import task
 
@@ -149,7 +128,10 @@ def command(
         unknown=unknown,
         by=by or (),
         as_printed=as_printed,
-        baseline=None if baseline is None else Baseline(baseline),
+        as_published=as_published,
+        baseline=baseline,
+        interval=interval,
+        keep=save is not None,
     )
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         con.execute("set enable_progress_bar = false")
@@ -160,18 +142,16 @@ def command(
         text = printed(con, done) if as_printed else ""
         if examples is not None:
             _write_examples(con, done, examples, force=force)
-    if save is not None:
-        from talkhouse.scores.runs import save as keep
-
-        typer.echo(f"saved in {visible(str(keep(done, save, database(db))))}", err=True)
+        if save is not None:
+            _save(con, done, save, database(db))
     for warning in done.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
     if as_printed:
         sys.stdout.write(text)
     elif as_data:
-        print(visible_json(_as_data(done)))
+        print(visible_json(show_scores.as_data(done)))
     else:
-        _show(done)
+        show_scores.show(done)
 
 
 def _write_template(con: Any, wanted: Any, request: Any, path: Path, *, force: bool) -> None:
@@ -192,64 +172,7 @@ def _write_examples(con: Any, done: "Scored", path: Path, *, force: bool) -> Non
     typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 
-def _one(values: list[Any]) -> Any:
-    """Return the only value, None where there is none, or all of them."""
-    return values[0] if len(values) == 1 else values or None
+def _save(con: Any, done: "Scored", run: str, warehouse: Path) -> None:
+    from talkhouse.scores.runs import save
 
-
-def _as_data(done: "Scored") -> dict[str, Any]:
-    return {
-        "task": done.task.name,
-        "split": _one(done.chosen.split_names),
-        "release": _one(done.chosen.releases),
-        "subset": _one(list(done.chosen.subsets)),
-        "view_fingerprint": done.chosen.fingerprint,
-        "predictions": done.files,
-        "rows": done.rows,
-        "missing": done.missing,
-        "tied": done.tied,
-        "threshold": _one([one for one in done.thresholds if one is not None]),
-        "remark": done.task.remark,
-        "metrics": [vars(one) for one in done.metrics],
-    }
-
-
-def _show(done: "Scored") -> None:
-    what = " ".join(visible(one) for one in (*done.chosen.releases, *done.chosen.split_names, *done.chosen.subsets))
-    output.print(f"[bold]{escape(done.task.name)}[/] {escape(what)}: {done.rows:,} examples", soft_wrap=True)
-    heads = ["metric", "value", "of", "best", "worst", ""]
-    groups: dict[tuple[float | None, str | None], list[Metric]] = {}
-    for one in done.metrics:
-        groups.setdefault((one.threshold, one.slice), []).append(one)
-    for (limit, part), numbers in groups.items():
-        title = ", ".join(text for text in (f"threshold {limit:g}" if limit is not None else "", part or "") if text)
-        if title:
-            output.print(f"\n{escape(visible(title))}", soft_wrap=True)
-        table = Table(box=box.SIMPLE, header_style="bold")
-        for head in heads:
-            table.add_column(head, justify="left" if head in ("metric", "") else "right", overflow="fold")
-        for one in numbers:
-            table.add_row(*(Text(visible(cell)) for cell in _cells(one)))
-        (output if output.is_terminal else Printer(width=10_000)).print(table)
-    for remark in _remarks(done):
-        output.print(escape(remark), soft_wrap=True)
-
-
-def _cells(one: "Metric") -> tuple[str, ...]:
-    of = "" if one.of is None else f"{one.count:,}/{one.of:,}" if one.count is not None else f"{one.of:,}"
-    is_count = one.of is None and one.count is not None
-    value = f"{one.count:,}" if is_count else _number(one.value)
-    return one.name, value, of, _number(one.best), _number(one.worst), "official" if one.official else ""
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6f}"
-
-
-def _remarks(done: "Scored") -> list[str]:
-    remarks = [done.task.remark] if done.task.remark else []
-    if done.missing:
-        remarks.append(f"{done.missing:,} examples without a prediction count as wrong, so no number is official")
-    if done.tied:
-        remarks.append(f"ties at the right candidate in {done.tied:,} of the lists: values are means, not official")
-    return remarks
+    typer.echo(f"saved in {visible(str(save(con, done, run, warehouse)))}", err=True)

@@ -1,28 +1,14 @@
 """Predictions without a system: the right ones, the most frequent, all alike, or drawn; and an empty table to fill."""
 
-from enum import StrEnum
-
 import duckdb
 
 from schema.errors import UsageError
 from schema.sql import identifier, literal, quoted
 from talkhouse.scores.keys import Chosen
+from talkhouse.scores.options import Baseline
 from talkhouse.scores.tasks import Column, Task
 
 _SEED = 20_171_101
-
-
-class Baseline(StrEnum):
-    """Predictions that need no system."""
-
-    MAJORITY = "majority"
-    """The most frequent label, or text."""
-    UNIFORM = "uniform"
-    """Each label as likely as the others, all candidates with the same score."""
-    RANDOM = "random"
-    """The right prediction of another example, drawn; random scores."""
-    ORACLE = "oracle"
-    """The right prediction."""
 
 
 def create_baseline(con: duckdb.DuckDBPyConnection, task: Task, kind: Baseline) -> None:

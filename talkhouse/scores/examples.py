@@ -11,7 +11,7 @@ from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import columns_of
-from talkhouse.scores.score import metrics
+from talkhouse.scores.metrics import metrics
 from talkhouse.scores.tasks import Task
 
 _OWN = ("release", "split", "example_index", "record_id", "turn_index")

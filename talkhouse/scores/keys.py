@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 
 from schema.errors import UsageError
-from schema.sql import literal
+from schema.sql import identifier, literal
 from talkhouse.fingerprint import Split, splits
 from talkhouse.scores.tasks import Task
 
@@ -124,21 +124,29 @@ def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split]
 
 
 def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> None:
-    """Create the table ``keys``, a row for each example that is to be scored; UsageError for subsets that have none."""
+    """Create ``keys``, a row for each example that is to be scored, and ``gold``, the task's view.
+
+    ``other_keys`` has those of the same splits in other subsets than the chosen: they may be predicted too.
+    Raises UsageError for subsets that have no examples.
+    """
     of = " or ".join(
         f"(release is not distinct from {literal(one.release) if one.release is not None else 'null'} "
         f"and split = {literal(one.split)})"
         for one in chosen.splits
     )
     within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({of})"
+    is_meant = "true"
     if chosen.subsets:
         _check_subsets(con, within, chosen.subsets)
         names = ", ".join(literal(one) for one in chosen.subsets)
-        within += f" and record_id in (select record_id from main.records where subset in ({names}))"
-    con.execute(
-        "create or replace temp table keys as select release, split, example_index, record_id, turn_index, "
-        f"dialogue_id from main.examples where {within}"
-    )
+        is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
+    for name, condition in (("keys", is_meant), ("other_keys", f"not {is_meant}")):
+        con.execute(
+            f"create or replace temp table {name} as select release, split, example_index, record_id, turn_index, "
+            f"dialogue_id from main.examples where {within} and {condition}"
+        )
+    view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
+    con.execute(f"create or replace temp view gold as from {view}")
 
 
 def _check_subsets(con: duckdb.DuckDBPyConnection, within: str, subsets: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ import duckdb
 from schema.errors import UsageError
 from schema.sql import dicts, insert, literal
 from talkhouse.atomic_output import move_into_place, private_folder
+from talkhouse.scores.saved_examples import metrics_hash, save_examples
 from talkhouse.scores.score import Scored
 from talkhouse.settings import version
 
@@ -46,6 +47,9 @@ create table if not exists metrics (
     denominator bigint,
     primary key (run, position)
 );
+alter table runs add column if not exists metrics_sha256 varchar;
+alter table metrics add column if not exists low double;
+alter table metrics add column if not exists high double;
 create or replace view comparison as
 select
     runs.task,
@@ -58,6 +62,8 @@ select
     metrics.metric,
     metrics.official,
     metrics.value,
+    metrics.low,
+    metrics.high,
     runs.run,
     runs.saved_at,
 from metrics
@@ -77,6 +83,7 @@ comment on column runs.missing is 'Examples without a prediction, counted as wro
 comment on column runs.tied is 'Lists with a tie at the right candidate.';
 comment on column runs.talkhouse_version is 'The Talkhouse that scored it.';
 comment on column runs.saved_at is 'When it was saved, UTC.';
+comment on column runs.metrics_sha256 is 'SHA-256 of the SQL of its metrics; null: its examples were not kept.';
 comment on column metrics.run is 'The run, see runs.';
 comment on column metrics.position is '0-based position in the order of the report.';
 comment on column metrics.threshold is 'Threshold of the gold label, where the task has one.';
@@ -88,6 +95,8 @@ comment on column metrics.best is 'The value if ties were broken in favour of th
 comment on column metrics.worst is 'The value if ties were broken against the predictions; null without ties.';
 comment on column metrics.numerator is 'Numerator of a share.';
 comment on column metrics.denominator is 'Denominator of a share; for a mean, how many examples have a value.';
+comment on column metrics.low is 'Lower end of the 95 % interval; null where none was asked for.';
+comment on column metrics.high is 'Upper end of the 95 % interval; null where none was asked for.';
 """
 
 
@@ -96,33 +105,39 @@ def path_for(warehouse: Path) -> Path:
     return warehouse.resolve().with_name(FILE)
 
 
-def save(done: Scored, run: str, warehouse: Path) -> Path:
-    """Save a run, whole or not at all; UsageError where there is one of that name, or another process saves one."""
-    with _changed(path_for(warehouse)) as con:
-        if con.execute("select 1 from runs where run = ?", [run]).fetchall():
+def save(con: duckdb.DuckDBPyConnection, done: Scored, run: str, warehouse: Path) -> Path:
+    """Save a run that was scored on a connection with ``keep``, whole or not at all.
+
+    Raises UsageError where there is one of that name, or another process saves one.
+    """
+    with _changed(path_for(warehouse)) as into:
+        # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
+        if into.execute("select 1 from runs where lower(run) = lower(?)", [run]).fetchall():
             raise UsageError(
                 f"there is a run '{run}' already",
                 where=path_for(warehouse),
                 next_step="save it under another name; see: talkhouse scores",
             )
-        chosen = done.chosen
-        con.execute(
-            "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                *(run, done.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
-                *([one["sha256"] for one in done.files], done.rows, done.missing, done.tied, version()),
-                datetime.now(UTC).replace(tzinfo=None),
-            ],
-        )
-        insert(
-            con,
-            "metrics",
-            [
-                (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of)
-                for place, m in enumerate(done.metrics)
-            ],
-        )
+        _insert(into, done, run)
+        save_examples(con, run, into)
     return path_for(warehouse)
+
+
+def _insert(con: duckdb.DuckDBPyConnection, done: Scored, run: str) -> None:
+    chosen = done.chosen
+    con.execute(
+        "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            *(run, done.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
+            *([one["sha256"] for one in done.files], done.rows, done.missing, done.tied, version()),
+            *(datetime.now(UTC).replace(tzinfo=None), metrics_hash(done.task)),
+        ],
+    )
+    numbers = [
+        (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of, m.low, m.high)
+        for place, m in enumerate(done.metrics)
+    ]
+    insert(con, "metrics", numbers)
 
 
 @contextmanager
@@ -148,7 +163,7 @@ def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
         where = "" if task is None else f"where task = {literal(task)}"
         runs = dicts(con.execute(f"from runs {where} order by task, view_fingerprint, subsets, saved_at, run"))
         for run in runs:
-            columns = "threshold, slice, metric as name, value, official, best, worst, numerator, denominator"
+            columns = "* exclude (run, position) rename (metric as name)"
             rows = con.execute(f"select {columns} from metrics where run = ? order by position", [run["run"]])
             run["metrics"] = dicts(rows)
     return runs

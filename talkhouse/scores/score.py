@@ -2,44 +2,29 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from pyarrow import lib as pa
 
 from queries.catalogue import Query, catalogue
 from schema.errors import UsageError
-from talkhouse.scores import bleu, predictions
-from talkhouse.scores.baselines import Baseline, create_baseline
+from talkhouse.scores.baselines import create_baseline
+from talkhouse.scores.checks import check_fingerprint, check_values
+from talkhouse.scores.intervals import described, with_intervals
 from talkhouse.scores.keys import Chosen, choose, create_keys
-from talkhouse.scores.refusals import refuse
-from talkhouse.scores.slices import by_column, create_slices
-from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables
+from talkhouse.scores.matching import match
+from talkhouse.scores.metrics import ALL, Metric, metrics, score_at, set_threshold, tied
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.predictions import columns_of_raw, create_given, named_splits
+from talkhouse.scores.refusals import of_files
+from talkhouse.scores.resampling import DIALOGUE
+from talkhouse.scores.saved_examples import keep_examples
+from talkhouse.scores.slices import by_column, create_slices, has_several
+from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables, readable
 from talkhouse.scores.tasks import Task
-
-ALL = "select null::varchar as slice, * from scored"
-"""All that was scored, as one slice."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A number, of all that was scored or of a slice."""
-
-    name: str
-    value: float | None
-    official: bool
-    """Whether it is what the publisher's own program gives."""
-    slice: str | None
-    """``column=value``; None for all."""
-    best: float | None
-    """The value if all ties were broken in favour of the prediction; None where nothing is tied."""
-    worst: float | None
-    count: int | None
-    """Numerator of a share."""
-    of: int | None
-    """Denominator of a share; for a mean, how many examples have a value."""
-    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -57,9 +42,15 @@ class Request:
     """``wrong``: a label that nobody declared counts as wrong."""
     by: Sequence[str] = ()
     as_printed: bool = False
-    """Take what the publisher's script takes."""
+    """Take what the publisher's script takes, and score at its threshold."""
+    as_published: bool = False
+    """Leave the labels as the files have them, where the publisher's program changes them."""
     baseline: Baseline | None = None
     """Predictions that need no file."""
+    interval: bool = False
+    """Give each metric the interval of its value."""
+    keep: bool = False
+    """Keep what each example scores, so that the run can be saved."""
 
 
 @dataclass(frozen=True)
@@ -74,35 +65,38 @@ class Scored:
     tied: int
     thresholds: list[float | None]
     metrics: list[Metric]
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str]
+    interval: dict[str, Any] | None
+    """How the intervals were made; None where none were asked for."""
 
 
 def prepare(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, int, list[str]]:
     """Create ``keys`` and ``predicted`` from the predictions; return what was chosen, how many miss, and warnings."""
     chosen = _read(con, wanted, request)
-    columns = predictions.columns_of_raw(con, wanted)
-    predictions.create_given(con, wanted, columns)
-    predictions.check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
-    warnings = predictions.check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
+    columns = columns_of_raw(con, wanted)
+    with readable(*request.paths):
+        create_given(con, wanted, columns)
+    check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
+    warnings = check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
     missing = "stop" if request.as_printed else request.missing
-    lost = predictions.match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
+    lost = match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
     return chosen, lost, warnings
 
 
 def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> Chosen:
     """Create ``raw``, the predictions as they are, and ``keys``, the examples that they are for."""
     layout = None if request.baseline else _layout(wanted, request)
+    named: list[tuple[str | None, str | None]] = []
     if layout is None and not request.baseline:
         read_tables(con, request.paths)
-    named = predictions.named_splits(con) if layout is None and not request.baseline else ()
+        with readable(*request.paths):
+            named = named_splits(con)
     chosen = choose(con, wanted, split=request.split, release=request.release, subsets=request.subsets, named=named)
     create_keys(con, wanted, chosen)
     if request.baseline:
         create_baseline(con, wanted, request.baseline)
     elif layout is not None:
-        read_layout(con, request.paths[0], layout.facts["reads"])
-        con.execute(f"create or replace temp table laid_out as {layout.sql}")
-        con.execute("create or replace temp view raw as select * from laid_out")
+        read_layout(con, request.paths[0], layout)
     return chosen
 
 
@@ -137,66 +131,77 @@ def _layout(wanted: Task, request: Request) -> Query | None:
     return found[0]
 
 
-def score_at(con: duckdb.DuckDBPyConnection, wanted: Task, threshold: float | None) -> None:
-    """Create ``scored``: what each example scores, from ``predicted``."""
-    _set_threshold(con, threshold)
-    con.execute(f"create or replace temp table scored as {wanted.query.sql}")
-    names = _columns(con)
-    if "problem" in names:
-        refuse(
-            con,
-            "select concat_ws(' ', release, split, 'example_index ' || example_index) || ': ' || problem "
-            "from scored where problem is not null order by release, split, example_index",
-            "predictions can't be scored",
-            next_step="give what the task declares: see docs/scores.md",
-        )
-    if "guess" in names:
-        bleu.add_columns(con)
-
-
-def metrics(con: duckdb.DuckDBPyConnection, wanted: Task, sliced: str = ALL) -> list[Metric]:
-    """Run the metrics of a task over a query of ``scored`` with a column ``slice``; null stands for all."""
-    con.execute(f"create or replace temp view sliced as {sliced}")
-    official = wanted.official
-    found: dict[tuple[str | None, str], Metric] = {}
-    for summary in wanted.summaries:
-        for name, results in con.execute(f"from ({summary.sql}) order by slice").fetchall():
-            for one in results:
-                is_official = one["official"] and (official is None or one["name"] in official)
-                found.setdefault((name, one["name"]), Metric(**one | {"slice": name, "official": is_official}))
-    return list(found.values())
-
-
-def tied(con: duckdb.DuckDBPyConnection) -> int:
-    """Return how many examples have a candidate with the score of the right one."""
-    if "tied" not in _columns(con):
-        return 0
-    return int(con.execute("select count_if(tied > 1) from scored").fetchall()[0][0])
-
-
 def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresholds: Sequence[float] = ()) -> Scored:
-    """Score predictions, at each threshold where the task has one; ``scored`` is what the last of them left.
+    """Score predictions, at each threshold where the task has one; ``scored`` is what the first of them left.
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
     """
-    _check_catalogue(con)
-    limits = _thresholds(wanted, thresholds)
-    _set_threshold(con, limits[0])
-    chosen, lost, warnings = prepare(con, wanted, request)
+    check_catalogue(con)
+    if request.as_printed and request.interval:
+        raise UsageError("the script prints no intervals", next_step="leave out --as-printed or --interval")
+    variant = _set_variant(con, wanted, request)
+    limits = _thresholds(wanted, thresholds, request)
     found: list[Metric] = []
-    for limit in limits:
-        score_at(con, wanted, limit)
-        numbers = metrics(con, wanted)
-        if request.by:
-            create_slices(con, wanted, request.by)
-            for column in request.by:
-                numbers += metrics(con, wanted, by_column(column))
-        found += [replace(one, threshold=limit, official=one.official and not lost) for one in numbers]
-    ((rows,),) = con.execute("select count(*) from keys").fetchall()
-    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings)
+    for limit in reversed(limits):
+        set_threshold(con, limit)
+        with of_files(request.paths):
+            if request.baseline or not found:  # The right label, which the oracle predicts, depends on the threshold.
+                chosen, lost, warnings = prepare(con, wanted, request)
+            score_at(con, wanted, limit)
+        if request.keep:
+            keep_examples(con, limit, is_first=not found)
+        is_official = not lost and not request.as_published
+        numbers = _numbers(con, wanted, request)
+        found = [replace(one, threshold=limit, official=one.official and is_official) for one in numbers] + found
+    warnings += variant + ([] if request.baseline else _doubts(wanted, found))
+    ((rows, dialogues),) = con.execute(f"select count(*), count(distinct {DIALOGUE}) from keys").fetchall()
+    how = described(dialogues) if request.interval else None
+    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings, how)
 
 
-def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
+def _numbers(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[Metric]:
+    """Run the metrics over each slice and then over all of ``scored``."""
+    numbers: list[Metric] = []
+    for sliced in (*_slices(con, wanted, request), ALL):
+        some = metrics(con, wanted, sliced)
+        numbers += with_intervals(con, wanted, some, sliced) if request.interval else some
+    return numbers
+
+
+def _slices(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[str]:
+    """Return queries of the slices that are wanted, and of those by which the publisher scores, if there are two."""
+    usual = [] if request.as_printed else [column for column in wanted.by if column not in request.by]
+    if not usual and not request.by:
+        return []
+    create_slices(con, wanted, [*usual, *request.by])
+    return [by_column(one) for one in (*(one for one in usual if has_several(con, one)), *request.by)]
+
+
+def _set_variant(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[str]:
+    """Tell the task's SQL whether labels stay as published; return what to say of that."""
+    con.execute(f"set variable as_published = {request.as_published}")
+    if not request.as_published:
+        return []
+    if wanted.as_published is None:
+        raise UsageError(f"{wanted.name} is scored as published anyway", next_step="leave --as-published out")
+    if request.keep:
+        raise UsageError(
+            "saved runs are compared with others of the task, and these are other classes",
+            next_step="leave out --as-published or --save",
+        )
+    return [f"as published: {wanted.as_published}; no number is official"]
+
+
+def _doubts(wanted: Task, found: Sequence[Metric]) -> list[str]:
+    """Return what to say of numbers that are too good."""
+    if wanted.doubt is None:
+        return []
+    name, limit, reason = wanted.doubt
+    values = [one.value for one in found if one.name == name and one.slice is None and one.value is not None]
+    return [f"{name} is {value:.6f}, and above {limit:g} {reason}" for value in values if value > limit]
+
+
+def check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
     """Refuse a warehouse whose macros are not those of this Talkhouse: its numbers could be others."""
     rows = con.execute("select catalogue_hash from meta.loads order by load_id desc limit 1").fetchall()
     if rows and rows[0][0] != catalogue().hash:
@@ -206,8 +211,8 @@ def _check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _thresholds(wanted: Task, given: Sequence[float]) -> list[float | None]:
-    if wanted.threshold is None:
+def _thresholds(wanted: Task, given: Sequence[float], request: Request) -> list[float | None]:
+    if not wanted.thresholds:
         if given:
             raise UsageError(f"{wanted.name} has no threshold", next_step="leave --threshold out")
         return [None]
@@ -219,14 +224,18 @@ def _thresholds(wanted: Task, given: Sequence[float]) -> list[float | None]:
                 found=f"{one}",
                 next_step="the challenge's script has 0.0 by default; its documented runs use 0.5",
             )
-    return list(given) or [wanted.threshold]
+    return list(dict.fromkeys(given)) or list(wanted.thresholds[:1] if request.as_printed else wanted.thresholds)
 
 
 def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
-    """Return what the publisher's script prints for all that was scored."""
+    """Return what the publisher's script prints for all that was scored, at one threshold after the other."""
     if done.task.printed is None:
         raise UsageError(f"{done.task.name} has no script whose output is known", next_step="leave --as-printed out")
-    numbers = [one for one in done.metrics if one.slice is None]
+    return "".join(_printed_at(con, done, done.task.printed, limit) for limit in done.thresholds)
+
+
+def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, lines: Query, threshold: float | None) -> str:
+    numbers = [one for one in done.metrics if one.slice is None and one.threshold == threshold]
     table = pa.table(
         {
             "name": pa.array([one.name for one in numbers], pa.string()),
@@ -236,16 +245,7 @@ def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
         }
     )
     con.register("results", table)
-    return "".join(f"{line}\n" for (line,) in con.execute(done.task.printed.sql).fetchall())
-
-
-def _set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
-    if threshold is not None:
-        con.execute(f"set variable threshold = {threshold!r}::double")
-
-
-def _columns(con: duckdb.DuckDBPyConnection) -> set[str]:
-    return {row[0] for row in con.execute("describe scored").fetchall()}
+    return "".join(f"{line}\n" for (line,) in con.execute(lines.sql).fetchall())
 
 
 def _hashes(paths: Sequence[Path]) -> list[dict[str, str]]:

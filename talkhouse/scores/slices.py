@@ -50,6 +50,11 @@ def create_slices(con: duckdb.DuckDBPyConnection, task: Task, columns: Sequence[
     )
 
 
+def has_several(con: duckdb.DuckDBPyConnection, column: str) -> bool:
+    """Tell whether the rows of ``slices`` have more than one value in a column."""
+    return bool(con.execute(f"select count(distinct {quoted(column)}) > 1 from slices").fetchall()[0][0])
+
+
 def by_column(column: str) -> str:
     """Return the query of ``scored`` in slices ``column=value``; rows without a value are in none."""
     value = f"slices.{quoted(column)}"

@@ -3,6 +3,7 @@
 import ast
 import csv
 import json
+import re
 import struct
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import duckdb
 from pyarrow import lib as pa
 from pyarrow.ipc import open_file
 
+from queries.catalogue import Query
 from schema.errors import UsageError
 from schema.sql import literal, quoted
 
@@ -33,18 +35,25 @@ def read_tables(con: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
     """Create the view ``raw``: the rows of all files, their columns by name; UsageError where one can't be read."""
     selects = []
     for index, path in enumerate(paths):
-        with _readable(path):
+        with readable(path):
             select = _table(con, path)
             con.execute(f"create or replace temp view raw_{index} as {select}")
         selects.append(f"select * from raw_{index}")
     con.execute("create or replace temp view raw as " + " union all by name ".join(selects))
 
 
-def read_layout(con: duckdb.DuckDBPyConnection, path: Path, form: str) -> None:
-    """Create the table or view that a layout is read from, named like its form: documents, lines or score_rows."""
-    with _readable(path):
+def read_layout(con: duckdb.DuckDBPyConnection, path: Path, layout: Query) -> None:
+    """Create the view ``raw`` from a publisher's layout; UsageError where it can't be read.
+
+    What the layout reads is a table or view that is named like its form: documents, lines or score_rows.
+    """
+    form = layout.facts["reads"]
+    with readable(path):
         if form == "documents":
-            names, texts = zip(*_documents(path), strict=True) if any(_documents(path)) else ((), ())
+            documents = [*_documents(path)]
+            if not documents:
+                raise ValueError("it has no file whose name ends in .labels.json")
+            names, texts = zip(*documents, strict=True)
             table = pa.table({"path": pa.array(names, pa.string()), "content": pa.array(texts, pa.string())})
             con.register("document_texts", table)
             con.execute(
@@ -61,7 +70,8 @@ def read_layout(con: duckdb.DuckDBPyConnection, path: Path, form: str) -> None:
                 "create or replace temp view lines as select row_number() over () - 1 as line_index, line "
                 f"from {_lines(path)}"
             )
-        con.execute(f"select count(*) from {quoted(form)}")
+        con.execute(f"create or replace temp table laid_out as {layout.sql}")
+        con.execute("create or replace temp view raw as from laid_out")
 
 
 def is_world_log(path: Path) -> bool:
@@ -73,15 +83,17 @@ def is_world_log(path: Path) -> bool:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn what a reader raises into UsageError with the path."""
+def readable(*paths: Path) -> Iterator[None]:
+    """Turn what a reader raises into UsageError with the paths."""
     try:
         yield
     except (OSError, zipfile.BadZipFile, duckdb.Error, pa.ArrowException, ValueError, csv.Error) as error:
+        # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
+        said = re.split(r"\n\n|\nPossible fixes", str(error).strip())[0].replace("\n", "; ")
         raise UsageError(
             "the predictions can't be read",
-            where=path,
-            found=str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
+            where=", ".join(map(str, paths)) or None,
+            found=said or type(error).__name__,
             next_step="name another file, or its layout with --format",
         ) from error
 
@@ -94,9 +106,12 @@ def _table(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     if suffix in _DELIMITERS:
         return f"select * from {_csv(path, _DELIMITERS[suffix])}"
     if suffix in _JSON_LINES:
-        rows = con.execute(f"select distinct unnest(json_keys(json)) from read_ndjson_objects({file}) order by all")
-        members = [f"json ->> {literal('$.' + json.dumps(key))} as {quoted(key)}" for (key,) in rows.fetchall()]
-        return f"select {', '.join(members) or 'null as nothing'} from read_ndjson_objects({file})"
+        keys = f"select distinct unnest(json_keys(json)) from read_ndjson_objects({file}) order by all"
+        names = [name for (name,) in con.execute(keys).fetchall()]
+        if not names:
+            raise ValueError("the file has no rows")
+        members = [f"json ->> {literal('$.' + json.dumps(name))} as {quoted(name)}" for name in names]
+        return f"select {', '.join(members)} from read_ndjson_objects({file})"
     if suffix == ".parquet":
         return f"select * from read_parquet({file})"
     if suffix in _ARROW:
@@ -137,14 +152,24 @@ def _documents(path: Path) -> Iterator[tuple[str, str]]:
     """Read the label files of a folder or zip archive: name and text of each."""
     if path.is_dir():
         for file in sorted(path.rglob("*.labels.json")):
-            yield str(file.relative_to(path)), file.read_text(encoding="utf-8")
+            yield _document(str(file.relative_to(path)), file.read_bytes())
         return
     with zipfile.ZipFile(path) as archive:
         members = [one for one in archive.infolist() if one.filename.endswith(".labels.json")]
         if sum(one.file_size for one in members) > _LARGEST:
             raise ValueError(f"its label files have more than {_LARGEST:,} bytes")
         for member in sorted(members, key=lambda one: one.filename):
-            yield member.filename, archive.read(member).decode("utf-8")
+            yield _document(member.filename, archive.read(member))
+
+
+def _document(name: str, content: bytes) -> tuple[str, str]:
+    """Return a name and a text; ValueError with the name where the text is no JSON."""
+    try:
+        text = content.decode("utf-8-sig")
+        json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return name, text
 
 
 def _array(path: Path) -> pa.Array:
@@ -153,8 +178,10 @@ def _array(path: Path) -> pa.Array:
     if data[:6] != b"\x93NUMPY":
         raise ValueError("not a NumPy array (.npy)")
     width, size = ("<H", 2) if data[6] == 1 else ("<I", 4)
-    (length,) = struct.unpack_from(width, data, 8)
+    (length,) = struct.unpack_from(width, data.ljust(12), 8)
     begin = 8 + size + length
+    if len(data) < begin:
+        raise ValueError("the file is cut: it ends within its header")
     header = ast.literal_eval(data[8 + size : begin].decode("latin-1"))
     shape, kind = header["shape"], header["descr"]
     if kind not in _NUMBERS or header["fortran_order"] or len(shape) != 2:

@@ -54,14 +54,32 @@ class Task:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of a prediction beside its key."""
-        names = _names(self.query.facts["predicts"])
+        names = self.query.list_of("predicts")
         return tuple(Column(name.removesuffix("?"), name.endswith("?")) for name in names)
 
     @property
-    def threshold(self) -> float | None:
-        """The threshold that the publisher's script has by default; None where the metrics know none."""
-        fact = self.query.facts.get("threshold")
-        return None if fact is None else float(fact)
+    def thresholds(self) -> list[float]:
+        """The thresholds that are usual, first that of the publisher's script; none where the metrics know none."""
+        return [float(one) for one in self.query.list_of("thresholds")]
+
+    @property
+    def by(self) -> list[str]:
+        """The columns by which the publisher scores, each value alone."""
+        return self.query.list_of("by")
+
+    @property
+    def doubt(self) -> tuple[str, float, str] | None:
+        """A metric, the value above which it is seldom true, and why."""
+        if "doubt" not in self.query.facts:
+            return None
+        condition, _, reason = self.query.facts["doubt"].partition(": ")
+        metric, _, limit = condition.partition(" > ")
+        return metric, float(limit), reason
+
+    @property
+    def as_published(self) -> str | None:
+        """What another variant of the task leaves as the files have it; None where there is no such variant."""
+        return self.query.facts.get("published")
 
     @property
     def is_pooled(self) -> bool:
@@ -71,7 +89,7 @@ class Task:
     @property
     def official(self) -> list[str] | None:
         """The metrics that are official for this task; None where they are as its metrics say."""
-        return _names(self.query.facts["official"]) if "official" in self.query.facts else None
+        return self.query.list_of("official") or None
 
     @property
     def remark(self) -> str | None:
@@ -85,7 +103,7 @@ class Task:
                 "select label from main.labels where scheme = ? order by all", [self.query.facts["scheme"]]
             )
             return [label for (label,) in rows.fetchall()]
-        return _names(self.query.facts.get("labels", ""))
+        return self.query.list_of("labels")
 
 
 def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
@@ -100,21 +118,13 @@ def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
         )
     query = queries[name]
     summaries = {summary.full_name: summary for summary in found.metrics}
-    wanted = _names(query.facts["metrics"])
+    wanted = query.list_of("metrics")
     for one in wanted:
         if one not in summaries:
             raise CatalogueError("the SQL file is broken", where=query.path, found=f"no metrics '{one}'")
     return Task(
         query,
         tuple(summaries[one] for one in wanted),
-        tuple(one for one in found.layouts if name in _tasks_of(one)),
+        tuple(one for one in found.layouts if one.schema == query.schema and query.name in one.list_of("tasks")),
         next((one for one in found.printed if one.full_name == name), None),
     )
-
-
-def _tasks_of(layout: Query) -> list[str]:
-    return [f"{layout.schema}.{name}" for name in _names(layout.facts.get("tasks", ""))]
-
-
-def _names(fact: str) -> list[str]:
-    return [name.strip() for name in fact.split(",") if name.strip()]

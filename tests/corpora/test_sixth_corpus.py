@@ -1,7 +1,10 @@
 """A sixth corpus, taken from the page that teaches how to add one: its folders are all that it needs."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.explore.status import status
 from talkhouse.restore.write_back import restore
+from tests.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sixth-corpus.md").read_text(encoding="utf-8")
@@ -52,6 +56,8 @@ def test_the_page_has_all_the_files() -> None:
         "queries/teatime",
         "queries/teatime/bi/dashboards",
         "queries/teatime/examples",
+        "queries/teatime/metrics",
+        "queries/teatime/scores",
         "sample/test",
         "sample/train",
     }
@@ -158,3 +164,26 @@ def test_it_is_restored(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
     restore(con, corpora((folder / "ingest" / "corpora",))["teatime"], folder / "restored")
     for path in (folder / "data" / "teatime").rglob("*.txt"):
         assert (folder / "restored" / path.relative_to(folder / "data" / "teatime")).read_bytes() == path.read_bytes()
+
+
+def test_its_predictions_are_scored(folder: Path) -> None:
+    """The command itself, in a copy of the project to which only the page's folders were added."""
+    for package in ("ingest", "migrations", "queries", "schema", "talkhouse"):
+        shutil.copytree(ROOT / package, folder / package, dirs_exist_ok=True)
+    rows = [("test", 0, "+"), ("train", 0, "+"), ("train", 1, "+")]
+    lines = [",".join(map(str, row)) + "\n" for row in (("split", "example_index", "label"), *rows)]
+    (folder / "moods.csv").write_text("".join(lines), encoding="utf-8")
+
+    def talkhouse(*arguments: str) -> str:
+        env = {**os.environ, "PYTHONPATH": str(folder), "TALKHOUSE_DB": str(folder / "w.duckdb")}
+        done = subprocess.run([*COMMAND, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    talkhouse("build", "--data", "data")
+    found = json.loads(talkhouse("score", "teatime.mood", "moods.csv", "--json", "--by", "split"))
+    values = {(one["slice"], one["name"]): (one["value"], one["official"]) for one in found["metrics"]}
+    assert (found["rows"], values[None, "kappa"], values[None, "accuracy"]) == (3, (0, True), (2 / 3, False))
+    assert values["split=train", "F1 macro"] == (pytest.approx(1 / 3), False)
+    assert values["split=test", "kappa"] == (None, True)
+    assert "kappa" in talkhouse("score", "teatime.mood", "--baseline", "oracle", "--split", "train")

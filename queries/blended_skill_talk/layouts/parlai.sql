@@ -18,7 +18,7 @@ acts as (
         row_number() over (order by line_index, place) - 1 as example_number,
         pair ->> '$[0].text' as said,
         pair ->> '$[1].text' as text,
-        (pair -> '$[1].text_candidates')::varchar[] as answers,
+        (pair -> '$[1].text_candidates')::varchar[] as text_candidates,
     from pairs
 ),
 
@@ -38,17 +38,10 @@ select
     examples.split,
     examples.example_index,
     acts.text,
-    case
-        when acts.answers is not null
-            then list_transform(
-                acts.answers,
-                -- ParlAI writes a candidate without the blank that the view keeps at the end of the last.
-                lambda answer: coalesce(
-                    list_position(examples.label_candidates, answer),
-                    list_position(list_transform(examples.label_candidates, lambda one: trim(one)), trim(answer))
-                ) - 1
-            )
-    end as ranking,
+    list_transform(
+        blended_skill_talk.numbered_texts(acts.text_candidates),
+        lambda answer: list_position(blended_skill_talk.numbered_texts(examples.label_candidates), answer) - 1
+    ) as ranking,
     'episode ' || acts.line_index || ', pair ' || (acts.place - 1) as key,
 from acts
 left join examples on examples.example_number = acts.example_number and examples.said = acts.said

@@ -1,4 +1,5 @@
 -- How near each answer comes to the guided worker's, by its text and by the rank that the candidates were given.
+-- tasks: guided_response, guided_response_clean
 -- predicts: text?, scores?
 -- metrics: metrics.text, blended_skill_talk.hits
 -- oracle: label as text, list_transform(label_candidates, lambda one: (trim(one) = trim(label))::integer::double) as scores
@@ -15,8 +16,7 @@ answers as (
         metrics.normalised(gold.label) as answer,
         gold.label_candidates,
     from predicted
-    inner join blended_skill_talk.guided_response as gold
-        on gold.example_index = predicted.example_index and gold.split = predicted.split
+    inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
 ),
 
 candidates as (

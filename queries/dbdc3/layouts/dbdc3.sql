@@ -16,7 +16,7 @@ places as (
         keys.*,
         records.native_id,
         row_number() over (partition by keys.release, keys.record_id order by keys.turn_index) as place,
-    from keys
+    from (from keys union all from other_keys) as keys
     inner join main.records on records.record_id = keys.record_id
 )
 

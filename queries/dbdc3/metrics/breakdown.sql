@@ -1,4 +1,4 @@
--- What the challenge's script prints, by its names; a label that is not O, T or X is wrong, and leaves the counts of gold labels and the recalls.
+-- What the challenge's script prints, by its names, and beside it the other classes, recall over all rows and the confusion matrix; a label that is not O, T or X is wrong, and leaves the script's counts of gold labels and its recalls.
 with
 ratios as (
     select
@@ -42,7 +42,35 @@ select
         metrics.mean('JS divergence (O+T,X)', true, jsd_ot_x),
         metrics.mean('Mean squared error (O,T,X)', true, mse_o_t_x),
         metrics.mean('Mean squared error (O,T+X)', true, mse_o_tx),
-        metrics.mean('Mean squared error (O+T,X)', true, mse_ot_x)
+        metrics.mean('Mean squared error (O+T,X)', true, mse_ot_x),
+        metrics.share('Precision (O)', false, count_if(is_right and label = 'O'), count_if(label = 'O')),
+        metrics.share('Recall (O)', false, count_if(is_right and label = 'O'), count_if(gold = 'O')),
+        metrics.value(
+            'F-measure (O)',
+            false,
+            metrics.f_measure(count_if(is_right and label = 'O'), count_if(label = 'O'), count_if(gold = 'O')),
+            count(*)
+        ),
+        metrics.share('Precision (T)', false, count_if(is_right and label = 'T'), count_if(label = 'T')),
+        metrics.share('Recall (T)', false, count_if(is_right and label = 'T'), count_if(gold = 'T')),
+        metrics.value(
+            'F-measure (T)',
+            false,
+            metrics.f_measure(count_if(is_right and label = 'T'), count_if(label = 'T'), count_if(gold = 'T')),
+            count(*)
+        ),
+        metrics.share('Recall (X) of all rows', false, count_if(is_right and says_x), count_if(gold = 'X')),
+        metrics.share('Recall (T+X) of all rows', false, count_if(is_right_tx), count_if(lenient = 'X_l')),
+        metrics.count_of('Gold O, predicted O', false, count_if(gold = 'O' and label = 'O')),
+        metrics.count_of('Gold O, predicted T', false, count_if(gold = 'O' and label = 'T')),
+        metrics.count_of('Gold O, predicted X', false, count_if(gold = 'O' and label = 'X')),
+        metrics.count_of('Gold T, predicted O', false, count_if(gold = 'T' and label = 'O')),
+        metrics.count_of('Gold T, predicted T', false, count_if(gold = 'T' and label = 'T')),
+        metrics.count_of('Gold T, predicted X', false, count_if(gold = 'T' and label = 'X')),
+        metrics.count_of('Gold X, predicted O', false, count_if(gold = 'X' and label = 'O')),
+        metrics.count_of('Gold X, predicted T', false, count_if(gold = 'X' and label = 'T')),
+        metrics.count_of('Gold X, predicted X', false, count_if(gold = 'X' and label = 'X')),
+        metrics.count_of('Predicted other or nothing', false, count_if(label is null or label not in ('O', 'T', 'X')))
     ] as results,
 from ratios
 group by slice

@@ -2,7 +2,8 @@
 -- predicts: label, prob_o, prob_t, prob_x
 -- labels: O, T, X
 -- metrics: dbdc3.breakdown
--- threshold: 0.0
+-- thresholds: 0.0, 0.5
+-- by: subset
 -- oracle: dbdc3.strict_label(prob_o, prob_t, prob_x, getvariable('threshold')) as label, prob_o, prob_t, prob_x
 with
 compared as (
@@ -17,7 +18,7 @@ compared as (
         [predicted.prob_o, predicted.prob_t + predicted.prob_x] as o_tx,
         [predicted.prob_o + predicted.prob_t, predicted.prob_x] as ot_x,
     from predicted
-    inner join dbdc3.breakdown_detection as gold
+    inner join gold
         on gold.example_index = predicted.example_index
         and gold.split = predicted.split
         and gold.release = predicted.release
@@ -44,14 +45,14 @@ select
     gold,
     lenient,
     label,
-    label in ('O', 'T', 'X') as is_declared,
+    is_missing or label in ('O', 'T', 'X') as is_declared,
     case when is_undefined then 'a probability below 0 takes the divergence to the logarithm of a negative number' end
         as problem,
-    -- A missing prediction has the worst values that one can have.
+    -- A missing prediction has the worst values that a distribution can have.
     case when is_missing then 1.0 when not is_undefined then dbdc3.divergence(gold_o_t_x, o_t_x) end as jsd_o_t_x,
     case when is_missing then 1.0 when not is_undefined then dbdc3.divergence(gold_o_tx, o_tx) end as jsd_o_tx,
     case when is_missing then 1.0 when not is_undefined then dbdc3.divergence(gold_ot_x, ot_x) end as jsd_ot_x,
-    case when is_missing then 1.0 else dbdc3.squared_error(gold_o_t_x, o_t_x) end as mse_o_t_x,
+    case when is_missing then 2.0::double / 3 else dbdc3.squared_error(gold_o_t_x, o_t_x) end as mse_o_t_x,
     case when is_missing then 1.0 else dbdc3.squared_error(gold_o_tx, o_tx) end as mse_o_tx,
     case when is_missing then 1.0 else dbdc3.squared_error(gold_ot_x, ot_x) end as mse_ot_x,
 from possible

@@ -3,13 +3,14 @@
 -- labels: Probing, Non-probing-deliberation, None, 0
 -- metrics: metrics.classification
 -- oracle: label
+-- published: None and 0 are two classes
 select
     predicted.release,
     predicted.split,
     predicted.example_index,
     predicted.record_id,
     predicted.dialogue_id,
-    case when gold.label = 'None' then '0' else gold.label end as gold,
-    case when predicted.label = 'None' then '0' else predicted.label end as label,
+    case when gold.label = 'None' and not getvariable('as_published') then '0' else gold.label end as gold,
+    case when predicted.label = 'None' and not getvariable('as_published') then '0' else predicted.label end as label,
 from predicted
-inner join delidata.deliberation_type as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split

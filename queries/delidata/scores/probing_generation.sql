@@ -13,5 +13,4 @@ select
     metrics.normalised(case when predicted.is_missing then '' else predicted.text end) as guess,
     metrics.normalised(gold.probing) as answer,
 from predicted
-inner join delidata.probing_generation as gold
-    on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split

@@ -15,8 +15,7 @@ pairs as (
         list_distinct(gold.intents) as gold,
         list_distinct(coalesce(predicted.labels, [])) as labels,
     from predicted
-    inner join mantis.intent_prediction as gold
-        on gold.example_index = predicted.example_index and gold.split = predicted.split
+    inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
 )
 
 select

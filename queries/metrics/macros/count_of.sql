@@ -7,5 +7,6 @@
     'best': null::double,
     'worst': null::double,
     'count': number::bigint,
-    'of': null::bigint
+    'of': null::bigint,
+    'is_mean': false
 }

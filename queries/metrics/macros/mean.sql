@@ -7,5 +7,6 @@
     'best': null::double,
     'worst': null::double,
     'count': null::bigint,
-    'of': count(example_value)::bigint
+    'of': count(example_value)::bigint,
+    'is_mean': true
 }

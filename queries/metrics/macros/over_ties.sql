@@ -7,5 +7,6 @@
     'best': case when count_if(tied > 1) > 0 then favg(if_first::double order by if_first) end,
     'worst': case when count_if(tied > 1) > 0 then favg(if_last::double order by if_last) end,
     'count': null::bigint,
-    'of': count(expected)::bigint
+    'of': count(expected)::bigint,
+    'is_mean': true
 }

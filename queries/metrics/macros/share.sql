@@ -7,5 +7,6 @@
     'best': null::double,
     'worst': null::double,
     'count': hits::bigint,
-    'of': total::bigint
+    'of': total::bigint,
+    'is_mean': true
 }

@@ -7,5 +7,6 @@
     'best': null::double,
     'worst': null::double,
     'count': null::bigint,
-    'of': total::bigint
+    'of': total::bigint,
+    'is_mean': false
 }

@@ -14,4 +14,4 @@ select
     metrics.tied(predicted.scores, gold.gold_position) as tied,
     len(gold.candidate_texts) as candidates,
 from predicted
-inner join mpchat.speaker_identification as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split

@@ -40,3 +40,19 @@ class Invented:
             f"'{corpus}' as corpus_id, '{name}' as task, {release} as release, split, example_index::integer as "
             "example_index, record_id, dialogue_id, turn_index::integer as turn_index from invented"
         )
+
+    def replace_blocks(self, task: str, blocks: int, size: int) -> None:
+        """Let the published file of a ranking task of MANtIS have so many blocks of lines, the true response first."""
+        name = f"mantis.{task}"
+        self.replace(name, [{"record_id": f"mantis/invented/{index // size}"} for index in range(blocks * size)])
+        self.con.execute("delete from main.candidates where record_id like 'mantis/invented/%'")
+        self.con.execute(
+            "create or replace view mantis.ranking_blocks as select 'test' as split, 'mantis/invented/' || i as "
+            f"record_id, i * {size} as first_row, i * {size} as first_example, {size} as row_count "
+            f"from range({blocks}) as t(i)"
+        )
+        self.con.execute(
+            "insert into main.candidates by name select 'mantis/invented/' || i as record_id, 1 as turn_index, "
+            "'mantis_10' as candidate_set, 0 as position, 0 as item_index, true as is_gold "
+            f"from range({blocks}) as t(i)"
+        )

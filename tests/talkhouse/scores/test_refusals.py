@@ -1,11 +1,14 @@
 """Predictions that can't be scored: each is refused with how many rows, the first of them, and what to do."""
 
 import json
+import math
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from schema.errors import UsageError
@@ -102,6 +105,8 @@ def test_missing_ones_count_as_wrong_if_that_is_wanted(scored: Callable[..., Sco
 
 def test_unknown_labels_count_as_wrong_if_that_is_wanted(scored: Callable[..., Scored]) -> None:
     rows = right()
+    rows[0]["label"] = None
+    assert {one.name: one for one in scored(rows, unknown="wrong").metrics}["accuracy"].count == 7
     rows[0]["label"] = "solution"
     done = scored(rows, unknown="wrong")
     found = {one.name: one for one in done.metrics}
@@ -148,3 +153,94 @@ def test_thresholds_are_shares(con: duckdb.DuckDBPyConnection) -> None:
 def test_only_tasks_with_metrics_can_be_scored() -> None:
     with pytest.raises(UsageError, match=r"dbdc3\.breakdown_detection"):
         task("dbdc3.breakdown")
+
+
+FILES: dict[str, tuple[bytes, str]] = {
+    "empty.csv": (b"", "the file is empty"),
+    "empty.jsonl": (b"", "the file has no rows"),
+    "no_rows.csv": (b"example_index,label\n", "examples have no prediction: 8"),
+    "latin.csv": (b"example_index,label\n0,caf\xe9\n", "can't decode byte 0xe9"),
+    "late_latin.csv": (b"example_index,label\n" + b"0,Solution\n" * 9000 + b"0,caf\xe9\n", "can't be read"),
+    "latin.jsonl": (b'{"example_index": 0, "label": "caf\xe9"}\n', "line 2: invalid UTF-8|line 1: invalid UTF-8"),
+    "ragged.csv": (b"example_index,label\n0,Solution,x\n", "CSV Error on Line: 2; Original Line: 0,Solution,x"),
+    "broken.jsonl": (b'{"example_index": 0}\n{"example', "Malformed JSON"),
+    "cut.parquet": (b"PAR1", "can't be read"),
+    "no_key.csv": (b"label\nSolution\n", "the predictions have no key"),
+    "typo.csv": (b"example_index,lable\n0,Solution\n", "no column 'label'"),
+    "no_number.csv": (b"example_index,label\n0,Solution\nb,Solution\n", r"not whole numbers: 1\n.*row 2: b"),
+    "twice.csv": (b"example_index,label,label\n0,a,b\n", "or one twice"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_named(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name][0])
+    with pytest.raises(UsageError, match=FILES[name][1]) as caught:
+        score(con, task("delidata.probing_target"), Request([path]))
+    assert caught.value.where == str(path)
+    assert caught.value.next_step
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / "bom.csv"
+    lines = "".join(f"{row['example_index']},{row['label']}\n" for row in right())
+    path.write_text(f"example_index,label\n{lines}", encoding="utf-8-sig")
+    assert score(con, task("delidata.probing_target"), Request([path])).rows == 8
+
+
+def array(numbers: Any) -> bytes:
+    stream = BytesIO()
+    np.save(stream, np.array(numbers))
+    return stream.getvalue()
+
+
+RIGHT_ARRAY = array([[5.0, 4.0, 3.0, 2.0, 1.0]] * 4)
+ARRAYS: dict[str, tuple[bytes, str]] = {
+    "a number less": (RIGHT_ARRAY[:-8], "the file is cut"),
+    "half a header": (RIGHT_ARRAY[:30], "the file is cut: it ends within its header"),
+    "ten bytes": (RIGHT_ARRAY[:10], "the file is cut"),
+    "no array": (b"scores", "not a NumPy array"),
+    "one dimension": (array([1.0, 2.0]), r"an array of <f8, \(2,\)"),
+    "whole numbers": (array([[5, 4, 3, 2, 1]] * 4), "an array of <i8"),
+    "a row less": (array([[5.0, 4.0, 3.0, 2.0, 1.0]] * 3), "no prediction: 1"),
+    "a row more": (array([[5.0, 4.0, 3.0, 2.0, 1.0]] * 5), r"not in what is scored: 1\n.*row 4"),
+    "a column more": (array([[5.0] * 6] * 4), "6 scores for 5 candidates"),
+    "NaN": (array([[5.0, 4.0, 3.0, 2.0, math.nan]] * 4), r"not a finite number: 4\n(.*\n)?.*row 0"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_broken_arrays(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / "scores.npy"
+    path.write_bytes(ARRAYS[name][0])
+    with pytest.raises(UsageError, match=ARRAYS[name][1]) as caught:
+        score(con, task("mpchat.next_response_prediction"), Request([path]))
+    assert caught.value.where == str(path)
+
+
+def turn(label: str = "O", **probabilities: object) -> dict[str, Any]:
+    return {"labels": [{"breakdown": label, "prob-O": 1, "prob-T": 0, "prob-X": 0, **probabilities}]}
+
+
+DOCUMENTS: dict[str, tuple[str, str]] = {
+    "no JSON": ("{", r"d\.labels\.json: Expecting property name"),
+    "another label": (json.dumps({"turns": [turn("o")]}), "near 'O', which is another label"),
+    "NaN": ('{"turns": [{"labels": [{"breakdown": "O", "prob-O": NaN, "prob-T": 0, "prob-X": 0}]}]}', "not a finite"),
+    "text": (json.dumps({"turns": [turn(**{"prob-T": "a"})]}), r"not numbers: 1\n.*d\.labels\.json, turn 1: a"),
+    "a turn more": (json.dumps({"turns": [turn()]}), r"not in what is scored: 1\n.*d\.labels\.json, turn 1"),
+    "no labels": (json.dumps({"turns": [{"labels": []}]}), "rows without a 'label': 1"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_broken_label_files(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    request = Request([folder], release="dbdc3", split="eval")
+    with pytest.raises(UsageError, match="no file whose name ends in"):
+        score(con, task("dbdc3.breakdown_detection"), request)
+    (folder / "d.labels.json").write_text(DOCUMENTS[name][0], encoding="utf-8")
+    with pytest.raises(UsageError, match=DOCUMENTS[name][1]) as caught:
+        score(con, task("dbdc3.breakdown_detection"), request)
+    assert caught.value.where == str(folder)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -12,12 +13,13 @@ import talkhouse
 from queries.catalogue import catalogue
 from schema.errors import UsageError
 from talkhouse.query.export import export
-from talkhouse.scores.baselines import Baseline, template
+from talkhouse.scores.baselines import template
 from talkhouse.scores.examples import examples_query, write_rows
 from talkhouse.scores.keys import choose_all, create_keys
-from talkhouse.scores.runs import path_for, save, saved
-from talkhouse.scores.score import Request, Scored, score
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.score import Request, Scored, printed, score
 from talkhouse.scores.tasks import task
+from tests.talkhouse.scores.invented import Invented
 
 TASKS = [query.full_name for query in catalogue().scores]
 SPLITS = {"mpchat": "test", "mantis": "test", "blended_skill_talk": "test", "dbdc3": "eval", "delidata": "all"}
@@ -37,7 +39,7 @@ def of(name: str) -> dict[str, str]:
 
 
 def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Scored:
-    return score(con, task(name), Request((), baseline=kind, **of(name)))  # type: ignore[arg-type]
+    return score(con, task(name), Request((), baseline=kind, **of(name)), task(name).thresholds[:1])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -68,7 +70,7 @@ def test_a_table_gives_what_its_baseline_gives(name: str, con: duckdb.DuckDBPyCo
     for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
         path = tmp_path / f"predictions.{suffix}"
         write_rows(con, "select * from baseline", path)
-        assert score(con, task(name), Request([path])).metrics == first.metrics, suffix
+        assert score(con, task(name), Request([path]), task(name).thresholds[:1]).metrics == first.metrics, suffix
 
 
 def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_pa
     archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
     for path in (folder, archive):
         request = Request([path], split="eval", release="dbdc3")
-        assert score(con, task("dbdc3.breakdown_detection"), request).metrics == first.metrics
+        assert score(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
 
 
 def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -160,38 +162,36 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
 
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
-    done = score(con, task("dbdc3.breakdown_detection"), request)
+    done = score(con, task("dbdc3.breakdown_detection"), request, [0.0])
     parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
     assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
     alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
     assert score(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
+    drawn = score(con, task("dbdc3.breakdown_detection"), replace(request, interval=True), [0.0])
+    assert [replace(one, low=None, high=None) for one in drawn.metrics] == done.metrics
+    assert len({(one.slice, one.low, one.high) for one in drawn.metrics if one.name == "Accuracy"}) == len(parts)
     other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
     with pytest.raises(UsageError, match="no column 'colour'"):
         score(con, task("dbdc3.breakdown_detection"), other)
 
 
-def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    warehouse = tmp_path / "talkhouse.duckdb"
-    before = warehouse.read_bytes()
-    done = baseline(con, "delidata.outcome", Baseline.MAJORITY)
-    assert saved(warehouse) == []
-    assert save(done, "usual", warehouse) == path_for(warehouse)
-    save(baseline(con, "delidata.outcome", Baseline.RANDOM), "drawn", warehouse)
-    runs = saved(warehouse, "delidata.outcome")
-    assert [run["run"] for run in runs] == ["usual", "drawn"]
-    assert [(one["name"], one["value"]) for one in runs[0]["metrics"]] == [
-        (one.name, one.value) for one in done.metrics
-    ]
-    assert saved(warehouse, "delidata.change_of_mind") == []
-    with pytest.raises(UsageError, match="there is a run 'usual' already"):
-        save(done, "usual", warehouse)
-    assert len(saved(warehouse)) == 2
-    assert warehouse.read_bytes() == before
-    with duckdb.connect(path_for(warehouse), read_only=True) as opened:
-        assert opened.execute(
-            "select count(*) from duckdb_columns() where comment is null and table_name in ('runs', 'metrics')"
-        ).fetchall() == [(0,)]
+@pytest.mark.parametrize(
+    ("name", "by"), [("dbdc3.breakdown_detection", "subset"), ("delidata.change_of_mind", "label")]
+)
+def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
+    request = Request((), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release"))
+    plain, drawn = (score(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
+    assert [replace(one, low=None, high=None) for one in drawn] == plain
+    assert len({one.slice for one in plain}) > 2
+    ends = {(one.slice, one.low, one.high) for one in drawn if one.name.casefold() == "accuracy"}
+    assert len({(low, high) for _, low, high in ends}) > 1
+
+
+def test_what_a_script_prints_has_no_interval(con: duckdb.DuckDBPyConnection) -> None:
+    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3", as_printed=True, interval=True)
+    with pytest.raises(UsageError, match="the script prints no intervals"):
+        score(con, task("dbdc3.breakdown_detection"), request)
 
 
 def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -205,3 +205,54 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
         ]
     export(con, "main.turns", tmp_path / "turns.jsonl", limit=1)
     assert json.loads((tmp_path / "turns.jsonl.manifest.json").read_text())["view_fingerprints"] == []
+
+
+def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    wanted = task("dbdc3.breakdown_detection")
+    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
+    done = score(con, wanted, request)
+    assert done.thresholds == [0, 0.5]
+    accuracies = [(one.threshold, one.slice, one.value) for one in done.metrics if one.name == "Accuracy"]
+    assert [one for one in accuracies if one[1] is None] == [(0, None, 1), (0.5, None, 1)]  # Each with its own oracle.
+    subsets = [name for limit, name, _ in accuracies if limit == 0 and name]
+    assert len(subsets) > 2
+    lines = printed(con, score(con, wanted, replace(request, as_printed=True), [0.0, 0.5])).splitlines()
+    assert [line for line in lines if line.startswith("Accuracy")] == ["Accuracy : \t\t1.000000 (26/26)"] * 2
+    # Predictions of all subsets are taken where one of them is scored.
+    write_rows(con, "select * from oracle", tmp_path / "all.csv")
+    subset = subsets[0].removeprefix("subset=")
+    alone = score(con, wanted, Request([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
+    assert {one.slice for one in alone.metrics} == {None}
+    assert alone.rows < done.rows
+
+
+def test_what_is_too_good_is_doubted(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    baseline(con, "mantis.response_ranking_10", Baseline.ORACLE)
+    write_rows(con, "select * from oracle", tmp_path / "oracle.csv")
+    assert (
+        "artefacts of quoting"
+        in score(con, task("mantis.response_ranking_10"), Request([tmp_path / "oracle.csv"])).warnings[0]
+    )
+
+
+def test_only_types_are_scored_as_published(con: duckdb.DuckDBPyConnection) -> None:
+    request = Request((), baseline=Baseline.ORACLE, as_published=True)
+    assert "None and 0 are two classes" in score(con, task("delidata.deliberation_type"), request).warnings[0]
+    with pytest.raises(UsageError, match="is scored as published anyway"):
+        score(con, task("delidata.probing_target"), request)
+    with pytest.raises(UsageError, match="these are other classes"):
+        score(con, task("delidata.deliberation_type"), replace(request, keep=True))
+
+
+def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: Path) -> None:
+    """The first of two like texts is the first of the two candidates, and blanks at the ends do not count."""
+    candidates = ["tea", "milk ", "tea"]
+    invented.replace(
+        "blended_skill_talk.guided_response", [{"text": "What?", "label": "milk ", "label_candidates": candidates}]
+    )
+    path = tmp_path / "log.jsonl"
+    acts = [{"text": "What?"}, {"text": "tea", "text_candidates": ["tea", "milk", " tea"]}]
+    path.write_text(json.dumps({"dialog": [acts]}) + "\n", encoding="utf-8")
+    done = score(invented.con, task("blended_skill_talk.guided_response"), Request([path]))
+    found = {one.name: one.value for one in done.metrics}
+    assert (found["hits@1"], found["hits@5"], found["rank"], done.tied) == (0, 1, 2, 0)

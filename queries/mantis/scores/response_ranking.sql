@@ -1,6 +1,8 @@
 -- Where the true response stands among the lines of each block, by the predicted scores; a row is a block, by the line of its true response.
+-- tasks: response_ranking_10, response_ranking_50
 -- predicts: score
 -- metrics: mantis.ranking
+-- doubt: map > 0.99: it has come from artefacts of quoting, which gave the true response away: look at some lines with --examples
 -- oracle: label as score
 with
 blocks as (
@@ -15,7 +17,6 @@ blocks as (
     inner join main.candidates as gold on gold.record_id = blocks.record_id and gold.is_gold
     inner join predicted
         on predicted.record_id = blocks.record_id and predicted.example_index = blocks.first_example + gold.position
-    where blocks.candidate_set = 'mantis_50'
 )
 
 select

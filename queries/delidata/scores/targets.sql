@@ -1,4 +1,5 @@
--- The predicted and the published target of each probing message.
+-- The predicted and the published target of each message of (non-)probing deliberation.
+-- tasks: probing_target, nonprobing_target
 -- predicts: label
 -- scheme: delidata.target
 -- metrics: metrics.classification
@@ -12,4 +13,4 @@ select
     gold.label as gold,
     predicted.label as label,
 from predicted
-inner join delidata.probing_target as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split

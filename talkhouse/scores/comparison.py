@@ -1,0 +1,161 @@
+"""Paired tests between two saved runs of the same examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from schema.errors import UsageError
+from schema.sql import literal, quoted
+from talkhouse.relations import closest
+from talkhouse.scores.intervals import described, interval
+from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable, shuffled
+from talkhouse.scores.runs import path_for, saved
+from talkhouse.scores.saved_examples import SCHEMA, metrics_hash
+from talkhouse.scores.score import check_catalogue
+from talkhouse.scores.tasks import Task, task
+
+_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
+"""What two runs must have in common."""
+
+_ROUNDING = 1e-12
+"""Differences that are less apart than this are the same."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more the second of two runs has in a metric."""
+
+    name: str
+    threshold: float | None
+    official: bool
+    first: float | None
+    second: float | None
+    difference: float | None
+    """Second less first; None where one of them has no value."""
+    low: float | None
+    """The ends of the 95 % interval of the difference."""
+    high: float | None
+    p_value: float | None
+    """Two-sided: how often runs that differ by chance alone would differ as much."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, and how they differ in each metric."""
+
+    runs: tuple[dict[str, Any], dict[str, Any]]
+    metrics: list[Difference]
+    interval: dict[str, Any]
+    test: dict[str, Any]
+
+
+def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, str]) -> Comparison:
+    """Compare two saved runs on a connection to their warehouse, by the dialogue.
+
+    Raises UsageError for an unknown run, for the same run twice, and for runs that are not of the same examples.
+    """
+    check_catalogue(con)
+    first, second = _comparable(saved(warehouse), names)
+    wanted = task(first["task"])
+    for run in (first, second):
+        _check_examples(run, wanted)
+    con.execute(f"attach {literal(str(path_for(warehouse)))} as saved_scores (read_only)")
+    try:
+        parts = [_at_threshold(con, wanted, (first, second), threshold) for threshold in first["thresholds"]]
+    finally:
+        con.execute("detach saved_scores")
+    found = [one for differences, _ in parts for one in differences]
+    dialogues = parts[0][1]
+    test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
+    return Comparison((first, second), found, described(dialogues), {**test, "units": dialogues})
+
+
+def _at_threshold(
+    con: duckdb.DuckDBPyConnection, wanted: Task, runs: Sequence[dict[str, Any]], threshold: float | None
+) -> tuple[list[Difference], int]:
+    """Compare two runs at a threshold; return the differences, and the number of dialogues."""
+    limit = "null" if threshold is None else repr(threshold)
+    rows = [
+        f"select * exclude (threshold) from saved_scores.{SCHEMA}.{quoted(run['run'])} "
+        f"where threshold is not distinct from {limit}"
+        for run in runs
+    ]
+    con.execute(f"create or replace temp table scored as {rows[0]}")
+    of = create_drawable(con, wanted, rows)
+    both = [_values(run, threshold) for run in runs]
+    return _differences(threshold, both, bootstrap(con, of), shuffled(con, of)), of.dialogues
+
+
+def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Find two runs by their names, with their thresholds."""
+    if names[0] == names[1]:
+        raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
+    known = {run["run"]: run for run in runs}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no run '{name}'",
+                expected=f"one of: {', '.join(closest(name, known))}" if known else "a saved run, and there is none",
+                next_step="list the runs with: talkhouse scores",
+            )
+    for run in known.values():
+        run["thresholds"] = list(dict.fromkeys(one["threshold"] for one in run["metrics"]))
+    first, second = (known[name] for name in names)
+    for what in _SAME:
+        if first[what] != second[what]:
+            raise UsageError(
+                f"the runs can't be compared: they differ in {what.replace('_', ' ')}",
+                found=f"{_shown(first[what])} and {_shown(second[what])}",
+                next_step="compare runs that stand side by side in: talkhouse scores",
+            )
+    return first, second
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+
+
+def _check_examples(run: dict[str, Any], wanted: Task) -> None:
+    """Refuse a run whose examples are not there, or come from metrics that are others now."""
+    found = run.get("metrics_sha256")
+    if found != metrics_hash(wanted):
+        kept = "it was saved before examples were kept" if found is None else "its metrics have changed since"
+        raise UsageError(
+            f"the run '{run['run']}' can't be compared: {kept}",
+            next_step="score its predictions again, and save them under another name",
+        )
+
+
+def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str, Any]]:
+    """Return the metrics of all examples of a run, without counts, by their names."""
+    numbers = [one for one in run["metrics"] if one["slice"] is None and one["threshold"] == threshold]
+    return {one["name"]: one for one in numbers if one["denominator"] is not None}
+
+
+def _differences(
+    threshold: float | None, both: list[dict[str, dict[str, Any]]], drawn: list[Values], swapped: list[Values]
+) -> list[Difference]:
+    found = []
+    for name in dict.fromkeys([*both[0], *both[1]]):
+        first, second = (one[name]["value"] if name in one else None for one in both)
+        is_official = all(name in one and one[name]["official"] for one in both)
+        difference = None if first is None or second is None else second - first
+        low, high = interval(_subtracted(drawn, name)) if difference is not None else (None, None)
+        p_value = None if difference is None else _p_value(difference, _subtracted(swapped, name))
+        found.append(Difference(name, threshold, is_official, first, second, difference, low, high, p_value))
+    return found
+
+
+def _subtracted(values: list[Values], name: str) -> list[float]:
+    """Return the differences of a metric in the resamples in which both runs have it."""
+    first, second = (one.get(name, []) for one in values)
+    return [b - a for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+
+
+def _p_value(difference: float, swapped: Sequence[float]) -> float:
+    """Return the share of as large a difference among those under the null hypothesis, what was seen among them."""
+    as_large = sum(abs(one) >= abs(difference) - _ROUNDING for one in swapped)
+    return (as_large + 1) / (len(swapped) + 1)
