@@ -1,0 +1,1 @@
+"""The lake: a warehouse's tables as Parquet, and its views in the SQL of engines that run on many machines."""
