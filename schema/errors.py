@@ -65,6 +65,14 @@ class SchemaMismatch(TalkhouseError):
     """The file has another schema revision than this Talkhouse."""
 
 
+class NotALake(UsageError):
+    """There is no lake in that folder, or the folder is something else."""
+
+
+class LakeDamaged(TalkhouseError):
+    """A part of a lake is missing, or is not what Talkhouse wrote there."""
+
+
 class BadName(UsageError):
     """A database file may not be named after a schema."""
 

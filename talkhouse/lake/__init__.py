@@ -1,1 +1,1 @@
-"""The lake: tables as Parquet and every view as Spark SQL, for warehouses that outgrow one machine."""
+"""The lake: a warehouse's tables as Parquet, and its views in the SQL of engines that run on many machines."""

@@ -1,0 +1,162 @@
+"""Writes a lake: compares what it holds with the warehouse, writes what is new, keeps the rest, and swaps."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import duckdb
+
+import migrations
+from schema import warehouse
+from schema.errors import OutputFailed
+from schema.sql import literal
+from talkhouse import interrupt
+from talkhouse.lake import files, folder
+from talkhouse.lake.folder import Workspace
+from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
+from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan, parts
+from talkhouse.lake.warehouses import Warehouses, attached
+from talkhouse.settings import version
+
+
+class Outcome(StrEnum):
+    """What a command did."""
+
+    WRITTEN = "written"
+    UNCHANGED = "unchanged"
+    DRY_RUN = "dry run"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was written, or would be."""
+
+    outcome: Outcome
+    lake: Path
+    snapshot: str
+    """The folder of the snapshot; of a dry run, the one that it would be."""
+    tables: tuple[Table, ...]
+    """The tables as they lie there; empty where nothing was written."""
+    plan: Plan
+    removed: tuple[str, ...]
+    """Corpora that were in the lake before."""
+    seconds: float
+
+
+def write_lake(
+    lake: Path, paths: Sequence[Path], progress: Progress, *, only: Sequence[str] = (), dry_run: bool = False
+) -> Result:
+    """Write the tables of one or several warehouses to a lake, whole or not at all.
+
+    ``only``: these corpora, and the rows that belong to none; the lake then has no others. What is the same as in the
+    snapshot before is not written again. ``dry_run``: say what would be written.
+
+    Raises UsageError and NotALake for what can't be written or replaced, OutputFailed where there is no room, and what
+    opening a warehouse raises.
+    """
+    begun = time.monotonic()
+    with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
+        if dry_run:
+            current = folder.check(lake)
+            plan = make_plan(found, lake, current, progress)
+            name = folder.name_after(current)
+            return _result(Outcome.DRY_RUN, lake, name, plan, current, found, begun)
+        with folder.acquire(lake) as workspace, _explained(lake):
+            _configure(found.con, workspace)
+            current = workspace.current
+            plan = make_plan(found, lake, current, progress)
+            if current is not None and _manifest(found, current.snapshot, _kept(plan, current)) == current:
+                return _result(Outcome.UNCHANGED, lake, current.snapshot, plan, current, found, begun)
+            tables = _write(found, plan, workspace, progress)
+            made = _manifest(found, workspace.snapshot.name, tables)
+            folder.publish(workspace, made, stop.check)
+        return _result(Outcome.WRITTEN, lake, made.snapshot, plan, current, found, begun, tables)
+
+
+def _result(
+    outcome: Outcome,
+    lake: Path,
+    snapshot: str,
+    plan: Plan,
+    current: Manifest | None,
+    found: Warehouses,
+    begun: float,
+    tables: Sequence[Table] = (),
+) -> Result:
+    before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
+    removed = tuple(corpus for corpus in before if corpus not in found.corpora)
+    return Result(outcome, lake, snapshot, tuple(tables), plan, removed, time.monotonic() - begun)
+
+
+def _configure(con: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
+    """Let the connection sort in the private folder, and draw no bar of its own."""
+    con.execute("set enable_progress_bar = false")
+    con.execute(f"set temp_directory = {literal(str(workspace.private / 'sorting'))}")
+
+
+def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:
+    """Write the snapshot: what is new, and second names of what is kept."""
+    progress.begin("writing", records=sum(part.content.rows for part in parts(plan) if not part.kept), unit="rows")
+
+    def written(part: Part) -> list[File]:
+        if part.kept:
+            return files.keep(part.kept, workspace.lake, workspace.snapshot)
+        with warehouse.explain_damage(found.path(part.content.corpus)):
+            return files.write(found.con, part.content, workspace.snapshot, progress.advance)
+
+    return [
+        _table(planned, workspace.snapshot.name, [file for part in planned.parts for file in written(part)])
+        for planned in plan
+    ]
+
+
+def _kept(plan: Plan, current: Manifest) -> list[Table]:
+    """Describe the tables as they are if nothing is written."""
+    return [
+        _table(planned, current.snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan
+    ]
+
+
+def _table(planned: PlannedTable, snapshot: str, found: list[File]) -> Table:
+    table = planned.table
+    return Table(
+        schema=str(table.schema or "main"),
+        name=str(table.name),
+        comment=table.comment or "",
+        grain=list(table.info["grain"]),
+        folder=f"{snapshot}/{files.folder_of(table)}",
+        rows=planned.rows,
+        columns=list(planned.columns),
+        fingerprints={part.content.corpus: part.content.fingerprint for part in planned.parts},
+        files=found,
+    )
+
+
+def _manifest(found: Warehouses, snapshot: str, tables: list[Table]) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        snapshot=snapshot,
+        talkhouse=version(),
+        revision=migrations.head(),
+        catalogue=str(found.all[0].build["catalogue_hash"]),
+        builds=[one.build for one in found.all],
+        corpora=[corpus for one in found.all for corpus in one.corpora if corpus["corpus_id"] in found.corpora],
+        tables=tables,
+    )
+
+
+@contextmanager
+def _explained(lake: Path) -> Iterator[None]:
+    """Turn what DuckDB raises where it can't sort on the disk, or in the memory that there is, into OutputFailed."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise OutputFailed(
+            "the lake could not be written; the one that was there is unchanged",
+            where=lake,
+            found=str(error).strip().splitlines()[0],
+            next_step="make room on the disk of this folder if it is full, and write the lake again",
+        ) from error
