@@ -24,6 +24,14 @@ def pattern(node: exp.RegexpExtract | exp.RegexpExtractAll | exp.RegexpReplace |
     return node
 
 
+def separator(node: exp.Split) -> exp.Expr:
+    """``string_split(x, '|')``: Spark splits by a pattern, so its signs are escaped."""
+    text = node.expression.unnest()
+    if not text.is_string or not text.name:
+        raise NotPortable(node, "the separator must be a literal, and not empty")
+    return exp.RegexpSplit(this=node.this, expression=exp.Literal.string(re.sub(r"[\\\[\](){}.*+?^$|]", r"\\\g<0>", text.name)))
+
+
 def _check_replacement(node: exp.RegexpReplace) -> None:
     """DuckDB replaces the first match unless told otherwise, Spark all; ``\\1`` is ``$1`` in Java."""
     replacement, options = node.args["replacement"].unnest(), node.args.get("modifiers")

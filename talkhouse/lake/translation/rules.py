@@ -39,6 +39,7 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.RegexpReplace: patterns.pattern,
     exp.RegexpSplit: patterns.pattern,
     exp.Select: relations.unnested,
+    exp.Split: patterns.separator,
     exp.Trim: texts.trim,
     exp.TryCast: figures.whole_number,
 }
@@ -56,7 +57,7 @@ SAME: frozenset[type[exp.Expr]] = frozenset(
         # numbers
         *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.IntDiv, exp.Mod, exp.Pow, exp.Log, exp.Greatest, exp.Least),
         # texts
-        *(exp.Length, exp.Replace, exp.Substring, exp.Split, exp.SplitPart, exp.ConcatWs),
+        *(exp.Length, exp.Replace, exp.Substring, exp.SplitPart, exp.ConcatWs),
         *(exp.StartsWith, exp.EndsWith, exp.Contains),
         # lists, structures and JSON
         *(exp.Array, exp.ArrayContains, exp.ArrayFilter, exp.ArrayMax, exp.ArraySort, exp.ArrayToString),
