@@ -77,7 +77,7 @@
                 ),
                 chr(10)
             )
-            || case when any_value(records.extra) ->> 'lacks_final_newline' is null then chr(10) else '' end as block,
+            || case when max(records.extra ->> 'lacks_final_newline') is null then chr(10) else '' end as block,
         from main.records
         inner join main.persona_uses on persona_uses.record_id = records.record_id
         inner join main.personas on personas.persona_id = persona_uses.persona_id
@@ -95,7 +95,7 @@
 
     select
         coalesce(
-            (select found.block from found where found.topic = blended_skill_talk.strip(wanted)),
+            (select max(found.block) from found where found.topic = blended_skill_talk.strip(wanted)),
             (select min_by(blocks.block, blocks.record_index) from blocks)
         )
 )

@@ -45,7 +45,7 @@
     ),
 
     pieces as (
-        select token[start:start + unnest(range(6, length(token) - start + 1))] as piece
+        select substring(token, start, unnest(range(7, length(token) - start + 2))) as piece
         from starts
     )
 

@@ -40,12 +40,12 @@ def milliseconds(node: exp.DateDiff) -> exp.Expr:
     """``date_diff('millisecond', a, b)``: DuckDB counts the milliseconds that begin in between, Spark those that pass."""
     if node.args["unit"].name.upper() != "MILLISECOND":
         raise NotPortable(node, "only milliseconds are translated")
-    start, end = node.expression, node.this
-    return written(
-        "timestampdiff(millisecond, date_trunc('millisecond', {start}), date_trunc('millisecond', {end}))",
-        start=start,
-        end=end,
+    # In UTC, whatever the session's zone.
+    start, end = (
+        written("unix_millis(cast(concat(cast({time} as string), 'Z') as timestamp))", time=time)
+        for time in (node.expression, node.this)
     )
+    return exp.Sub(this=end, expression=start)
 
 
 _TYPES = (
