@@ -20,7 +20,7 @@ def ordered_list(node: exp.ArrayAgg) -> exp.Expr:
         raise NotPortable(node, "Spark sorts lists by rising keys")
     keys = {f"key_{number}": key.this for number, key in enumerate(order.expressions)}
     # Numbered, since Sail wants the rows of two lists in one select to have different names.
-    name = f"item_{sum(1 for _ in node.parent_select.find_all(exp.ArrayAgg))}"
+    name = f"item_{len([*node.root().find_all(exp.ArrayAgg)])}"
     row = ", ".join([*(f"{{{key}}} as {key}" for key in keys), f"{{item}} as {name}"])
     return written(f"transform(array_sort(collect_list(struct({row}))), row -> row.{name})", **keys, item=order.this)
 

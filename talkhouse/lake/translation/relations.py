@@ -8,14 +8,12 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 
 def unnested(node: exp.Select) -> exp.Expr:
-    """``select x, unnest(a) as y, unnest(b) as z``: Spark makes rows in a lateral view, of one list: both are zipped."""
+    """``select unnest(a) as x, unnest(b) as y``: Spark makes rows of one list, in a lateral view: both are zipped."""
     calls = [call for column in node.expressions for call in column.find_all(exp.Explode) if call.parent_select is node]
     if not calls:
         return node
-    if node.args.get("group"):
-        raise NotPortable(calls[0], "unnest needs a select of its own, without 'group by'")
-    if not node.args.get("from_"):
-        node.set("from_", exp.From(this=exp.Subquery(this=exp.select(exp.Literal.number(1)), alias="one_row")))
+    if node.args.get("group") or not node.args.get("from_"):
+        raise NotPortable(calls[0], "unnest needs a 'from', and no 'group by' in the same select")
     names = [exp.to_identifier(f"unnested_{number}") for number, _ in enumerate(calls)]
     if len(calls) == 1:
         rows = written("explode({items})", items=calls[0].this)
@@ -28,21 +26,6 @@ def unnested(node: exp.Select) -> exp.Expr:
     alias = exp.TableAlias(this=exp.to_identifier("unnested"), columns=names)
     node.append("laterals", exp.Lateral(this=rows, view=True, alias=alias))
     return node
-
-
-def scalar_query(node: exp.Subquery) -> exp.Expr:
-    """``(with a as (...) select coalesce((select ...), (select ...)))``: in Spark an inner query can't reach the outmost one.
-
-    The expression stands for the query, and each inner query takes the CTEs with it.
-    """
-    query = node.this
-    ctes = query.args.get("with_")
-    if not isinstance(query, exp.Select) or query.args.get("from_") or not ctes or len(query.expressions) != 1:
-        return node
-    value = exp.Paren(this=query.expressions[0].copy())
-    for inner in [inner for inner in value.find_all(exp.Subquery) if inner.parent_select is None]:
-        inner.this.set("with_", ctes.copy())
-    return value
 
 
 def row_number(node: exp.Column) -> exp.Expr:
