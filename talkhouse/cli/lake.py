@@ -93,7 +93,7 @@ def command(
     Examples:
         talkhouse lake /data/lake
 
-        talkhouse lake /data/lake --db mpchat.duckdb --db mantis.duckdb --dry-run
+        talkhouse lake /data/lake --db of_mpchat.duckdb --db of_mantis.duckdb --dry-run
 
         talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
     """

@@ -76,33 +76,45 @@ def write_lake(
     with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
         if dry_run:
             current = folder.check(lake)
-            plan = make_plan(found, lake, current, progress)
-            snapshot, tables, outcome = folder.name_after(current), _kept(plan, ""), Outcome.DRY_RUN
+            done = _planned(found, make_plan(found, lake, current, progress), current)
         else:
             with folder.acquire(lake) as workspace, _explained(lake):
-                _configure(found.con, workspace)
                 current = workspace.current
-                plan = make_plan(found, lake, current, progress)
-                snapshot, tables, outcome = _write_changes(found, plan, workspace, stop.check, progress)
+                done = _written(found, workspace, stop.check, progress)
         before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
         removed = tuple(corpus for corpus in before if corpus not in found.corpora)
-        parts = _done(plan, tables)
-        return Result(outcome, lake, snapshot, found.corpora, removed, parts, time.monotonic() - begun)
+        return Result(done.outcome, lake, done.snapshot, found.corpora, removed, done.parts, time.monotonic() - begun)
 
 
-def _write_changes(
-    found: Warehouses, plan: Plan, workspace: Workspace, check_complete: Callable[[], None], progress: Progress
-) -> tuple[str, list[Table], Outcome]:
-    """Write and publish a snapshot, unless the current one is what it would be; return its name and tables."""
-    current = workspace.current
-    if current is not None:
-        tables = _kept(plan, current.snapshot)
-        if _manifest(found, current.snapshot, tables) == current:
-            return current.snapshot, tables, Outcome.UNCHANGED
+class _Snapshot(NamedTuple):
+    """A snapshot that is there, or would be."""
+
+    outcome: Outcome
+    snapshot: str
+    parts: tuple[Done, ...]
+
+
+def _planned(found: Warehouses, plan: Plan, current: Manifest | None) -> _Snapshot:
+    """Say what would be written: nothing, where the current snapshot is what the new one would be."""
+    tables = _kept(plan, current.snapshot if current else "")
+    if current is not None and _manifest(found, current.snapshot, tables) == current:
+        return _Snapshot(Outcome.UNCHANGED, current.snapshot, _done(plan, tables))
+    return _Snapshot(Outcome.DRY_RUN, folder.name_after(current), _done(plan, tables))
+
+
+def _written(
+    found: Warehouses, workspace: Workspace, check_complete: Callable[[], None], progress: Progress
+) -> _Snapshot:
+    """Write and publish a snapshot, unless the current one is what it would be."""
+    _configure(found.con, workspace)
+    plan = make_plan(found, workspace.lake, workspace.current, progress)
+    planned = _planned(found, plan, workspace.current)
+    if planned.outcome is Outcome.UNCHANGED:
+        return planned
     tables = _write(found, plan, workspace, progress)
     made = _manifest(found, workspace.snapshot.name, tables)
     folder.publish(workspace, made, check_complete)
-    return made.snapshot, tables, Outcome.WRITTEN
+    return _Snapshot(Outcome.WRITTEN, made.snapshot, _done(plan, tables))
 
 
 def _done(plan: Plan, tables: Sequence[Table]) -> tuple[Done, ...]:
