@@ -1,1 +1,1 @@
-"""Tests of the lake."""
+"""The lake: what is written, its SQL, and the same rows on Spark."""
