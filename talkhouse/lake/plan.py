@@ -1,6 +1,5 @@
 """What goes into a lake: the rows of each corpus in each table, and which of them lie there already."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -35,11 +34,6 @@ class Part:
     damaged: tuple[str, ...] = ()
     """Files that would be kept but are missing or have changed."""
 
-    @property
-    def bytes(self) -> int | None:
-        """The size of its files; None where that is known only when they are written."""
-        return sum(file.bytes for file in self.kept) if self.kept else None
-
 
 @dataclass(frozen=True)
 class PlannedTable:
@@ -62,12 +56,6 @@ def make_plan(found: Warehouses, lake: Path, current: Manifest | None, progress:
     """Count and hash the rows of all tables, and find which of them the lake has already."""
     progress.begin("comparing", unit="rows")
     return tuple(_plan(found, table, lake, current, progress) for table in metadata.tables.values())
-
-
-def parts(plan: Plan) -> Iterator[Part]:
-    """Go through the parts of all tables."""
-    for table in plan:
-        yield from table.parts
 
 
 def _plan(found: Warehouses, table: Declared, lake: Path, current: Manifest | None, progress: Progress) -> PlannedTable:

@@ -1,11 +1,12 @@
 """Writes a lake: compares what it holds with the warehouse, writes what is new, keeps the rest, and swaps."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
@@ -17,7 +18,7 @@ from talkhouse import interrupt
 from talkhouse.lake import files, folder
 from talkhouse.lake.folder import Workspace
 from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
-from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan, parts
+from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan
 from talkhouse.lake.warehouses import Warehouses, attached
 from talkhouse.settings import version
 
@@ -30,6 +31,21 @@ class Outcome(StrEnum):
     DRY_RUN = "dry run"
 
 
+class Done(NamedTuple):
+    """The rows of a corpus in a table, and what became of them."""
+
+    table: str
+    corpus: str
+    rows: int
+    is_new: bool
+    """Whether they were written; otherwise the files of the snapshot before are kept."""
+    files: int | None
+    bytes: int | None
+    """Both None where that is known only when they are written."""
+    damaged: tuple[str, ...]
+    """Files of the snapshot before that were missing or had changed, and so were written again."""
+
+
 @dataclass(frozen=True)
 class Result:
     """What was written, or would be."""
@@ -38,11 +54,10 @@ class Result:
     lake: Path
     snapshot: str
     """The folder of the snapshot; of a dry run, the one that it would be."""
-    tables: tuple[Table, ...]
-    """The tables as they lie there; empty where nothing was written."""
-    plan: Plan
+    corpora: tuple[str, ...]
     removed: tuple[str, ...]
-    """Corpora that were in the lake before."""
+    """Corpora that were in the lake before, and are no longer."""
+    parts: tuple[Done, ...]
     seconds: float
 
 
@@ -61,34 +76,59 @@ def write_lake(
     with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
         if dry_run:
             current = folder.check(lake)
-            plan = make_plan(found, lake, current, progress)
-            name = folder.name_after(current)
-            return _result(Outcome.DRY_RUN, lake, name, plan, current, found, begun)
-        with folder.acquire(lake) as workspace, _explained(lake):
-            _configure(found.con, workspace)
-            current = workspace.current
-            plan = make_plan(found, lake, current, progress)
-            if current is not None and _manifest(found, current.snapshot, _kept(plan, current)) == current:
-                return _result(Outcome.UNCHANGED, lake, current.snapshot, plan, current, found, begun)
-            tables = _write(found, plan, workspace, progress)
-            made = _manifest(found, workspace.snapshot.name, tables)
-            folder.publish(workspace, made, stop.check)
-        return _result(Outcome.WRITTEN, lake, made.snapshot, plan, current, found, begun, tables)
+            done = _planned(found, make_plan(found, lake, current, progress), current)
+        else:
+            with folder.acquire(lake) as workspace, _explained(lake):
+                current = workspace.current
+                done = _written(found, workspace, stop.check, progress)
+        before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
+        removed = tuple(corpus for corpus in before if corpus not in found.corpora)
+        return Result(done.outcome, lake, done.snapshot, found.corpora, removed, done.parts, time.monotonic() - begun)
 
 
-def _result(
-    outcome: Outcome,
-    lake: Path,
-    snapshot: str,
-    plan: Plan,
-    current: Manifest | None,
-    found: Warehouses,
-    begun: float,
-    tables: Sequence[Table] = (),
-) -> Result:
-    before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
-    removed = tuple(corpus for corpus in before if corpus not in found.corpora)
-    return Result(outcome, lake, snapshot, tuple(tables), plan, removed, time.monotonic() - begun)
+class _Snapshot(NamedTuple):
+    """A snapshot that is there, or would be."""
+
+    outcome: Outcome
+    snapshot: str
+    parts: tuple[Done, ...]
+
+
+def _planned(found: Warehouses, plan: Plan, current: Manifest | None) -> _Snapshot:
+    """Say what would be written: nothing, where the current snapshot is what the new one would be."""
+    tables = _kept(plan, current.snapshot if current else "")
+    if current is not None and _manifest(found, current.snapshot, tables) == current:
+        return _Snapshot(Outcome.UNCHANGED, current.snapshot, _done(plan, tables))
+    return _Snapshot(Outcome.DRY_RUN, folder.name_after(current), _done(plan, tables))
+
+
+def _written(
+    found: Warehouses, workspace: Workspace, check_complete: Callable[[], None], progress: Progress
+) -> _Snapshot:
+    """Write and publish a snapshot, unless the current one is what it would be."""
+    _configure(found.con, workspace)
+    plan = make_plan(found, workspace.lake, workspace.current, progress)
+    planned = _planned(found, plan, workspace.current)
+    if planned.outcome is Outcome.UNCHANGED:
+        return planned
+    tables = _write(found, plan, workspace, progress)
+    made = _manifest(found, workspace.snapshot.name, tables)
+    folder.publish(workspace, made, check_complete)
+    return _Snapshot(Outcome.WRITTEN, made.snapshot, _done(plan, tables))
+
+
+def _done(plan: Plan, tables: Sequence[Table]) -> tuple[Done, ...]:
+    """Say what became of each part; ``tables`` are those of the plan, in its order."""
+    done = []
+    for planned, table in zip(plan, tables, strict=True):
+        for part in planned.parts:
+            found = [file for file in table.files if file.corpus == part.content.corpus]
+            size = sum(file.bytes for file in found) if found else None
+            row = part.content
+            done.append(
+                Done(row.full_name, row.corpus, row.rows, not part.kept, len(found) or None, size, part.damaged)
+            )
+    return tuple(done)
 
 
 def _configure(con: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
@@ -99,7 +139,11 @@ def _configure(con: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
 
 def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:
     """Write the snapshot: what is new, and second names of what is kept."""
-    progress.begin("writing", records=sum(part.content.rows for part in parts(plan) if not part.kept), unit="rows")
+    progress.begin(
+        "writing",
+        records=sum(part.content.rows for table in plan for part in table.parts if not part.kept),
+        unit="rows",
+    )
 
     def written(part: Part) -> list[File]:
         if part.kept:
@@ -113,11 +157,9 @@ def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progre
     ]
 
 
-def _kept(plan: Plan, current: Manifest) -> list[Table]:
-    """Describe the tables as they are if nothing is written."""
-    return [
-        _table(planned, current.snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan
-    ]
+def _kept(plan: Plan, snapshot: str) -> list[Table]:
+    """Describe the tables of the current snapshot, with the files that are kept."""
+    return [_table(planned, snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan]
 
 
 def _table(planned: PlannedTable, snapshot: str, found: list[File]) -> Table:
