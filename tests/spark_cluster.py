@@ -34,7 +34,7 @@ class _Process:
         kind = name.rstrip("0123456789")
         program = f"org.apache.spark.deploy.{kind}.{kind.capitalize()}"
         environment = {**os.environ, "SPARK_HOME": str(_HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
-        environment["SPARK_LOCAL_DIRS"] = str(folder)
+        environment |= {"SPARK_LOCAL_DIRS": str(folder), "SPARK_SCALA_VERSION": "2.13"}
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
                 [java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", f"{_HOME}/jars/*", program]
