@@ -1,0 +1,96 @@
+"""Creates the databases, tables and views of a lake in a session of Spark."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schema.errors import SparkFailed, UsageError
+from talkhouse.lake import manifest
+from talkhouse.lake.manifest import Manifest
+from talkhouse.lake.statements import Statement, statements
+from talkhouse.lake.translated import Translation, read_translation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SUPPORTED = ("3.5", "4.")
+"""How the versions begin with which the views have been compared."""
+
+
+def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = None) -> tuple[str, ...]:
+    """Create the tables and views of a lake in a session of Spark, and return their names, tables first.
+
+    ``lake``: the folder as this process reads it. ``location``: the same folder as the cluster reads it, such as
+    ``s3://bucket/lake``; without it, the folder's absolute path, which every worker then needs to see.
+
+    The session sees the snapshot that is the lake's now; a newer one when the lake is attached again, which replaces
+    what was attached before. Databases that exist (``main``, ``bi`` ...) are used, and other tables in them are left.
+
+    Raises NotALake, LakeDamaged or SchemaMismatch for the folder, UsageError for a version of Spark that is not
+    supported, SparkFailed where Spark refuses or finds no files.
+    """
+    folder = Path(lake).absolute()
+    found = manifest.read(folder)
+    manifest.check_revision(found, folder)
+    return attach_snapshot(spark, found, read_translation(folder, found), location or str(folder))
+
+
+def attach_snapshot(
+    spark: "SparkSession", found: Manifest, translation: Translation, location: str
+) -> tuple[str, ...]:
+    """Create what a manifest describes; the folder of the lake is at ``location`` for the cluster."""
+    check_version(spark)
+    run(spark, statements(found, translation, location))
+    _check_rows(spark, found, location)
+    tables = [table.full_name for table in found.tables]
+    return (*tables, *(f"{view.schema}.{view.name}" for view in translation.views))
+
+
+def check_version(spark: "SparkSession") -> None:
+    """Raise UsageError for a version of Spark that the views have not been compared with."""
+    if not spark.version.startswith(SUPPORTED):
+        raise UsageError(
+            "this version of Spark is not supported",
+            expected="Spark 3.5 or 4",
+            found=f"Spark {spark.version}",
+            next_step="use another cluster, or try the SQL yourself: talkhouse lake DIR --sql",
+        )
+
+
+def run(spark: "SparkSession", wanted: Iterable[Statement]) -> None:
+    """Run statements; SparkFailed says which one Spark refuses."""
+    from pyspark.errors import PySparkException
+
+    for statement in wanted:
+        try:
+            spark.sql(statement.sql)
+        except PySparkException as error:
+            raise SparkFailed(
+                f"Spark refuses to create {statement.name}", found=first_line(error), next_step="report it, with its SQL"
+            ) from error
+
+
+def _check_rows(spark: "SparkSession", found: Manifest, location: str) -> None:
+    """Count the rows of a small table: Spark creates tables over a folder that is not there, too."""
+    from pyspark.errors import PySparkException
+
+    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows)
+    try:
+        rows, reason = spark.table(f"`{table.schema}`.`{table.name}`").count(), ""
+    except PySparkException as error:
+        rows, reason = 0, first_line(error)
+    if rows != table.rows:
+        raise SparkFailed(
+            "Spark does not find the lake's files",
+            where=location,
+            expected=f"{table.rows} rows in {table.full_name}",
+            found=reason or f"{rows} rows",
+            next_step="give the folder as the cluster's machines see it, all of them: location=",
+        )
+
+
+def first_line(error: Exception) -> str:
+    """Return what an exception of Spark says, without the plan and the stack below it."""
+    text = re.split(r"\n|\s+SQLSTATE: ", str(error).strip(), maxsplit=1)[0]
+    return text or type(error).__name__
