@@ -1,5 +1,6 @@
 """``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
 
+import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +15,7 @@ from talkhouse.cli.terminal.completion import corpora, relations
 from talkhouse.cli.terminal.console import Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write import Result
@@ -122,7 +123,11 @@ def _check_absent(options: Mapping[str, object], problem: str) -> None:
 
 
 def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
-    raise NotImplementedError
+    from talkhouse.lake.documents import sql
+
+    text = sql(lake, view, location)
+    # Elsewhere than on a terminal exactly as it is: it is to be run.
+    print(visible(text, lines=True) if sys.stdout.isatty() else text, end="")
 
 
 def _show(done: "Result", *, as_json: bool) -> None:

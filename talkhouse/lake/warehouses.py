@@ -54,6 +54,11 @@ class Warehouses:
     corpora: tuple[str, ...]
     """The corpora that go into the lake."""
 
+    @property
+    def catalogue(self) -> str:
+        """SHA-256 over the SQL of the views, which all of them have alike."""
+        return str(self.all[0].build["catalogue_hash"])
+
     def rows(self, table: Table, corpus: str) -> str:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
         if corpus != SHARED:
