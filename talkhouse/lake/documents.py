@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 
 from schema.errors import LakeDamaged, UsageError
-from talkhouse.lake import translated
 from talkhouse.lake.manifest import Manifest, read
 from talkhouse.lake.statements import script, statements
-from talkhouse.lake.translated import Translation
+from talkhouse.lake.translated import Translation, decode, encode
 from talkhouse.relations import closest
 
 TRANSLATION = "translation.json"
@@ -19,7 +18,7 @@ SCRIPT = "views.sql"
 def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[str, bytes]:
     """Return name and content of each; the SQL is for the place where the lake lies now."""
     return {
-        TRANSLATION: translated.encode(translation),
+        TRANSLATION: encode(translation),
         SCRIPT: script(statements(manifest, translation, str(lake.resolve()))).encode(),
     }
 
@@ -33,7 +32,7 @@ def read_translation(lake: Path, manifest: Manifest) -> Translation:
     """Read the views of a lake; LakeDamaged where they can't be read."""
     path = lake / manifest.snapshot / TRANSLATION
     try:
-        return translated.decode(path.read_bytes())
+        return decode(path.read_bytes())
     except (OSError, msgspec.DecodeError) as error:
         raise LakeDamaged(
             "the views of the lake can't be read",
