@@ -22,7 +22,8 @@ from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.plan import Progress
 from talkhouse.lake.read_back import warehouse_of
 from talkhouse.lake.sessions import session
-from talkhouse.lake.translated import Translation, read_translation, spark_type
+from talkhouse.lake.spark_types import spark_type
+from talkhouse.lake.translated import Translation, read_translation
 from talkhouse.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
