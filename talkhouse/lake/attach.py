@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schema.errors import SparkFailed, UsageError
-from talkhouse.lake.documents import read_translation
 from talkhouse.lake.manifest import Manifest, check_revision, read
 from talkhouse.lake.statements import statements
-from talkhouse.lake.translated import Translation
+from talkhouse.lake.translated import Translation, read_translation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

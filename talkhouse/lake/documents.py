@@ -1,24 +1,21 @@
-"""What lies in a snapshot beside the tables: the translated views, and the SQL that makes tables and views there."""
+"""The SQL in a snapshot beside the tables: the translated views, and the SQL that makes tables and views there."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
-from schema.errors import LakeDamaged, UsageError
+from schema.errors import UsageError
 from talkhouse.lake.manifest import Manifest, read
 from talkhouse.lake.statements import script, statements
-from talkhouse.lake.translated import Translation, decode, encode
+from talkhouse.lake.translated import NAME, Translation, encode, read_translation
 from talkhouse.relations import closest
 
-TRANSLATION = "translation.json"
 SCRIPT = "views.sql"
 
 
 def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[str, bytes]:
     """Return name and content of each; the SQL is for the place where the lake lies now."""
     return {
-        TRANSLATION: encode(translation),
+        NAME: encode(translation),
         SCRIPT: script(statements(manifest, translation, str(lake.resolve()))).encode(),
     }
 
@@ -26,20 +23,6 @@ def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[
 def are_there(found: Mapping[str, bytes], folder: Path) -> bool:
     """Tell whether a snapshot has just these."""
     return all((folder / name).is_file() and (folder / name).read_bytes() == found[name] for name in found)
-
-
-def read_translation(lake: Path, manifest: Manifest) -> Translation:
-    """Read the views of a lake; LakeDamaged where they can't be read."""
-    path = lake / manifest.snapshot / TRANSLATION
-    try:
-        return decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
-        raise LakeDamaged(
-            "the views of the lake can't be read",
-            where=path,
-            found=str(error),
-            next_step="write the lake again with: talkhouse lake DIR",
-        ) from error
 
 
 def sql(lake: Path, name: str | None = None, location: str | None = None) -> str:

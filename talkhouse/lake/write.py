@@ -77,6 +77,7 @@ def write_lake(
     opening a warehouse raises.
     """
     begun = time.monotonic()
+    folder.check(lake)
     with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
         translation = _translate(found)
         if dry_run:
