@@ -18,17 +18,12 @@ from schema.errors import LakeDamaged, SchemaMismatch
 from talkhouse.lake import files, manifest
 from talkhouse.lake.attach import attach_snapshot, first_line
 from talkhouse.lake.compare import Column, Relation, compare
-from talkhouse.lake.translated import read_translation
 from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.plan import Progress
 from talkhouse.lake.read_back import warehouse_of
 from talkhouse.lake.sessions import session
 from talkhouse.lake.spark_types import spark_type
-<<<<<<< HEAD
-from talkhouse.lake.translated import Translation
-=======
 from talkhouse.lake.translated import Translation, read_translation
->>>>>>> lake
 from talkhouse.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
