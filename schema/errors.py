@@ -119,3 +119,7 @@ class BuildFailed(TalkhouseError):
 
 class ServerFailed(TalkhouseError):
     """A PostgreSQL server can't be reached, refuses, or fails."""
+
+
+class SparkFailed(TalkhouseError):
+    """A Spark cluster can't be reached, refuses, or fails."""

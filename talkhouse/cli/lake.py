@@ -1,6 +1,8 @@
 """``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
 
+import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +16,7 @@ from talkhouse.cli.terminal.completion import corpora, relations
 from talkhouse.cli.terminal.console import Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write import Result
@@ -71,9 +73,23 @@ def command(
         str | None,
         typer.Option(
             metavar="URI",
-            help="With --sql: where the lake lies for that engine, such as s3a://bucket/lake. Default: the path here.",
+            help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
+            "path here.",
             show_default=False,
         ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Compare every table and view on Spark with DuckDB's.")
+    ] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].", show_default=False
+        ),
+    ] = None,
+    remote: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -90,28 +106,73 @@ def command(
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
     the lake is the one that a single build of all would give.
 
+    With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
+    cell. It needs PySpark: pip install 'talkhouse[spark]'. Exit code: 0 where everything is equal, 1 where something
+    differs.
+
     Examples:
         talkhouse lake /data/lake
 
-        talkhouse lake /data/lake --db mpchat.duckdb --db mantis.duckdb --dry-run
+        talkhouse lake /data/lake --db of_mpchat.duckdb --db of_mantis.duckdb --dry-run
 
         talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
+
+        talkhouse lake /data/lake --check --master spark://host:7077
     """
-    of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run, "--json": as_json}
-    of_sql = {"VIEW": view, "--dialect": dialect, "--location": location}
+    of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
+    of_sql = {"VIEW": view, "--dialect": dialect}
+    of_check = {"--master": master, "--remote": remote}
+    if sql and check:
+        raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
     if sql:
-        _check_absent(of_writing, "is for writing a lake, and --sql prints what belongs to one that is there")
+        _check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql")
         _print_sql(lake, view, location)
-        return
-    _check_absent(of_sql, "goes with --sql")
+    elif check:
+        _check_absent({**of_writing, **of_sql}, "does not go with --check")
+        url = master or remote
+        if not url or (master and remote):
+            raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
+        _check(lake, url, location, as_json=as_json)
+    else:
+        _check_absent({**of_sql, "--location": location}, "goes with --sql")
+        _check_absent(of_check, "goes with --check")
+        _write(lake, warehouses or [database()], corpus or [], dry_run=dry_run, as_json=as_json)
+
+
+def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
     from talkhouse.lake.write import write_lake
 
     try:
         with ProgressBar() as bar:
-            done = write_lake(lake, warehouses or [database()], bar, only=corpus or (), dry_run=dry_run)
+            done = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; the lake is as it was") from None
     _show(done, as_json=as_json)
+
+
+def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
+    """Print how every table and view came out, and end with 1 where one differs."""
+    from talkhouse.lake.check import check
+
+    with ProgressBar() as bar:
+        done = check(lake, url, bar, location=location)
+    if as_json:
+        print(visible_json({**asdict(done), "different": [one.name for one in done.different]}))
+    else:
+        rows = sum(one.rows for one in done.relations)
+        verdict = "[bold red]Different[/]" if done.different else "[bold green]Equal[/]"
+        output.print(
+            f"{verdict} on Spark {escape(done.spark)}: {len(done.relations)} tables and views, {rows:,} rows, "
+            f"{done.files} files, in {done.seconds:.0f} s",
+            soft_wrap=True,
+        )
+        for one in done.different:
+            output.print(f"  {escape(one.difference or one.name)}", soft_wrap=True)
+        for name, reason in done.unportable.items():
+            output.print(f"  not there: {escape(name)}: {escape(reason)}", soft_wrap=True)
+    sys.stdout.flush()
+    if done.different:
+        raise typer.Exit(1)
 
 
 def _check_absent(options: Mapping[str, object], problem: str) -> None:
@@ -122,7 +183,11 @@ def _check_absent(options: Mapping[str, object], problem: str) -> None:
 
 
 def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
-    raise NotImplementedError
+    from talkhouse.lake.documents import sql
+
+    text = sql(lake, view, location)
+    # Elsewhere than on a terminal exactly as it is: it is to be run.
+    print(visible(text, lines=True) if sys.stdout.isatty() else text, end="")
 
 
 def _show(done: "Result", *, as_json: bool) -> None:

@@ -1,6 +1,5 @@
 """The folder of a lake: a new snapshot is made beside the current one, and appears by one rename of the manifest."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -52,9 +51,6 @@ def check(lake: Path) -> Manifest | None:
             raise UsageError("a lake is a folder, and this is a file", where=lake, next_step="name a folder")
         if not lake.exists() and not lake.absolute().parent.is_dir():
             raise UsageError("there is no such folder", where=lake.absolute().parent, next_step="make it")
-        writable = lake if lake.exists() else lake.absolute().parent
-        if not os.access(writable, os.W_OK | os.X_OK):
-            raise UsageError("permission denied: a lake is written to its folder", where=writable)
         current = manifest.find(lake)
         if current is not None:
             manifest.check_revision(current, lake)

@@ -1,6 +1,13 @@
 """The views in the SQL of another engine, as ``translation.json`` has them."""
 
+from pathlib import Path
+
 import msgspec
+
+from schema.errors import LakeDamaged
+from talkhouse.lake.manifest import Manifest
+
+NAME = "translation.json"
 
 
 class ViewColumn(msgspec.Struct, frozen=True):
@@ -55,3 +62,17 @@ def encode(translation: Translation) -> bytes:
 def decode(content: bytes) -> Translation:
     """Read a translation; raises msgspec.DecodeError for anything else."""
     return msgspec.json.decode(content, type=Translation)
+
+
+def read_translation(lake: Path, manifest: Manifest) -> Translation:
+    """Read the views of a lake; LakeDamaged where they can't be read."""
+    path = lake / manifest.snapshot / NAME
+    try:
+        return decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise LakeDamaged(
+            "the views of the lake can't be read",
+            where=path,
+            found=str(error),
+            next_step="write the lake again with: talkhouse lake DIR",
+        ) from error

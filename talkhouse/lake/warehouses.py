@@ -14,7 +14,7 @@ import migrations
 from schema import warehouse
 from schema.errors import UsageError
 from schema.sql import dicts, literal, quoted
-from schema.tables import owned_by, qualified
+from schema.tables import metadata, owned_by, qualified
 from talkhouse.relations import closest
 
 SHARED = "shared"
@@ -54,6 +54,11 @@ class Warehouses:
     corpora: tuple[str, ...]
     """The corpora that go into the lake."""
 
+    @property
+    def catalogue(self) -> str:
+        """SHA-256 over the SQL of the views, which all of them have alike."""
+        return str(self.all[0].build["catalogue_hash"])
+
     def rows(self, table: Table, corpus: str) -> str:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
         if corpus != SHARED:
@@ -83,7 +88,10 @@ def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]
         )
         con.execute(f"use {found[0].database}")
         _check_views(found)
-        yield Warehouses(con, found, _wanted(found, only))
+        warehouses = Warehouses(con, found, _wanted(found, only))
+        if len(found) > 1:
+            _check_shared(warehouses)
+        yield warehouses
 
 
 def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
@@ -100,6 +108,20 @@ def _check_views(found: Sequence[Warehouse]) -> None:
                 "the warehouses have different views",
                 where=one.path,
                 expected=f"the views of {found[0].path}",
+                next_step="build them with one version of Talkhouse: talkhouse build",
+            )
+
+
+def _check_shared(warehouses: Warehouses) -> None:
+    """Raise UsageError where warehouses have different rows of no corpus under one key."""
+    for table in metadata.tables.values():
+        grain = ", ".join(quoted(column) for column in table.info["grain"])
+        rows = warehouses.rows(table, SHARED)
+        twice = dicts(warehouses.con.execute(f"select {grain} from ({rows}) group by all having count(*) > 1 limit 1"))
+        if twice:
+            raise UsageError(
+                f"the warehouses disagree on a row of {qualified(table)}",
+                found=", ".join(f"{column} = {value}" for column, value in twice[0].items()),
                 next_step="build them with one version of Talkhouse: talkhouse build",
             )
 

@@ -11,14 +11,18 @@ from typing import NamedTuple
 import duckdb
 
 import migrations
+from queries.catalogue import catalogue
 from schema import warehouse
-from schema.errors import OutputFailed
+from schema.errors import OutputFailed, UsageError
 from schema.sql import literal
 from talkhouse import interrupt
 from talkhouse.lake import files, folder
+from talkhouse.lake.documents import are_there, documents
 from talkhouse.lake.folder import Workspace
 from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
 from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan
+from talkhouse.lake.translated import Translation
+from talkhouse.lake.translation.translate import translate
 from talkhouse.lake.warehouses import Warehouses, attached
 from talkhouse.settings import version
 
@@ -73,36 +77,75 @@ def write_lake(
     opening a warehouse raises.
     """
     begun = time.monotonic()
+    folder.check(lake)
     with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
+        translation = _translate(found)
         if dry_run:
             current = folder.check(lake)
-            plan = make_plan(found, lake, current, progress)
-            snapshot, tables, outcome = folder.name_after(current), _kept(plan, ""), Outcome.DRY_RUN
+            done = _planned(found, lake, make_plan(found, lake, current, progress), current, translation)
         else:
             with folder.acquire(lake) as workspace, _explained(lake):
-                _configure(found.con, workspace)
                 current = workspace.current
-                plan = make_plan(found, lake, current, progress)
-                snapshot, tables, outcome = _write_changes(found, plan, workspace, stop.check, progress)
+                done = _written(found, workspace, translation, stop.check, progress)
         before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
         removed = tuple(corpus for corpus in before if corpus not in found.corpora)
-        parts = _done(plan, tables)
-        return Result(outcome, lake, snapshot, found.corpora, removed, parts, time.monotonic() - begun)
+        return Result(done.outcome, lake, done.snapshot, found.corpora, removed, done.parts, time.monotonic() - begun)
 
 
-def _write_changes(
-    found: Warehouses, plan: Plan, workspace: Workspace, check_complete: Callable[[], None], progress: Progress
-) -> tuple[str, list[Table], Outcome]:
-    """Write and publish a snapshot, unless the current one is what it would be; return its name and tables."""
-    current = workspace.current
-    if current is not None:
-        tables = _kept(plan, current.snapshot)
-        if _manifest(found, current.snapshot, tables) == current:
-            return current.snapshot, tables, Outcome.UNCHANGED
+def _translate(found: Warehouses) -> Translation:
+    """Translate the views; UsageError for a warehouse that has others than this Talkhouse."""
+    own = catalogue()
+    if found.catalogue != own.hash:
+        raise UsageError(
+            "the warehouse has other views than this Talkhouse",
+            where=found.all[0].path,
+            next_step="bring it up to date with: talkhouse build",
+        )
+    return translate(found.con, own)
+
+
+class _Snapshot(NamedTuple):
+    """A snapshot that is there, or would be."""
+
+    outcome: Outcome
+    snapshot: str
+    parts: tuple[Done, ...]
+
+
+def _planned(
+    found: Warehouses, lake: Path, plan: Plan, current: Manifest | None, translation: Translation
+) -> _Snapshot:
+    """Say what would be written: nothing, where the current snapshot is what the new one would be."""
+    tables = _kept(plan, current.snapshot if current else "")
+    done = _done(plan, tables)
+    if (
+        current is not None
+        and _manifest(found, current.snapshot, tables) == current
+        and are_there(documents(lake, current, translation), lake / current.snapshot)
+    ):
+        return _Snapshot(Outcome.UNCHANGED, current.snapshot, done)
+    return _Snapshot(Outcome.DRY_RUN, folder.name_after(current), done)
+
+
+def _written(
+    found: Warehouses,
+    workspace: Workspace,
+    translation: Translation,
+    check_complete: Callable[[], None],
+    progress: Progress,
+) -> _Snapshot:
+    """Write and publish a snapshot, unless the current one is what it would be."""
+    _configure(found.con, workspace)
+    plan = make_plan(found, workspace.lake, workspace.current, progress)
+    planned = _planned(found, workspace.lake, plan, workspace.current, translation)
+    if planned.outcome is Outcome.UNCHANGED:
+        return planned
     tables = _write(found, plan, workspace, progress)
     made = _manifest(found, workspace.snapshot.name, tables)
+    for name, content in documents(workspace.lake, made, translation).items():
+        (workspace.snapshot / name).write_bytes(content)
     folder.publish(workspace, made, check_complete)
-    return made.snapshot, tables, Outcome.WRITTEN
+    return _Snapshot(Outcome.WRITTEN, made.snapshot, _done(plan, tables))
 
 
 def _done(plan: Plan, tables: Sequence[Table]) -> tuple[Done, ...]:
@@ -171,7 +214,7 @@ def _manifest(found: Warehouses, snapshot: str, tables: list[Table]) -> Manifest
         snapshot=snapshot,
         talkhouse=version(),
         revision=migrations.head(),
-        catalogue=str(found.all[0].build["catalogue_hash"]),
+        catalogue=found.catalogue,
         builds=[one.build for one in found.all],
         corpora=[corpus for one in found.all for corpus in one.corpora if corpus["corpus_id"] in found.corpora],
         tables=tables,
