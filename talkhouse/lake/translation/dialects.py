@@ -17,7 +17,7 @@ class Views(DuckDB):
     """Keeps ``x[1]`` as it is written: sqlglot would count keys of maps and positions from the end from 0, too."""
 
     class Parser(DuckDBParser):
-        """Takes ``f(a -> 'k')`` for JSON, as lambdas are written ``lambda x: ...``; ``len`` is of lists, ``length`` of texts."""
+        """Reads ``a -> 'k'`` as JSON, since lambdas are ``lambda x: ...``; ``len`` is of lists, ``length`` of texts."""
 
         LAMBDAS: ClassVar = {key: value for key, value in DuckDBParser.LAMBDAS.items() if key.name != "ARROW"}
         FUNCTIONS: ClassVar = {**DuckDBParser.FUNCTIONS, "LEN": lambda args: exp.ArraySize(this=seq_get(args, 0))}

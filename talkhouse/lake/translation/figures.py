@@ -37,7 +37,7 @@ def whole_number(node: exp.TryCast) -> exp.Expr:
 
 
 def milliseconds(node: exp.DateDiff) -> exp.Expr:
-    """``date_diff('millisecond', a, b)``: DuckDB counts the milliseconds that begin in between, Spark those that pass."""
+    """``date_diff('millisecond', a, b)``: DuckDB counts the milliseconds that begin in it, Spark those that pass."""
     if node.args["unit"].name.upper() != "MILLISECOND":
         raise NotPortable(node, "only milliseconds are translated")
     # In UTC, whatever the session's zone.

@@ -8,7 +8,7 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 Pattern = exp.RegexpExtract | exp.RegexpExtractAll | exp.RegexpReplace | exp.RegexpSplit
 
-_SIGN = re.compile(r"\\[pP]\{\w+\}|\\.|\(\?(?:[a-z]+\)|:)|.", re.DOTALL)
+_SIGN = re.compile(r"\\[pP]\{\w+\}|\\.|\(\?(?:[a-z]+\)|:)?|.", re.DOTALL)
 _OUTSIDE = {
     r"\s": r"[\t\n\f\r ]",  # in Java, U+000B is one, too
     r"\d": "[0-9]",  # of any script in some engines
