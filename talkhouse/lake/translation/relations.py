@@ -8,7 +8,7 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 
 def unnested(node: exp.Select) -> exp.Expr:
-    """``select x, unnest(a) as y, unnest(b) as z``: Spark makes rows in a lateral view, of one list: both are zipped."""
+    """``select unnest(a) as x, unnest(b) as y``: Spark makes rows of one list, in a lateral view: both are zipped."""
     calls = [call for column in node.expressions for call in column.find_all(exp.Explode) if call.parent_select is node]
     if not calls:
         return node
