@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -14,6 +14,8 @@ import pyspark
 import pytest
 
 _HOME = Path(pyspark.__file__).parent
+_JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", f"{_HOME}/jars/*")
+_PLACE = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
 _WAIT = 120
 
 
@@ -34,11 +36,10 @@ class _Process:
         kind = name.rstrip("0123456789")
         program = f"org.apache.spark.deploy.{kind}.{kind.capitalize()}"
         environment = {**os.environ, "SPARK_HOME": str(_HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
-        environment["SPARK_LOCAL_DIRS"] = str(folder)
+        environment |= {"SPARK_LOCAL_DIRS": str(folder), "SPARK_SCALA_VERSION": "2.13"}
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
-                [java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", f"{_HOME}/jars/*", program]
-                + ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *arguments],
+                [java(), *_JVM, program, *_PLACE, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -63,10 +64,8 @@ class _Process:
         except psutil.NoSuchProcess:
             family = []
         for process in family:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 process.kill()
-            except psutil.NoSuchProcess:
-                pass
         self._process.wait()
         psutil.wait_procs(family, timeout=_WAIT)
 

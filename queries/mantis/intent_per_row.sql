@@ -25,7 +25,7 @@ talks as (
 
 blocks as (
     select
-        blocks.* exclude (context),
+        blocks.*,
         talks.intents_at,
         ends.intents as context_intent,
     from mantis.ranking_blocks as blocks

@@ -129,9 +129,10 @@ def command(
         _print_sql(lake, view, location)
     elif check:
         _check_absent({**of_writing, **of_sql}, "does not go with --check")
-        if (master is None) == (remote is None):
+        url = master or remote
+        if not url or (master and remote):
             raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
-        _check(lake, master, remote, location, as_json=as_json)
+        _check(lake, url, location, as_json=as_json)
     else:
         _check_absent({**of_sql, "--location": location}, "goes with --sql")
         _check_absent(of_check, "goes with --check")
@@ -149,12 +150,12 @@ def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool
     _show(done, as_json=as_json)
 
 
-def _check(lake: Path, master: str | None, remote: str | None, location: str | None, *, as_json: bool) -> None:
+def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
     """Print how every table and view came out, and end with 1 where one differs."""
     from talkhouse.lake.check import check
 
     with ProgressBar() as bar:
-        done = check(lake, bar, master=master, remote=remote, location=location)
+        done = check(lake, url, bar, location=location)
     if as_json:
         print(visible_json({**asdict(done), "different": [one.name for one in done.different]}))
     else:

@@ -1,14 +1,12 @@
 """Creates the databases, tables and views of a lake in a session of Spark."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schema.errors import SparkFailed, UsageError
-from talkhouse.lake import manifest
-from talkhouse.lake.manifest import Manifest
-from talkhouse.lake.statements import Statement, statements
+from talkhouse.lake.manifest import Manifest, check_revision, read
+from talkhouse.lake.statements import statements
 from talkhouse.lake.translated import Translation, read_translation
 
 if TYPE_CHECKING:
@@ -31,20 +29,30 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
     supported, SparkFailed where Spark refuses or finds no files.
     """
     folder = Path(lake).absolute()
-    found = manifest.read(folder)
-    manifest.check_revision(found, folder)
-    return attach_snapshot(spark, found, read_translation(folder, found), location or str(folder))
+    found = read(folder)
+    check_revision(found, folder)
+    translation = read_translation(folder, found)
+    refused = attach_snapshot(spark, found, translation, location or str(folder))
+    for name, reason in refused.items():
+        raise SparkFailed(
+            f"Spark refuses to create {name}", found=reason, next_step="see its SQL with: talkhouse lake DIR --sql NAME"
+        )
+    return (*(table.full_name for table in found.tables), *(view.full_name for view in translation.views))
 
 
-def attach_snapshot(
-    spark: "SparkSession", found: Manifest, translation: Translation, location: str
-) -> tuple[str, ...]:
-    """Create what a manifest describes; the folder of the lake is at ``location`` for the cluster."""
+def attach_snapshot(spark: "SparkSession", found: Manifest, translation: Translation, location: str) -> dict[str, str]:
+    """Create what a manifest describes, and return what Spark refuses by name, with its reason.
+
+    The folder of the lake is at ``location`` for the cluster.
+    """
     check_version(spark)
-    run(spark, statements(found, translation, location))
-    _check_rows(spark, found, location)
-    tables = [table.full_name for table in found.tables]
-    return (*tables, *(f"{view.schema}.{view.name}" for view in translation.views))
+    refused: dict[str, str] = {}
+    for statement in statements(found, translation, location.rstrip("/")):
+        if reason := _refusal(spark, statement.sql):
+            refused.setdefault(statement.name, reason)
+    if not refused.keys() & {table.full_name for table in found.tables}:
+        _check_rows(spark, found, location)
+    return refused
 
 
 def check_version(spark: "SparkSession") -> None:
@@ -58,17 +66,17 @@ def check_version(spark: "SparkSession") -> None:
         )
 
 
-def run(spark: "SparkSession", wanted: Iterable[Statement]) -> None:
-    """Run statements; SparkFailed says which one Spark refuses."""
-    from pyspark.errors import PySparkException
+def _refusal(spark: "SparkSession", sql: str) -> str | None:
+    """Run a statement; return why Spark refuses it, if it does."""
+    from pyspark.errors import PySparkException, UnsupportedOperationException
 
-    for statement in wanted:
-        try:
-            spark.sql(statement.sql)
-        except PySparkException as error:
-            raise SparkFailed(
-                f"Spark refuses to create {statement.name}", found=first_line(error), next_step="report it, with its SQL"
-            ) from error
+    try:
+        spark.sql(sql)
+    except PySparkException as error:
+        # An engine without that statement looks into the folders by itself.
+        is_needless = isinstance(error, UnsupportedOperationException) and sql.endswith("RECOVER PARTITIONS")
+        return None if is_needless else first_line(error)
+    return None
 
 
 def _check_rows(spark: "SparkSession", found: Manifest, location: str) -> None:

@@ -4,7 +4,7 @@ DuckDB reads the same files, into a warehouse of its own for the time of the che
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,17 +63,10 @@ class Result:
         return [one for one in self.relations if one.difference]
 
 
-def check(
-    lake: Path,
-    progress: Progress,
-    *,
-    master: str | None = None,
-    remote: str | None = None,
-    location: str | None = None,
-) -> Result:
+def check(lake: Path, url: str, progress: Progress, *, location: str | None = None) -> Result:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
-    Either ``master`` (``spark://host:port``, ``local[2]``) or ``remote`` (``sc://host:port``) is given. Raises what
+    ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what
     ``attach`` raises, LakeDamaged for a file with another hash, SparkFailed where nobody answers.
     """
     begun = time.monotonic()
@@ -85,10 +78,10 @@ def check(
     rows = sum(table.rows for table in found.tables)
     with temporary_folder() as private, warehouse_of(found, folder, private) as con:
         progress.begin("starting Spark")
-        with session(master=master, remote=remote, rows=rows, folder=private) as spark:
+        with session(url, rows=rows, folder=private) as spark:
             progress.begin("creating tables and views")
-            attach_snapshot(spark, found, translation, location or str(folder))
-            relations = tuple(compare_all(con, spark, relations_of(found, translation), progress))
+            refused = attach_snapshot(spark, found, translation, location or str(folder))
+            relations = tuple(compare_all(con, spark, relations_of(found, translation), refused, progress))
             unportable = {f"{one.schema}.{one.name}": one.reason for one in translation.unportable}
             return Result(found.snapshot, checked, spark.version, relations, unportable, time.monotonic() - begun)
 
@@ -105,7 +98,7 @@ def _check_catalogue(found: Manifest, lake: Path) -> None:
                 where=lake,
                 expected=expected,
                 found=there,
-                next_step="write the lake again with: talkhouse lake DIR   or check it with the Talkhouse that wrote it",
+                next_step="write the lake again with: talkhouse lake DIR   or use the Talkhouse that wrote it",
             )
 
 
@@ -152,13 +145,19 @@ def relations_of(found: Manifest, translation: Translation) -> list[Relation]:
 
 
 def compare_all(
-    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relations: Sequence[Relation], progress: Progress
+    con: duckdb.DuckDBPyConnection,
+    spark: "SparkSession",
+    relations: Sequence[Relation],
+    refused: Mapping[str, str],
+    progress: Progress,
 ) -> Iterator[Checked]:
-    """Compare relations, two at once, and yield how each of them came out."""
+    """Compare relations, two at once, and yield how each of them came out; ``refused`` could not be created."""
     progress.begin("comparing", records=len(relations), unit="tables and views")
 
     def one(relation: Relation) -> Checked:
         begun = time.monotonic()
+        if reason := refused.get(relation.full_name):
+            return Checked(relation.full_name, 0, 0, f"{relation.full_name}: Spark refuses to create it: {reason}")
         rows, difference = _compared(con, spark, relation)
         return Checked(relation.full_name, rows, time.monotonic() - begun, difference)
 
@@ -168,9 +167,7 @@ def compare_all(
             yield checked
 
 
-def _compared(
-    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation
-) -> tuple[int, str | None]:
+def _compared(con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation) -> tuple[int, str | None]:
     from pyspark.errors import PySparkException
 
     try:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ROWS = 100_000
 """How many rows of a relation are in memory at once, of either side."""
 
+_PARTITION = "corpus"
+"""The column that tables have in Spark only: the folder of a row."""
+
 _TOLERANCE = 1e-12
 _SHOWN = 200
 """Characters of a value that are shown."""
@@ -95,7 +98,7 @@ def compare(
 
     A relation of more rows is read in ranges of its key, each by a query of its own. What Spark raises is passed on.
     """
-    frame = spark.table(f"`{relation.schema}`.`{relation.name}`")
+    frame = spark.table(f"`{relation.schema}`.`{relation.name}`").drop(_PARTITION)
     types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     if difference := _difference_of_columns(relation, types):
         return Compared(0, difference)

@@ -41,12 +41,20 @@ _FOR_SMALL = {
 }
 """No code is made for a query that reads a few thousand rows, and few tasks; four times as fast there."""
 
-_QUIET = "rootLogger.level = off\n"
+_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""Compile quickly rather than well, and have room for it: with little, Java stops compiling in the middle."""
+
+_QUIET = """
+rootLogger.level = off
+rootLogger.appenderRef.none.ref = none
+appender.none.type = Null
+appender.none.name = none
+"""
 
 
 @contextmanager
-def session(*, master: str | None, remote: str | None, rows: int, folder: Path) -> Iterator["SparkSession"]:
-    """Yield a session on a master (``spark://host:port``, ``local[2]``) or by Spark Connect (``sc://host:port``).
+def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
+    """Yield a session on a master (``spark://host:port``, ``local[2]``) or of Spark Connect (``sc://host:port``).
 
     ``rows``: how many the lake has; ``folder``: for files that nobody keeps. Raises UsageError where PySpark or Java is
     missing, SparkFailed where nobody answers in time.
@@ -56,17 +64,15 @@ def session(*, master: str | None, remote: str | None, rows: int, folder: Path) 
     except ImportError as error:
         raise UsageError("this needs PySpark; type: pip install 'talkhouse[spark]'") from error
     small = _FOR_SMALL if rows <= _SMALL else {}
-    if remote is not None:
-        _check_answers(remote, "sc", 15002)
-        spark = _within(_READY, lambda: _connected(remote, small), remote)
+    if url.startswith("sc:"):
+        _check_answers(url, "sc", 15002)
+        spark = _within(_READY, lambda: _connected(url, small), url)
     else:
-        assert master is not None
         _check_java()
-        if master.startswith("spark:"):
-            _check_answers(master, "spark", 7077)
-        settings = _SETTINGS | small | _files(folder)
-        builder = SparkSession.builder.master(master).config(map=settings)
-        spark = _within(_READY, lambda: _ready(builder.getOrCreate()), master)
+        if url.startswith("spark:"):
+            _check_answers(url, "spark", 7077)
+        builder = SparkSession.builder.master(url).config(map={**_SETTINGS, **small, **_files(folder)})
+        spark = _within(_READY, lambda: _ready(builder.getOrCreate()), url)
     try:
         yield spark
     finally:
@@ -93,12 +99,12 @@ def _files(folder: Path) -> dict[str, str]:
     """Keep Spark's own files and messages out of the user's sight: errors come as exceptions, too."""
     quiet = folder / "log4j2.properties"
     quiet.write_text(_QUIET, encoding="utf-8")
-    options = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={quiet.as_uri()}"
+    options = f"{_JVM} -Dlog4j2.configurationFile={quiet.as_uri()}"
     return {
         "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
         "spark.local.dir": str(folder),
         "spark.driver.extraJavaOptions": options,
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.executor.extraJavaOptions": _JVM,
     }
 
 
@@ -156,8 +162,7 @@ def _no_answer(url: str, found: str) -> SparkFailed:
     return SparkFailed(
         "Spark does not answer",
         where=url,
-        expected=f"Spark {pyspark.__version__.rpartition('.')[0]}, as PySpark is here, with a worker that has a free core",
+        expected=f"Spark {pyspark.__version__}, as PySpark is here, and a worker with a free core",
         found=found,
         next_step="start it, or name another one",
     )
-

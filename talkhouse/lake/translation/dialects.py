@@ -1,6 +1,6 @@
 """The SQL of the views as sqlglot reads it, and Spark SQL as sqlglot writes it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
@@ -8,7 +8,6 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.helper import seq_get
 from sqlglot.parsers.duckdb import DuckDBParser
-from sqlglot.tokens import TokenType
 
 
 class Views(DuckDB):
@@ -18,16 +17,16 @@ class Views(DuckDB):
     """Keeps ``x[1]`` as it is written: sqlglot would count keys of maps and positions from the end from 0, too."""
 
     class Parser(DuckDBParser):
-        """Takes ``f(a -> 'k')`` for JSON, as lambdas are written ``lambda x: ...``; ``len`` is of lists, ``length`` of texts."""
+        """Reads ``a -> 'k'`` as JSON, since lambdas are ``lambda x: ...``; ``len`` is of lists, ``length`` of texts."""
 
-        LAMBDAS = {key: value for key, value in DuckDBParser.LAMBDAS.items() if key is not TokenType.ARROW}
-        FUNCTIONS = {**DuckDBParser.FUNCTIONS, "LEN": lambda args: exp.ArraySize(this=seq_get(args, 0))}
+        LAMBDAS: ClassVar = {key: value for key, value in DuckDBParser.LAMBDAS.items() if key.name != "ARROW"}
+        FUNCTIONS: ClassVar = {**DuckDBParser.FUNCTIONS, "LEN": lambda args: exp.ArraySize(this=seq_get(args, 0))}
 
 
 class Written(exp.Expression):
     """Spark SQL in its own words, with ``{name}`` for each expression in it."""
 
-    arg_types = {"this": True, "names": True, "expressions": True}
+    arg_types: ClassVar = {"this": True, "names": True, "expressions": True}
 
 
 def written(sql: str, **parts: exp.Expr) -> Written:
@@ -45,7 +44,7 @@ class SparkViews(Spark):
     class Generator(SparkGenerator):
         """Writes characters that can't be seen as escapes, and Spark SQL of our own as it is."""
 
-        TRANSFORMS = {**SparkGenerator.TRANSFORMS, Written: lambda self, node: _with_parts(self, node)}
+        TRANSFORMS: ClassVar = {**SparkGenerator.TRANSFORMS, Written: lambda self, node: _with_parts(self, node)}
 
         def escape_str(self, text: str, *_: Any, **__: Any) -> str:
             """Write the inside of a literal."""

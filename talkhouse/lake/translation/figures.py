@@ -7,7 +7,7 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 
 def divide(node: exp.Div) -> exp.Expr:
-    """``a / b``: a number with a fraction in DuckDB whatever the types; in Spark, two decimals give a rounded decimal."""
+    """``a / b``: has a fraction in DuckDB whatever the types; in Spark, decimals give a rounded decimal."""
     return exp.Div(this=exp.cast(node.this, exp.DType.DOUBLE), expression=node.expression)
 
 
@@ -30,26 +30,26 @@ def percentile(node: exp.PercentileDisc) -> exp.Expr:
 
 
 def whole_number(node: exp.TryCast) -> exp.Expr:
-    """``try_cast('1.5' as integer)``: DuckDB takes fractions and exponents, and rounds; Spark takes digits only."""
+    """``try_cast('1.5' as integer)``: DuckDB takes a fraction or an exponent, and rounds; Spark, digits only."""
     if not node.to.is_type(*exp.DataType.INTEGER_TYPES):
         return node
     return written("try_cast(round(try_cast({text} as decimal(38, 10))) as {type})", text=node.this, type=node.to)
 
 
 def milliseconds(node: exp.DateDiff) -> exp.Expr:
-    """``date_diff('millisecond', a, b)``: DuckDB counts the milliseconds that begin in between, Spark those that pass."""
+    """``date_diff('millisecond', a, b)``: DuckDB counts the milliseconds that begin in it, Spark those that pass."""
     if node.args["unit"].name.upper() != "MILLISECOND":
         raise NotPortable(node, "only milliseconds are translated")
-    start, end = node.expression, node.this
-    return written(
-        "timestampdiff(millisecond, date_trunc('millisecond', {start}), date_trunc('millisecond', {end}))",
-        start=start,
-        end=end,
+    # In UTC, whatever the session's zone.
+    start, end = (
+        written("unix_millis(cast(concat(cast({time} as string), 'Z') as timestamp))", time=time)
+        for time in (node.expression, node.this)
     )
+    return exp.Sub(this=end, expression=start)
 
 
 _TYPES = (
-    *(exp.DType.TEXT, exp.DType.BOOLEAN, exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TIMESTAMP),
+    *(exp.DType.TEXT, exp.DType.BOOLEAN, exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TIMESTAMPNTZ),
     *(exp.DType.LIST, exp.DType.ARRAY, exp.DType.MAP),
 )
 

@@ -9,14 +9,14 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 
 def json_value(node: exp.JSONExtract) -> exp.Expr:
-    """``extra -> 'key'``: a value in JSON, which is known to be the same only when it is made a list or a map at once."""
+    """``extra -> 'key'``: the same only where it is made a list or a map at once: engines write JSON otherwise."""
     if isinstance(node.parent, exp.FromJson) or isinstance(_outside(node).parent, exp.Cast):
         return node
     raise NotPortable(node, "take a text with ->>, or cast the value to a list or a map")
 
 
 def nested_cast(node: exp.Cast) -> exp.Expr:
-    """``(extra -> 'list')::varchar[]``, ``extra::map(varchar, json)``: Spark casts no text to a list; from_json reads it."""
+    """``(extra -> 'ids')::varchar[]``, ``extra::map(varchar, json)``: Spark casts no text to a list; it reads it."""
     is_json = isinstance(node.this.unnest(), exp.JSONExtract) or node.to.is_type(exp.DType.MAP)
     if not is_json:
         return node

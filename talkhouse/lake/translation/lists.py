@@ -19,8 +19,10 @@ def ordered_list(node: exp.ArrayAgg) -> exp.Expr:
     if any(key.args.get("desc") for key in order.expressions):
         raise NotPortable(node, "Spark sorts lists by rising keys")
     keys = {f"key_{number}": key.this for number, key in enumerate(order.expressions)}
-    row = ", ".join([*(f"{{{name}}} as {name}" for name in keys), "{item} as item"])
-    return written(f"transform(array_sort(collect_list(struct({row}))), row -> row.item)", **keys, item=order.this)
+    # Numbered, since Sail wants the rows of two lists in one select to have different names.
+    name = f"item_{len([*node.root().find_all(exp.ArrayAgg)])}"
+    row = ", ".join([*(f"{{{key}}} as {key}" for key in keys), f"{{item}} as {name}"])
+    return written(f"transform(array_sort(collect_list(struct({row}))), row -> row.{name})", **keys, item=order.this)
 
 
 def at_position(node: exp.Bracket) -> exp.Expr:
@@ -51,9 +53,9 @@ def numbers(node: exp.GenerateSeries) -> exp.Expr:
     start, end = node.args["start"], node.args["end"]
     if node.args.get("step") or not node.args.get("is_end_exclusive"):
         raise NotPortable(node, "only range(n) and range(a, b) are translated")
-    return written(
-        "slice(sequence({start}, greatest({start}, {end})), 1, greatest({end} - {start}, 0))", start=start, end=end
-    )
+    # sqlglot's own `if(..., array(), sequence(...))` is as right, but its empty list has no type.
+    up = written("sequence({start}, greatest({start}, {end}))", start=start, end=end)
+    return written("slice({up}, 1, greatest({end} - {start}, 0))", up=up, start=start, end=end)
 
 
 def distinct(node: exp.ArrayDistinct) -> exp.Expr:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from queries.catalogue import Query
+from schema.errors import CatalogueError
 from talkhouse.lake.translation.dialects import parsed
 
 _MACRO = re.compile(r"\((.*?)\)\s+as\s+(.*)", re.DOTALL)
@@ -24,7 +25,8 @@ def macros(written: Iterable[Query]) -> dict[str, Macro]:
     found: dict[str, Macro] = {}
     for query in written:
         match = _MACRO.fullmatch(query.sql)
-        assert match, query.path
+        if match is None:
+            raise CatalogueError("the macro is no expression", where=query.path, expected="(names) as expression")
         parameters = tuple(name.strip() for name in match[1].split(",") if name.strip())
         body = _with_own_variables(query, without_macros(parsed(match[2]), found))
         found[query.full_name] = Macro(parameters, body)
@@ -36,7 +38,8 @@ def without_macros(tree: exp.Expr, known: Mapping[str, Macro]) -> exp.Expr:
     root = exp.Paren(this=tree)
     for call in reversed([dot for dot in root.find_all(exp.Dot) if _called(dot) in known]):
         call.replace(_written_out(known[_called(call)], call.expression.expressions))
-    return root.this.pop()
+    written: exp.Expr = root.this.pop()
+    return written
 
 
 def _called(dot: exp.Dot) -> str:
@@ -60,6 +63,7 @@ def _with_own_variables(query: Query, body: exp.Expr) -> exp.Expr:
     for function in body.find_all(exp.Lambda):
         names = {variable.name for variable in function.expressions}
         for variable in function.find_all(exp.Identifier):
-            if variable.name in names and not isinstance(variable.parent, exp.Column | exp.Dot):
+            is_field = isinstance(variable.parent, exp.Column | exp.PropertyEQ) and variable.arg_key == "this"
+            if variable.name in names and not is_field:
                 variable.set("this", f"_{query.name}_{variable.name}")
     return body

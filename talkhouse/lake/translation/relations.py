@@ -8,7 +8,7 @@ from talkhouse.lake.translation.refuse import NotPortable
 
 
 def unnested(node: exp.Select) -> exp.Expr:
-    """``select x, unnest(a) as y, unnest(b) as z``: Spark makes rows in a lateral view, of one list: both are zipped."""
+    """``select unnest(a) as x, unnest(b) as y``: Spark makes rows of one list, in a lateral view: both are zipped."""
     calls = [call for column in node.expressions for call in column.find_all(exp.Explode) if call.parent_select is node]
     if not calls:
         return node
@@ -25,6 +25,13 @@ def unnested(node: exp.Select) -> exp.Expr:
         call.replace(exp.Column(this=name.copy()))
     alias = exp.TableAlias(this=exp.to_identifier("unnested"), columns=names)
     node.append("laterals", exp.Lateral(this=rows, view=True, alias=alias))
+    return node
+
+
+def star(node: exp.Star) -> exp.Expr:
+    """``* exclude (x)``: Spark has it from version 4 on, and not every engine for its SQL."""
+    if any(node.args.values()):
+        raise NotPortable(node, "name the columns")
     return node
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each construct of the views in Spark: nothing, where it is the same there, or what its rule makes of it.
+"""What becomes of each construct of the views: it stays where Spark means the same, or a rule rewrites it.
 
 A construct that is in neither table is refused by name, so that a new view is right or fails.
 """
@@ -39,6 +39,8 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.RegexpReplace: patterns.pattern,
     exp.RegexpSplit: patterns.pattern,
     exp.Select: relations.unnested,
+    exp.Split: patterns.separator,
+    exp.Star: relations.star,
     exp.Trim: texts.trim,
     exp.TryCast: figures.whole_number,
 }
@@ -47,20 +49,20 @@ SAME: frozenset[type[exp.Expr]] = frozenset(
     {
         # queries
         *(exp.Select, exp.From, exp.Table, exp.TableAlias, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify),
-        *(exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Values, exp.Tuple, exp.Star, exp.Alias, exp.Distinct),
+        *(exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Values, exp.Tuple, exp.Alias, exp.Distinct),
         *(exp.Order, exp.Ordered, exp.Exists, exp.In, exp.Explode),
         # names, literals and conditions
-        *(exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Paren, exp.Dot, exp.Slice),
+        *(exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Paren, exp.Slice),
         *(exp.And, exp.Or, exp.Not, exp.Is, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
         *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Case, exp.If, exp.Coalesce, exp.Nullif),
         # numbers
         *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.IntDiv, exp.Mod, exp.Pow, exp.Log, exp.Greatest, exp.Least),
         # texts
-        *(exp.Length, exp.Replace, exp.Substring, exp.Split, exp.SplitPart, exp.ConcatWs),
+        *(exp.Length, exp.Replace, exp.Substring, exp.SplitPart, exp.ConcatWs),
         *(exp.StartsWith, exp.EndsWith, exp.Contains),
         # lists, structures and JSON
-        *(exp.Array, exp.ArrayContains, exp.ArrayFilter, exp.ArrayMax, exp.ArraySort, exp.ArrayToString),
-        *(exp.Transform, exp.Lambda, exp.Struct, exp.PropertyEQ, exp.Map),
+        *(exp.Array, exp.ArrayContains, exp.ArrayFilter, exp.ArraySort, exp.ArrayToString),
+        *(exp.Transform, exp.Lambda, exp.Map),
         *(exp.JSONExtractScalar, exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONKeys),
         # aggregates and windows
         *(exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.Filter),
@@ -74,7 +76,7 @@ SAME_FUNCTIONS = frozenset({"map_entries"})
 
 
 def ruled(tree: exp.Expr) -> tuple[exp.Expr, list[str]]:
-    """Apply the rules to a tree, the innermost constructs first; return it with the names of the rules that did anything.
+    """Apply the rules to a tree, the innermost constructs first; return it with the names of those that changed it.
 
     Raises NotPortable for the first construct that has no rule and is not known to be the same.
     """

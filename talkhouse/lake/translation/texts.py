@@ -25,7 +25,7 @@ def joined_literals(node: exp.DPipe | exp.Concat) -> exp.Expr:
 
 def lower(node: exp.Lower) -> exp.Expr:
     """``lower('İΣ')``: Spark's are two characters and a sigma for the end of a word; DuckDB changes each for one."""
-    return written("lower(translate({text}, 'İΣ', 'iσ'))", text=node.this)
+    return written("lower(translate({text}, '\u0130\u03a3', 'i\u03c3'))", text=node.this)
 
 
 def trim(node: exp.Trim) -> exp.Expr:

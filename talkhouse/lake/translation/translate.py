@@ -73,7 +73,7 @@ def translated(
 
 
 def _with_types(tree: exp.Expr, columns: Sequence[ViewColumn]) -> exp.Expr:
-    """Cast each column to its type in DuckDB: Spark counts rows of a window in 32 bits, and has no 128 to add them up."""
+    """Cast each column to its type in DuckDB: Spark counts the rows of a window in 32 bits, for example."""
     casts = [
         exp.alias_(exp.cast(exp.column(column.name), column.spark_type, dialect="spark"), column.name)
         for column in columns
