@@ -91,6 +91,11 @@ class Cluster:
         for worker in started:
             worker.said("Successfully registered with master")
 
+    @property
+    def log(self) -> str:
+        """What the master has said."""
+        return self._master.log.read_text()
+
     def stop(self) -> None:
         """Leave no process behind."""
         for process in (*self.workers, self._master):
