@@ -72,8 +72,8 @@ def _name(*parts: str) -> str:
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
-_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", ";": "\\u003b"}
-"""A semicolon at the end of a line would end the statement."""
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+"""A literal stays on one line, so that a semicolon in it ends none."""
 
 
 def _literal(text: str) -> str:
