@@ -17,8 +17,10 @@ def json_value(node: exp.JSONExtract) -> exp.Expr:
 
 def nested_cast(node: exp.Cast) -> exp.Expr:
     """``(extra -> 'ids')::varchar[]``, ``extra::map(varchar, json)``: Spark casts no text to a list; it reads it."""
-    is_json = isinstance(node.this.unnest(), exp.JSONExtract) or node.to.is_type(exp.DType.MAP)
-    if not is_json:
+    is_value = isinstance(node.this.unnest(), exp.JSONExtract)
+    if is_value and not node.to.args.get("nested"):
+        raise NotPortable(node, "take a text with ->>")
+    if not is_value and not node.to.is_type(exp.DType.MAP):
         return node
     return written(
         "from_json({text}, {type})", text=node.this, type=exp.Literal.string(node.to.sql(dialect=SparkViews))

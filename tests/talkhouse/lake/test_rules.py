@@ -148,6 +148,7 @@ def test_a_rule_writes(sql: str, expected: str) -> None:
         ("select * exclude (text) from main.turns", "* EXCLUDE (text)"),
         ("select trim(text) from main.turns", "TRIM(text)"),
         ("select extra -> 'a' from main.turns", "extra -> '$.a'"),
+        ("select (extra -> 'a')::varchar from main.turns", "CAST((extra -> '$.a') AS TEXT)"),
         ("select list(text) from main.turns", "ARRAY_AGG(text)"),
         ("select list(text order by turn_index desc) from main.turns", "ARRAY_AGG(text ORDER BY turn_index DESC"),
         ("select list(text order by turn_index) filter (where true) from main.turns", "ARRAY_AGG("),
