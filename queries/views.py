@@ -1,12 +1,12 @@
 """Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import duckdb
 
-from queries.catalogue import Catalogue
+from queries.catalogue import Catalogue, Query
 from schema.sql import identifier, literal
 from schema.tables import metadata
 
@@ -32,7 +32,7 @@ def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
         statements.append(f"create or replace macro {macro.full_name}{macro.sql}")
         statements.append(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
     con.execute(";\n".join(statements))
-    _create(con, [_View(view.schema, view.name, view.sql, view.comment, view.columns) for view in catalogue.views])
+    _create(con, catalogue.views)
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -58,43 +58,40 @@ def create_split_views(
     for view in (view for view in catalogue.written_views if view.full_name in tasks):
         occurring = {split for corpus_id, task, split in found if (corpus_id, task) == (view.schema, view.name)}
         for split in sorted(occurring.union(splits.get(view.schema, ()))):
-            sql = f"select * from {view.full_name} where split = {literal(split)}"
-            comment = f"The split {split} of {view.full_name}. {view.comment}"
-            wanted.append(_View(view.schema, f"{view.name}_{split}", sql, comment, view.columns))
+            wanted.append(split_view(view, split))
     _create(con, [view for view in wanted if (view.schema, view.name) not in existing])
 
 
-class _View(NamedTuple):
-    """A view that is to be created."""
-
-    schema: str
-    name: str
-    sql: str
-    comment: str
-    meanings: Mapping[str, str]
-    """Meanings of columns, of those that no table has under the same name."""
-
-    @property
-    def full_name(self) -> str:
-        """The name as SQL writes it."""
-        return f"{self.schema}.{identifier(self.name)}"
+def split_view(task: Query, split: str) -> Query:
+    """Return the view of one split of a task view."""
+    return replace(
+        task,
+        name=f"{task.name}_{split}",
+        sql=f"select * from {task.full_name} where split = {literal(split)}",
+        comment=f"The split {split} of {task.full_name}. {task.comment}",
+    )
 
 
-def _create(con: duckdb.DuckDBPyConnection, views: list[_View]) -> None:
+def _create(con: duckdb.DuckDBPyConnection, views: Sequence[Query]) -> None:
     """Create views all at once, which is twice as fast; replacing one drops its comments, so they are set each time."""
     if not views:
         return
-    con.execute(";\n".join(f"create or replace view {view.full_name} as {view.sql}" for view in views))
+    con.execute(";\n".join(f"create or replace view {_name(view)} as {view.sql}" for view in views))
     columns = defaultdict(list)
     for schema, name, column in con.execute(_COLUMNS).fetchall():
         columns[schema, name].append(column)
     comments = []
     for view in views:
-        comments.append(f"comment on view {view.full_name} is {literal(view.comment)}")
+        comments.append(f"comment on view {_name(view)} is {literal(view.comment)}")
         for column in columns[view.schema, view.name]:
-            if meaning := view.meanings.get(column) or _inherited(column):
-                comments.append(f"comment on column {view.full_name}.{identifier(column)} is {literal(meaning)}")
+            if meaning := view.columns.get(column) or _inherited(column):
+                comments.append(f"comment on column {_name(view)}.{identifier(column)} is {literal(meaning)}")
     con.execute(";\n".join(comments))
+
+
+def _name(view: Query) -> str:
+    """Write the name of a view, which has whatever characters its split has."""
+    return f"{view.schema}.{identifier(view.name)}"
 
 
 def _inherited(column: str) -> str | None:

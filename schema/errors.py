@@ -65,6 +65,14 @@ class SchemaMismatch(TalkhouseError):
     """The file has another schema revision than this Talkhouse."""
 
 
+class NotALake(UsageError):
+    """There is no lake in that folder, or the folder is something else."""
+
+
+class LakeDamaged(TalkhouseError):
+    """A part of a lake is missing, or is not what Talkhouse wrote there."""
+
+
 class BadName(UsageError):
     """A database file may not be named after a schema."""
 
@@ -83,6 +91,10 @@ class RegistryError(TalkhouseError):
 
 class CatalogueError(TalkhouseError):
     """A file of the catalogue is broken."""
+
+
+class Unportable(TalkhouseError):
+    """A view has a construct that has no equal in another engine's SQL, or none that is known."""
 
 
 class QueryFailed(TalkhouseError):
@@ -107,3 +119,7 @@ class BuildFailed(TalkhouseError):
 
 class ServerFailed(TalkhouseError):
     """A PostgreSQL server can't be reached, refuses, or fails."""
+
+
+class SparkFailed(TalkhouseError):
+    """A Spark cluster can't be reached, refuses, or fails."""

@@ -140,7 +140,7 @@ def _move_content(private: Path, target: Path) -> None:
         raise
 
 
-class _Messages(NamedTuple):
+class Messages(NamedTuple):
     """The words of the error where an output can't be completed."""
 
     full: str
@@ -148,12 +148,12 @@ class _Messages(NamedTuple):
     other: str
 
 
-_FILE = _Messages(
+_FILE = Messages(
     "there is no room for the file; what was there before is unchanged",
     "make room, or name a file on another disk",
     "the file can't be written",
 )
-_FOLDER = _Messages(
+_FOLDER = Messages(
     "there is no room for the files; nothing was left behind",
     "make room, or name a folder on another disk",
     "the folder can't be written",
@@ -161,7 +161,7 @@ _FOLDER = _Messages(
 
 
 @contextmanager
-def output_errors(output: Path, messages: _Messages = _FILE) -> Iterator[None]:
+def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
     """Turn an OSError into why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
     try:
         yield

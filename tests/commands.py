@@ -16,7 +16,10 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 """A command as Python starts it, for tests that stop it, limit it or leave it."""
 
 _processes = multiprocessing.get_context("forkserver")
-_OURS = ["talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"]
+_OURS = [
+    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"),
+    "talkhouse.lake.write",
+]
 # Not talkhouse.cli, which asks for the width of the terminal when it is imported; Typer's adapters import Pydantic.
 _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils", "typer._adapters"]
 _processes.set_forkserver_preload(_OURS + _THEIRS)

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Every property test is in all three.
-# Apart from them, `-m superset` tries the dashboards in Superset itself.
+# Apart from them, `-m superset` tries the dashboards in Superset itself, and `-m spark` the views on a Spark cluster.
 
 LANES = {"quick": 0.1, "slow": 1, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""
@@ -48,8 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Have one process, and so one server, for the tests of Superset."""
-    return 0 if config.option.markexpr == "superset" else None
+    """Have one process, and so one server or cluster, for the tests of Superset and of Spark."""
+    return 0 if config.option.markexpr in ("superset", "spark") else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -59,6 +59,17 @@ PHASES = {
         "grant": "talkhouse.postgres.publish:_grant",
         "clear": "talkhouse.postgres.publish:drop_replaced",
     },
+    "lake": {
+        "open": "schema.warehouse:connect",
+        "translate": "talkhouse.lake.write:translate",
+        "compare": "talkhouse.lake.write:make_plan",
+        "write": "talkhouse.lake.files:write",
+        "keep": "talkhouse.lake.files:keep",
+        "publish": "talkhouse.lake.folder:publish",
+        "sync": "talkhouse.lake.folder:sync",
+        "remove": "talkhouse.lake.folder:_remove_others",
+        "clear": "shutil:rmtree",
+    },
     "superset": {
         "open": "schema.warehouse:connect",
         "check": "talkhouse.superset.bundle:_check_views",

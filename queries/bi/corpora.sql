@@ -24,27 +24,27 @@
 --   built_at: When this warehouse was built, UTC.
 with
 counts as (
-    select corpus_id, 'dialogue' as thing, count(*) as amount from main.dialogues group by all
+    select corpus_id, 'dialogue' as thing, count(*) as amount from main.dialogues group by corpus_id
     union all
-    select corpus_id, 'record', count(*) from main.records group by all
+    select corpus_id, 'record', count(*) from main.records group by corpus_id
     union all
-    select split_part(dialogue_id, ':', 1), 'turn', count(*) from main.turns group by all
+    select split_part(dialogue_id, ':', 1), 'turn', count(*) from main.turns group by split_part(dialogue_id, ':', 1)
     union all
-    select corpus_id, 'speaker', count(*) from main.speakers group by all
+    select corpus_id, 'speaker', count(*) from main.speakers group by corpus_id
     union all
-    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by all
+    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by split_part(record_id, '/', 1)
     union all
-    select split_part(record_id, '/', 1), 'candidate', count(*) from main.candidates group by all
+    select split_part(record_id, '/', 1), 'candidate', count(*) from main.candidates group by split_part(record_id, '/', 1)
     union all
-    select corpus_id, 'persona', count(*) from main.personas group by all
+    select corpus_id, 'persona', count(*) from main.personas group by corpus_id
     union all
-    select corpus_id, 'example', count(*) from main.examples group by all
+    select corpus_id, 'example', count(*) from main.examples group by corpus_id
     union all
-    select corpus_id, 'file', count(*) from meta.source_files group by all
+    select corpus_id, 'file', count(*) from meta.source_files group by corpus_id
     union all
-    select corpus_id, 'quarantined', count(*) from meta.quarantine group by all
+    select corpus_id, 'quarantined', count(*) from meta.quarantine group by corpus_id
     union all
-    select corpus_id, 'finding', count(*) from meta.findings group by all
+    select corpus_id, 'finding', count(*) from meta.findings group by corpus_id
 ),
 
 wide as (

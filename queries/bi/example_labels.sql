@@ -12,7 +12,7 @@ with
 -- and labelled_tasks: their names.
 labelled as (
     select
-        * exclude (labels),
+        *,
         unnest(labels) as label,
         unnest(range(len(labels)))::integer as label_index,
     from task_labels

@@ -32,7 +32,15 @@ votes as (
     from main.annotations
     where coalesce(label, value::varchar) is not null
         and scheme not in (select scheme from several_at_once)
-    group by all
+    group by
+        record_id,
+        dialogue_id,
+        turn_index,
+        persona_set,
+        persona_position,
+        persona_id,
+        scheme,
+        coalesce(label, value::varchar)
 )
 
 select

@@ -11,17 +11,17 @@
 --   talkhouse_version: Version of Talkhouse that built it.
 --   schema_revision: Schema revision.
 select
-    corpus_loads.corpus_id,
+    corpus_loads.loaded.key as corpus_id,
     corpus_loads.load_id,
-    json_extract_string(corpus_loads.outcome, '$.' || corpus_loads.corpus_id) as outcome,
+    corpus_loads.loaded.value as outcome,
     corpus_loads.started_at,
     corpus_loads.finished_at,
     date_diff('millisecond', corpus_loads.started_at, corpus_loads.finished_at) as milliseconds,
     corpus_loads.source,
-    json_extract_string(corpus_loads.reader_versions, '$.' || corpus_loads.corpus_id)::integer as reader_version,
+    (corpus_loads.reader_versions::map(varchar, integer))[corpus_loads.loaded.key] as reader_version,
     corpus_loads.talkhouse_version,
     corpus_loads.schema_revision,
 from (
-    select *, unnest(json_keys(outcome)) as corpus_id
+    select *, unnest(map_entries(outcome::map(varchar, varchar))) as loaded
     from meta.loads
 ) as corpus_loads

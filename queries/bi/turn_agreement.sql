@@ -30,11 +30,10 @@ select
     subset,
     annotator_count,
     count(*) as distinct_label_count,
-    first(label order by vote_count desc, label) as majority_label,
+    min_by(label, (-vote_count, label)) as majority_label,
     max(vote_count) as majority_count,
     max(vote_share) as majority_share,
-    first(label order by vote_count desc, label)
-        <> first(label order by vote_count desc, label desc) as is_tied,
+    min_by(label, (-vote_count, label)) <> max_by(label, (vote_count, label)) as is_tied,
     sum(vote_share * log2(1 / vote_share)) as entropy,
     annotator_count * (annotator_count - 1) // 2 as pair_count,
     (sum(vote_count * (vote_count - 1)) // 2)::bigint as same_pair_count,

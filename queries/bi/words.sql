@@ -36,7 +36,7 @@ said as (
 
 uses as (
     select
-        * exclude (words),
+        *,
         unnest(words) as word,
         unnest([null] || words[:-2]) as previous_word,
     from said

@@ -4,6 +4,32 @@
 --   text: The message before the answer; in the first entry with persona and topic above it.
 --   labels: The right answer.
 with
+sentences as (
+    select
+        personas.text as sentence,
+        min_by(records.native_id, records.record_index * 4294967296 + persona_uses.position) as topic,
+        min(records.record_index * 4294967296 + persona_uses.position) as place,
+    from main.records
+    inner join main.persona_uses on persona_uses.record_id = records.record_id
+    inner join main.personas on personas.persona_id = persona_uses.persona_id
+    where records.corpus_id = 'blended_skill_talk'
+        and records.subset = 'topic_to_persona_list'
+        and records.extra ->> 'repeats' is null
+    group by personas.text
+),
+
+words as (
+    select unnest(string_split_regex(sentence, '[' || blended_skill_talk.blanks() || ']')) as word, topic, place
+    from sentences
+),
+
+long_words as (
+    select word, min(place) as place, min_by(topic, place) as topic
+    from words
+    where length(word) > 6
+    group by word
+),
+
 openings as (
     select record_id, string_split(blended_skill_talk.strip(text), chr(10)) as lines
     from blended_skill_talk.outside_entries
@@ -18,11 +44,60 @@ parts as (
     from openings
 ),
 
-texts as (
+lines as (
     select
         record_id,
-        persona || blended_skill_talk.topic_of_persona(persona) || chr(10) || utterance as text,
+        unnest(string_split(blended_skill_talk.strip(persona), chr(10))) as line,
+        unnest(range(len(string_split(blended_skill_talk.strip(persona), chr(10))))) as line_index,
     from parts
+),
+
+topics_of_lines as (
+    select lines.record_id, min_by(sentences.topic, lines.line_index) as topic
+    from lines
+    inner join sentences
+        on sentences.sentence = blended_skill_talk.strip(replace(lines.line, 'your persona:', ''))
+    group by lines.record_id
+),
+
+tokens as (
+    select distinct
+        record_id,
+        unnest(string_split_regex(persona, '[' || blended_skill_talk.blanks() || ']')) as token,
+    from parts
+),
+
+starts as (
+    select record_id, token, unnest(range(1, length(token) - 5)) as start
+    from tokens
+    where length(token) > 6
+),
+
+pieces as (
+    select record_id, substring(token, start, unnest(range(7, length(token) - start + 2))) as piece
+    from starts
+),
+
+topics_of_words as (
+    select pieces.record_id, min_by(long_words.topic, long_words.place) as topic
+    from pieces
+    inner join long_words on long_words.word = pieces.piece
+    group by pieces.record_id
+),
+
+-- The topic of the first line that is in the list of topics, else of the first sentence there with a word of more than
+-- 6 letters that stands in the persona, else of the last sentence.
+texts as (
+    select
+        parts.record_id,
+        parts.persona
+        || coalesce(topics_of_lines.topic, topics_of_words.topic, last_topic.topic)
+        || chr(10)
+        || parts.utterance as text,
+    from parts
+    left join topics_of_lines on topics_of_lines.record_id = parts.record_id
+    left join topics_of_words on topics_of_words.record_id = parts.record_id
+    cross join (select max_by(topic, place) as topic from sentences) as last_topic
 )
 
 select

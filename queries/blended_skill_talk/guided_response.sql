@@ -34,11 +34,10 @@ select
         when len(guided_turns.label_candidates) = 0 then [' ']
         else
             list_transform(
-                guided_turns.label_candidates,
-                lambda candidate, position:
-                    blended_skill_talk.round_trip(candidate)
-                    || case when position = len(guided_turns.label_candidates) then ' ' else '' end
+                guided_turns.label_candidates[:-2],
+                lambda candidate: blended_skill_talk.round_trip(candidate)
             )
+            || [blended_skill_talk.round_trip(guided_turns.label_candidates[-1]) || ' ']
     end as label_candidates,
     examples.record_id,
 from main.examples

@@ -16,8 +16,8 @@ talks as (
     select
         dialogue_id,
         count(*) as turn_count,
-        any_value(text) filter (where turn_index = 0) as free_seed,
-        any_value(text) filter (where turn_index = 1) as guided_seed,
+        max(text) filter (where turn_index = 0) as free_seed,
+        max(text) filter (where turn_index = 1) as guided_seed,
     from main.turns
     where starts_with(dialogue_id, 'blended_skill_talk:')
     group by dialogue_id
@@ -27,8 +27,8 @@ personas as (
     select
         persona_uses.record_id,
         persona_uses.dialogue_id,
-        any_value(personas.text) filter (where persona_uses.position = 0) as first_sentence,
-        any_value(personas.text) filter (where persona_uses.position = 1) as second_sentence,
+        max(personas.text) filter (where persona_uses.position = 0) as first_sentence,
+        max(personas.text) filter (where persona_uses.position = 1) as second_sentence,
     from main.persona_uses
     inner join main.personas on personas.persona_id = persona_uses.persona_id
     where persona_uses.persona_set = 'guided' and starts_with(persona_uses.record_id, 'blended_skill_talk/')
@@ -40,9 +40,9 @@ suggestions as (
         candidates.record_id,
         candidates.dialogue_id,
         candidates.turn_index,
-        any_value(texts.text) filter (where candidates.source = 'convai2') as convai2,
-        any_value(texts.text) filter (where candidates.source = 'empathetic_dialogues') as empathetic_dialogues,
-        any_value(texts.text) filter (where candidates.source = 'wizard_of_wikipedia') as wizard_of_wikipedia,
+        max(texts.text) filter (where candidates.source = 'convai2') as convai2,
+        max(texts.text) filter (where candidates.source = 'empathetic_dialogues') as empathetic_dialogues,
+        max(texts.text) filter (where candidates.source = 'wizard_of_wikipedia') as wizard_of_wikipedia,
     from main.candidates
     inner join main.texts on texts.text_id = candidates.text_id
     where candidates.candidate_set = 'suggestion' and starts_with(candidates.record_id, 'blended_skill_talk/')
@@ -94,7 +94,7 @@ select
     annotations.label as guided_chosen_suggestion,
     turns.turn_index + 2 >= talks.turn_count as episode_done,
     case
-        when json_contains(records.extra -> 'fields', '"label_candidates"') then coalesce(labels.label_candidates, [])
+        when list_contains((records.extra -> 'fields')::varchar[], 'label_candidates') then coalesce(labels.label_candidates, [])
     end as label_candidates,
 from main.records
 inner join main.dialogues on dialogues.dialogue_id = records.dialogue_id

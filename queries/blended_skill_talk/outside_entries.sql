@@ -33,7 +33,7 @@ episodes as (
 
 entries as (
     select
-        * exclude (entries),
+        *,
         len(entries) as entry_count,
         unnest(entries) as entry,
         unnest(range(len(entries)))::integer as entry_index,

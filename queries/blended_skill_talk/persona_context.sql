@@ -9,8 +9,8 @@ with
 seeds as (
     select
         dialogue_id,
-        any_value(text) filter (where turn_index = 0) as free_seed,
-        any_value(text) filter (where turn_index = 1) as guided_seed,
+        max(text) filter (where turn_index = 0) as free_seed,
+        max(text) filter (where turn_index = 1) as guided_seed,
     from main.turns
     where kind = 'seed' and starts_with(dialogue_id, 'blended_skill_talk:')
     group by dialogue_id
@@ -20,13 +20,13 @@ sentences as (
     select
         persona_uses.record_id,
         persona_uses.dialogue_id,
-        any_value('your persona: ' || personas.text)
+        max('your persona: ' || personas.text)
             filter (where persona_uses.persona_set = 'free' and persona_uses.position = 0) as free_first,
-        any_value('your persona: ' || personas.text)
+        max('your persona: ' || personas.text)
             filter (where persona_uses.persona_set = 'free' and persona_uses.position = 1) as free_second,
-        any_value('your persona: ' || personas.text)
+        max('your persona: ' || personas.text)
             filter (where persona_uses.persona_set = 'guided' and persona_uses.position = 0) as guided_first,
-        any_value('your persona: ' || personas.text)
+        max('your persona: ' || personas.text)
             filter (where persona_uses.persona_set = 'guided' and persona_uses.position = 1) as guided_second,
         bool_and(safe_sentences.sentence is not null) as is_safe,
     from main.persona_uses

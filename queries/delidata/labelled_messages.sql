@@ -29,9 +29,9 @@ labels as (
     select
         record_id,
         turn_index,
-        any_value(label) filter (where scheme = 'delidata.type') as annotation_type,
-        any_value(label) filter (where scheme = 'delidata.target') as annotation_target,
-        any_value(value) filter (where scheme = 'delidata.performance_change') as performance_change,
+        max(label) filter (where scheme = 'delidata.type') as annotation_type,
+        max(label) filter (where scheme = 'delidata.target') as annotation_target,
+        max(value) filter (where scheme = 'delidata.performance_change') as performance_change,
     from main.annotations
     where scheme in ('delidata.type', 'delidata.target', 'delidata.performance_change')
     group by record_id, turn_index

@@ -18,14 +18,14 @@ talks as (
     select
         split,
         native_id,
-        map_from_entries(list((turn_index, intents))) as intents_at,
+        map(list(turn_index order by turn_index), list(intents order by turn_index)) as intents_at,
     from intents
     group by split, native_id
 ),
 
 blocks as (
     select
-        blocks.* exclude (context),
+        blocks.*,
         talks.intents_at,
         ends.intents as context_intent,
     from mantis.ranking_blocks as blocks

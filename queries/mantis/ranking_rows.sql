@@ -60,7 +60,14 @@ places as (
 lines as (
     -- The long contexts are joined last, by a column of each table, so that no hash table ever holds one for every line.
     select
-        blocks.* exclude (context),
+        blocks.split,
+        blocks.standard_split,
+        blocks.dialogue_id,
+        blocks.native_id,
+        blocks.record_id,
+        blocks.candidate_set,
+        blocks.first_row,
+        blocks.first_example,
         candidates.turn_index,
         candidates.position,
         candidates.is_gold,
@@ -80,7 +87,14 @@ lines as (
         and contexts.corpus_id = texts.corpus_id
     union all
     select
-        blocks.* exclude (context),
+        blocks.split,
+        blocks.standard_split,
+        blocks.dialogue_id,
+        blocks.native_id,
+        blocks.record_id,
+        blocks.candidate_set,
+        blocks.first_row,
+        blocks.first_example,
         candidates.turn_index,
         candidates.position,
         candidates.is_gold,

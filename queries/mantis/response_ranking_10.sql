@@ -8,6 +8,17 @@
 --   context: The utterances before the response, in order, as the line has them.
 --   candidate: The candidate response.
 --   record_id: The block of the file: the lines of one context.
-select * exclude (candidate_set)
+select
+    split,
+    standard_split,
+    example_index,
+    dialogue_id,
+    native_id,
+    turn_index,
+    row_index,
+    label,
+    context,
+    candidate,
+    record_id,
 from mantis.ranking_rows
 where candidate_set = 'mantis_10'

@@ -41,8 +41,8 @@ merged as (
     select
         split,
         standard_split,
-        native_id,
         dialogue_id,
+        native_id,
         turn_index,
         arg_max(intents, record_index) as intents,
         true as has_intent_labels,
@@ -56,8 +56,8 @@ openings as (
     select
         split,
         standard_split,
-        native_id,
         dialogue_id,
+        native_id,
         0 as turn_index,
         ['OQ'] as intents,
         true as has_intent_labels,
@@ -75,7 +75,7 @@ listed as (
         native_id,
         dialogue_id,
         record_id,
-        json_extract(extra, '$.has_intent_labels') is not null as has_intent_labels,
+        coalesce(list_contains(json_keys(extra), 'has_intent_labels'), false) as has_intent_labels,
         unnest(map_entries((extra -> 'lists')::map(varchar, json))) as list,
     from main.records
     where corpus_id = 'mantis' and subset = 'intents'
@@ -88,7 +88,7 @@ select
     records.native_id,
     annotations.turn_index,
     list(annotations.label order by annotations.item_index) as intents,
-    any_value(json_extract(records.extra, '$.has_intent_labels')) is not null as has_intent_labels,
+    coalesce(bool_or(list_contains(json_keys(records.extra), 'has_intent_labels')), false) as has_intent_labels,
     records.record_id,
 from main.annotations
 inner join main.records on records.record_id = annotations.record_id
@@ -100,14 +100,21 @@ group by
     records.native_id,
     annotations.turn_index,
     records.record_id
-union all by name
+union all
 select
-    listed.* exclude (list),
+    split,
+    standard_split,
+    dialogue_id,
+    native_id,
     regexp_extract(list.key, '^/utterances/(\d+)/intent$', 1)::integer as turn_index,
     []::varchar[] as intents,
+    has_intent_labels,
+    record_id,
 from listed
 where list.value::varchar = '[]'
-union all by name
+union all
+select *
 from merged
-union all by name
+union all
+select *
 from openings

@@ -36,7 +36,7 @@ authors as (
         candidates.dialogue_id,
         candidates.record_id,
         candidates.position,
-        string_agg(personas.text, ' ' order by candidates.item_index) as titles,
+        array_to_string(list(personas.text order by candidates.item_index), ' ') as titles,
         list(personas.image_file order by candidates.item_index) as images,
     from main.candidates
     inner join main.personas on personas.persona_id = candidates.persona_id

@@ -16,7 +16,7 @@ answers as (
         records.split,
         records.standard_split,
         dialogues.domain as context_dataset,
-        coalesce(nullif(trim(annotations.label), ''), 'none') as model,
+        coalesce(nullif(trim(annotations.label, ' '), ''), 'none') as model,
         candidates.position = 0 as is_first,
     from main.annotations
     inner join main.records on records.record_id = annotations.record_id

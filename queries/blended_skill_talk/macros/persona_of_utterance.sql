@@ -5,10 +5,12 @@
     blocks as (
         select
             records.record_index,
-            string_agg(
-                case when persona_uses.extra is null then 'your persona: ' else '' end || personas.text,
+            array_to_string(
+                list(
+                    case when persona_uses.extra is null then 'your persona: ' else '' end || personas.text
+                    order by persona_uses.position
+                ),
                 chr(10)
-                order by persona_uses.position
             )
             || case when records.extra ->> 'lacks_final_newline' is null then chr(10) else '' end as block,
         from main.records

@@ -23,10 +23,10 @@ labels as (
         record_id,
         dialogue_id,
         turn_index,
-        any_value(label) filter (where scheme = 'delidata.type') as annotation_type,
-        any_value(label) filter (where scheme = 'delidata.target') as annotation_target,
-        any_value(value) filter (where scheme = 'delidata.team_performance') as team_performance,
-        any_value(value) filter (where scheme = 'delidata.performance_change') as performance_change,
+        max(label) filter (where scheme = 'delidata.type') as annotation_type,
+        max(label) filter (where scheme = 'delidata.target') as annotation_target,
+        max(value) filter (where scheme = 'delidata.team_performance') as team_performance,
+        max(value) filter (where scheme = 'delidata.performance_change') as performance_change,
     from main.annotations
     where scheme in (
         'delidata.type',
@@ -56,7 +56,7 @@ select
     records.native_id,
     group_sizes.group_size,
     turns.turn_index,
-    count(*) filter (where turns.kind = 'message') over so_far as message_count,
+    count(case when turns.kind = 'message' then 1 end) over so_far as message_count,
     turns.turn_index / nullif(max(turns.turn_index) over talk, 0)::double as progress,
     least(10 * turns.turn_index // nullif(max(turns.turn_index) over talk, 0), 9) * 10 as progress_percent_bin,
     turns.kind,

@@ -37,7 +37,7 @@ select
     dialogues.title,
     turns.role,
     case
-        when not speakers.is_anonymous then speakers.speaker_id[len('mantis:' || dialogues.domain || ':') + 1:]
+        when not speakers.is_anonymous then substring(speakers.speaker_id, length('mantis:' || dialogues.domain || ':') + 1)
     end as user_id,
     speakers.name as user_name,
     try_cast(turns.extra ->> 'votes' as integer) as votes,

@@ -8,8 +8,8 @@ list_filter(
         ),
         lambda link: case
             when starts_with(link, '<') then regexp_extract(link, '(?i)href="([^"]*)"', 1)
-            when contains(link, '(') then regexp_replace(link, '[].,;:!?'']+$', '')
-            else regexp_replace(link, '[])}.,;:!?'']+$', '')
+            when contains(link, '(') then regexp_replace(link, '[\].,;:!?'']+$', '', 'g')
+            else regexp_replace(link, '[\])}.,;:!?'']+$', '', 'g')
         end
     ),
     lambda link: link <> ''

@@ -28,7 +28,7 @@ votes as (
         persona_id,
         count(value) filter (where scheme = 'mpchat.entailment') as worker_count,
         count(*) filter (where scheme = 'mpchat.entailment' and value = 1) as entailed_count,
-        any_value(label) filter (where scheme = 'mpchat.entailment_overall') as label_overall,
+        max(label) filter (where scheme = 'mpchat.entailment_overall') as label_overall,
     from main.annotations
     where scheme in ('mpchat.entailment', 'mpchat.entailment_overall')
     group by record_id, dialogue_id, turn_index, persona_set, persona_position, persona_id

@@ -2,7 +2,7 @@
 (dialogue_extra, record_extra) as
 case
     -- A record that disagrees with the dialogue's tables has all that it states of the dialogue in `differs`.
-    when json_extract(record_extra, '$.differs') is null
+    when json_extract_string(record_extra, '$.differs') is null
         then
             case json_extract_string(dialogue_extra, '$.has_image')
                 when 'true' then json_extract_string(dialogue_extra, '$.file_name')

@@ -1,6 +1,7 @@
 """Blended Skill Talk: the worked example to the character, invented files of every kind through views and back."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
+from ingest.corpora import blended_skill_talk
 from ingest.corpora.blended_skill_talk import CORPUS
 from ingest.corpora.blended_skill_talk.persona_lists import _parse_topic
 from ingest.decode import BadRecord
@@ -139,21 +141,22 @@ def test_a_rejected_file_does_not_stand_in_the_way_of_a_good_one(build_data: Bui
     assert con.execute("select count(*) from main.dialogues").fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize(
-    ("persona", "topic"),
-    [
-        ("your persona: lighthouses\nyour persona:  i play chess. \n", "Chess"),
-        ("your persona: estranged", "Halo: Tower Defence"),
-        ("your persona: my brotherhood is strange", "Halo: Tower Defence"),
-        ("your persona: brotherly", "Ferry"),
-        ("your persona: i row.", "Ferry"),
-        ("", "Ferry"),
-    ],
-)
-def test_a_topic_is_that_of_a_line_or_of_a_word_of_seven_letters_or_the_last(
-    persona: str, topic: str, con: duckdb.DuckDBPyConnection
-) -> None:
-    assert con.execute("select blended_skill_talk.topic_of_persona(?)", [persona]).fetchall() == [(topic,)]
+def test_a_topic_is_that_of_a_line_or_of_a_word_of_seven_letters_or_the_last(build_data: Build, tmp_path: Path) -> None:
+    topics = {
+        ("your persona: lighthouses", "your persona:  i play chess."): "Chess",
+        ("your persona: estranged",): "Halo: Tower Defence",
+        ("your persona: my brotherhood is strange",): "Halo: Tower Defence",
+        ("your persona: brotherly",): "Ferry",
+        ("your persona: i row.",): "Ferry",
+        (): "Ferry",
+    }
+    raw = tmp_path / "data" / "blended_skill_talk"
+    (raw / "convai2").mkdir(parents=True)
+    shutil.copy(Path(blended_skill_talk.__path__[0]) / "sample" / "topic_to_persona_list.txt", raw)
+    episodes = numbered([([*persona], ["hi"]) for persona in topics])
+    (raw / "convai2" / "valid_self_original.txt").write_text(episodes, encoding="utf-8")
+    found = columns(build_data(tmp_path / "data"), "convai2_persona_topicifier", "text", "valid")
+    assert found == [("\n".join([*persona, topic, "hi"]),) for persona, topic in topics.items()]
 
 
 # Invented files.

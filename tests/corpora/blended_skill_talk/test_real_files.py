@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.restore.write_back import restore
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
-from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns
+from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
 
 EPISODES = {"train": (4_819, 27_018), "valid": (1_009, 5_651), "test": (980, 5_482)}
 """Episodes and examples of the whole release, from ParlAI's tests."""
@@ -182,17 +183,28 @@ def test_lists_are_counted_with_their_repetitions(
         assert real.execute(distinct, [subset]).fetchall() == [(count - repeated,)]
 
 
-def test_every_topic_and_persona_is_chosen_by_the_rules(real: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    lines = lines_of(folder, "topic_to_persona_list.txt")
+def test_every_topic_and_persona_is_chosen_by_the_rules(folder: Path, tmp_path: Path) -> None:
+    """The published lists, with an invented episode for each topic and each persona."""
+    published_personas, lines = text_of(folder, "persona_list.txt"), lines_of(folder, "topic_to_persona_list.txt")
     pairs = [line.split(": [", 1) for line in lines]
     topics = [(topic, ast.literal_eval("[" + rest)) for topic, rest in pairs]
-    chooser = Topicifier(text_of(folder, "persona_list.txt"), topics)
-    query = "select topic, blended_skill_talk.persona_of_topic(topic) from (select unnest(?) as topic)"
-    names = [topic for topic, _ in topics]
-    assert dict(real.execute(query, [names]).fetchall()) == {topic: chooser.persona(topic) for topic in names}
-    query = "select persona, blended_skill_talk.topic_of_persona(persona) from (select unnest(?) as persona)"
-    found = dict(real.execute(query, [chooser.personas]).fetchall())
-    assert found == {persona: chooser.topic(persona) for persona in chooser.personas}
+    chooser = Topicifier(published_personas, topics)
+    personas = [persona.strip().split("\n") for persona in chooser.personas]
+    raw = tmp_path / "data" / "blended_skill_talk"
+    (raw / "convai2").mkdir(parents=True)
+    for name in ("persona_list.txt", "topic_to_persona_list.txt"):
+        shutil.copy(folder / name, raw)
+    episodes = numbered([(persona, ["hi"]) for persona in personas])
+    (raw / "convai2" / "valid_self_original.txt").write_text(episodes, encoding="utf-8")
+    turns = [{"speaker": "1_Apprentice", "text": "hi"}, {"speaker": "0_Wizard", "text": "hello"}]
+    asked = [{"chosen_topic": topic, "dialog": turns, "persona": ""} for topic, _ in topics]
+    write_json(raw / "wizard_of_wikipedia" / "valid_random_split.json", asked)
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        found = columns(con, "convai2_persona_topicifier", "text", "valid")
+        assert found == [(chooser.with_topic("\n".join([*persona, "hi"])),) for persona in personas]
+        found = columns(con, "wow_persona_topicifier", "text", "valid")
+        assert found == [(chooser.with_persona(f"{topic}\nhi"),) for topic, _ in topics]
 
 
 @pytest.mark.parametrize(("task", "split"), [(task, split) for task in TOPICIFIED for split in EPISODES])

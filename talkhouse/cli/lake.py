@@ -1,0 +1,238 @@
+"""``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.filesize import decimal
+from rich.markup import escape
+
+from schema.errors import UsageError
+from talkhouse.cli.terminal.completion import corpora, relations
+from talkhouse.cli.terminal.console import Json, output
+from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.settings import database
+from talkhouse.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from talkhouse.lake.write import Result
+
+
+class Dialect(StrEnum):
+    """The dialects that views are translated to."""
+
+    SPARK = "spark"
+
+
+def command(
+    lake: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder of the lake: a new one, or a lake.", show_default=False)
+    ],
+    view: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[VIEW]", help="With --sql: only this view.", autocompletion=relations, show_default=False
+        ),
+    ] = None,
+    *,
+    warehouses: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--db",
+            metavar="FILE",
+            help="The warehouse; repeated, several with different corpora, which make one lake. Default: "
+            "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus",
+            metavar="ID",
+            help="Only this corpus (may be repeated); the lake then has no others.",
+            autocompletion=corpora,
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Say what would be written, and write nothing.")
+    ] = False,
+    sql: Annotated[
+        bool,
+        typer.Option("--sql", metavar="", help="Print the SQL that makes the tables and views of the lake elsewhere."),
+    ] = False,
+    dialect: Annotated[
+        Dialect | None, typer.Option(help="With --sql: for which engine. Default: spark.", show_default=False)
+    ] = None,
+    location: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URI",
+            help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
+            "path here.",
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Compare every table and view on Spark with DuckDB's.")
+    ] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].", show_default=False
+        ),
+    ] = None,
+    remote: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write or refresh a lake: the tables as Parquet and the views as SQL, for Spark and whatever else reads Parquet.
+
+    DIR/manifest.json names the current snapshot, a folder with one folder for each table and in it one for each corpus,
+    with columns, rows and SHA-256 of every file, the builds and the licences. Rows that belong to no corpus are under
+    corpus=shared.
+
+    Readers see the lake before or the new one: a snapshot is written beside the current one, and the manifest is
+    replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
+    again; the snapshot before the current one stays for those who still read it.
+
+    With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
+    the lake is the one that a single build of all would give.
+
+    With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
+    cell. It needs PySpark: pip install 'talkhouse[spark]'. Exit code: 0 where everything is equal, 1 where something
+    differs.
+
+    Examples:
+        talkhouse lake /data/lake
+
+        talkhouse lake /data/lake --db of_mpchat.duckdb --db of_mantis.duckdb --dry-run
+
+        talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
+
+        talkhouse lake /data/lake --check --master spark://host:7077
+    """
+    of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
+    of_sql = {"VIEW": view, "--dialect": dialect}
+    of_check = {"--master": master, "--remote": remote}
+    if sql and check:
+        raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
+    if sql:
+        _check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql")
+        _print_sql(lake, view, location)
+    elif check:
+        _check_absent({**of_writing, **of_sql}, "does not go with --check")
+        url = master or remote
+        if not url or (master and remote):
+            raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
+        _check(lake, url, location, as_json=as_json)
+    else:
+        _check_absent({**of_sql, "--location": location}, "goes with --sql")
+        _check_absent(of_check, "goes with --check")
+        _write(lake, warehouses or [database()], corpus or [], dry_run=dry_run, as_json=as_json)
+
+
+def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
+    from talkhouse.lake.write import write_lake
+
+    try:
+        with ProgressBar() as bar:
+            done = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; the lake is as it was") from None
+    _show(done, as_json=as_json)
+
+
+def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
+    """Print how every table and view came out, and end with 1 where one differs."""
+    from talkhouse.lake.check import check
+
+    with ProgressBar() as bar:
+        done = check(lake, url, bar, location=location)
+    if as_json:
+        print(visible_json({**asdict(done), "different": [one.name for one in done.different]}))
+    else:
+        rows = sum(one.rows for one in done.relations)
+        verdict = "[bold red]Different[/]" if done.different else "[bold green]Equal[/]"
+        output.print(
+            f"{verdict} on Spark {escape(done.spark)}: {len(done.relations)} tables and views, {rows:,} rows, "
+            f"{done.files} files, in {done.seconds:.0f} s",
+            soft_wrap=True,
+        )
+        for one in done.different:
+            output.print(f"  {escape(one.difference or one.name)}", soft_wrap=True)
+        for name, reason in done.unportable.items():
+            output.print(f"  not there: {escape(name)}: {escape(reason)}", soft_wrap=True)
+    sys.stdout.flush()
+    if done.different:
+        raise typer.Exit(1)
+
+
+def _check_absent(options: Mapping[str, object], problem: str) -> None:
+    """Raise UsageError for the first option that was given."""
+    for option, value in options.items():
+        if value:
+            raise UsageError(f"{option} {problem}", next_step="see: talkhouse lake --help")
+
+
+def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
+    from talkhouse.lake.documents import sql
+
+    text = sql(lake, view, location)
+    # Elsewhere than on a terminal exactly as it is: it is to be run.
+    print(visible(text, lines=True) if sys.stdout.isatty() else text, end="")
+
+
+def _show(done: "Result", *, as_json: bool) -> None:
+    """Print what was written and what was kept."""
+    from talkhouse.lake.write import Outcome
+
+    if as_json:
+        print(visible_json(_described(done)))
+        return
+    place = escape(str(done.lake))
+    output.print(
+        {
+            Outcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {done.snapshot}",
+            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {done.snapshot} would have:",
+            Outcome.WRITTEN: f"[bold green]Wrote[/] {place}/{done.snapshot} in {done.seconds:.1f} s:",
+        }[done.outcome],
+        soft_wrap=True,
+    )
+    for line in _lines(done):
+        output.print(f"  {escape(line)}", soft_wrap=True)
+
+
+def _lines(done: "Result") -> list[str]:
+    """Say in lines what the lake holds, what was written, and what is no longer there."""
+    new, kept = [part for part in done.parts if part.is_new], [part for part in done.parts if not part.is_new]
+    rows = sum(part.rows for part in done.parts)
+    lines = [f"{len({part.table for part in done.parts})} tables, {rows:,} rows of {', '.join(done.corpora)}"]
+    if new:
+        size = sum(part.bytes or 0 for part in new)
+        lines.append(f"new: {sum(part.rows for part in new):,} rows" + (f", {decimal(size)}" if size else ""))
+    if kept:
+        size = sum(part.bytes or 0 for part in kept)
+        lines.append(f"as before: {sum(part.rows for part in kept):,} rows, {decimal(size)}")
+    if done.removed:
+        lines.append(f"no longer there: {', '.join(done.removed)}")
+    lines += [f"damaged, and written again: {path}" for part in done.parts for path in part.damaged]
+    return lines
+
+
+def _described(done: "Result") -> dict[str, object]:
+    return {
+        "outcome": done.outcome,
+        "lake": str(done.lake),
+        "snapshot": done.snapshot,
+        "corpora": done.corpora,
+        "removed": done.removed,
+        "parts": [part._asdict() for part in done.parts],
+    }

@@ -1,0 +1,104 @@
+"""Creates the databases, tables and views of a lake in a session of Spark."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schema.errors import SparkFailed, UsageError
+from talkhouse.lake.manifest import Manifest, check_revision, read
+from talkhouse.lake.statements import statements
+from talkhouse.lake.translated import Translation, read_translation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SUPPORTED = ("3.5", "4.")
+"""How the versions begin with which the views have been compared."""
+
+
+def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = None) -> tuple[str, ...]:
+    """Create the tables and views of a lake in a session of Spark, and return their names, tables first.
+
+    ``lake``: the folder as this process reads it. ``location``: the same folder as the cluster reads it, such as
+    ``s3://bucket/lake``; without it, the folder's absolute path, which every worker then needs to see.
+
+    The session sees the snapshot that is the lake's now; a newer one when the lake is attached again, which replaces
+    what was attached before. Databases that exist (``main``, ``bi`` ...) are used, and other tables in them are left.
+
+    Raises NotALake, LakeDamaged or SchemaMismatch for the folder, UsageError for a version of Spark that is not
+    supported, SparkFailed where Spark refuses or finds no files.
+    """
+    folder = Path(lake).absolute()
+    found = read(folder)
+    check_revision(found, folder)
+    translation = read_translation(folder, found)
+    refused = attach_snapshot(spark, found, translation, location or str(folder))
+    for name, reason in refused.items():
+        raise SparkFailed(
+            f"Spark refuses to create {name}", found=reason, next_step="see its SQL with: talkhouse lake DIR --sql NAME"
+        )
+    return (*(table.full_name for table in found.tables), *(view.full_name for view in translation.views))
+
+
+def attach_snapshot(spark: "SparkSession", found: Manifest, translation: Translation, location: str) -> dict[str, str]:
+    """Create what a manifest describes, and return what Spark refuses by name, with its reason.
+
+    The folder of the lake is at ``location`` for the cluster.
+    """
+    check_version(spark)
+    refused: dict[str, str] = {}
+    for statement in statements(found, translation, location.rstrip("/")):
+        if reason := _refusal(spark, statement.sql):
+            refused.setdefault(statement.name, reason)
+    if not refused.keys() & {table.full_name for table in found.tables}:
+        _check_rows(spark, found, location)
+    return refused
+
+
+def check_version(spark: "SparkSession") -> None:
+    """Raise UsageError for a version of Spark that the views have not been compared with."""
+    if not spark.version.startswith(SUPPORTED):
+        raise UsageError(
+            "this version of Spark is not supported",
+            expected="Spark 3.5 or 4",
+            found=f"Spark {spark.version}",
+            next_step="use another cluster, or try the SQL yourself: talkhouse lake DIR --sql",
+        )
+
+
+def _refusal(spark: "SparkSession", sql: str) -> str | None:
+    """Run a statement; return why Spark refuses it, if it does."""
+    from pyspark.errors import PySparkException, UnsupportedOperationException
+
+    try:
+        spark.sql(sql)
+    except PySparkException as error:
+        # An engine without that statement looks into the folders by itself.
+        is_needless = isinstance(error, UnsupportedOperationException) and sql.endswith("RECOVER PARTITIONS")
+        return None if is_needless else first_line(error)
+    return None
+
+
+def _check_rows(spark: "SparkSession", found: Manifest, location: str) -> None:
+    """Count the rows of a small table: Spark creates tables over a folder that is not there, too."""
+    from pyspark.errors import PySparkException
+
+    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows)
+    try:
+        rows, reason = spark.table(f"`{table.schema}`.`{table.name}`").count(), ""
+    except PySparkException as error:
+        rows, reason = 0, first_line(error)
+    if rows != table.rows:
+        raise SparkFailed(
+            "Spark does not find the lake's files",
+            where=location,
+            expected=f"{table.rows} rows in {table.full_name}",
+            found=reason or f"{rows} rows",
+            next_step="give the folder as the cluster's machines see it, all of them: location=",
+        )
+
+
+def first_line(error: Exception) -> str:
+    """Return what an exception of Spark says, without the plan and the stack below it."""
+    text = re.split(r"\n|\s+SQLSTATE: ", str(error).strip(), maxsplit=1)[0]
+    return text or type(error).__name__

@@ -1,0 +1,178 @@
+"""Checks a lake: its files by their hashes, then every table and view on Spark against DuckDB's, cell by cell.
+
+DuckDB reads the same files, into a warehouse of its own for the time of the check, with the catalogue's own views.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+import migrations
+from queries.catalogue import catalogue
+from schema.errors import LakeDamaged, SchemaMismatch
+from talkhouse.lake import files, manifest
+from talkhouse.lake.attach import attach_snapshot, first_line
+from talkhouse.lake.compare import Column, Relation, compare
+from talkhouse.lake.manifest import Manifest
+from talkhouse.lake.plan import Progress
+from talkhouse.lake.read_back import warehouse_of
+from talkhouse.lake.sessions import session
+from talkhouse.lake.spark_types import spark_type
+from talkhouse.lake.translated import Translation, read_translation
+from talkhouse.temporary_folder import temporary_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_THREADS = 2
+"""Queries at once: while one is planned, another runs."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A table or view that was compared: how many rows are equal, and what differs first."""
+
+    name: str
+    rows: int
+    seconds: float
+    difference: str | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was compared, and where."""
+
+    snapshot: str
+    files: int
+    """How many files have the hash that they were written with: all."""
+    spark: str
+    """The version of Spark."""
+    relations: tuple[Checked, ...]
+    unportable: dict[str, str]
+    """Views that are not there, and why."""
+    seconds: float
+
+    @property
+    def different(self) -> list[Checked]:
+        """What is not equal."""
+        return [one for one in self.relations if one.difference]
+
+
+def check(lake: Path, url: str, progress: Progress, *, location: str | None = None) -> Result:
+    """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
+
+    ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what
+    ``attach`` raises, LakeDamaged for a file with another hash, SparkFailed where nobody answers.
+    """
+    begun = time.monotonic()
+    folder = lake.absolute()
+    found = manifest.read(folder)
+    translation = read_translation(folder, found)
+    _check_catalogue(found, folder)
+    checked = check_files(found, folder, progress)
+    rows = sum(table.rows for table in found.tables)
+    with temporary_folder() as private, warehouse_of(found, folder, private) as con:
+        progress.begin("starting Spark")
+        with session(url, rows=rows, folder=private) as spark:
+            progress.begin("creating tables and views")
+            refused = attach_snapshot(spark, found, translation, location or str(folder))
+            relations = tuple(compare_all(con, spark, relations_of(found, translation), refused, progress))
+            unportable = {f"{one.schema}.{one.name}": one.reason for one in translation.unportable}
+            return Result(found.snapshot, checked, spark.version, relations, unportable, time.monotonic() - begun)
+
+
+def _check_catalogue(found: Manifest, lake: Path) -> None:
+    """Refuse a lake whose tables or views are not those that DuckDB would have here."""
+    for what, expected, there in (
+        ("schema", migrations.head(), found.revision),
+        ("views", catalogue().hash, found.catalogue),
+    ):
+        if expected != there:
+            raise SchemaMismatch(
+                f"the lake has another {what} than this Talkhouse, so that there is nothing to compare it with",
+                where=lake,
+                expected=expected,
+                found=there,
+                next_step="write the lake again with: talkhouse lake DIR   or use the Talkhouse that wrote it",
+            )
+
+
+def check_files(found: Manifest, lake: Path, progress: Progress) -> int:
+    """Hash every file, and return how many there are; LakeDamaged names those that are missing or not as written."""
+    every = [file for table in found.tables for file in table.files]
+    progress.begin("hashing files", records=len(every), unit="files")
+    damaged = []
+    for file in every:
+        if not files.is_whole(file, lake):
+            damaged.append(file.path)
+        progress.advance(1)
+    if damaged:
+        raise LakeDamaged(
+            f"{len(damaged)} of {len(every)} files are missing, or are not what was written",
+            where=lake,
+            found=", ".join(damaged[:8]),
+            next_step="copy the lake again, or move it away and write it again with: talkhouse lake DIR",
+        )
+    return len(every)
+
+
+def relations_of(found: Manifest, translation: Translation) -> list[Relation]:
+    """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
+    tables = [
+        Relation(
+            table.schema,
+            table.name,
+            tuple(table.grain),
+            tuple(Column(one.name, one.type, spark_type(one.type)) for one in table.columns),
+        )
+        for table in found.tables
+    ]
+    views = [
+        Relation(
+            view.schema,
+            view.name,
+            tuple(view.grain),
+            tuple(Column(one.name, one.type, one.spark_type) for one in view.columns),
+        )
+        for view in translation.views
+    ]
+    return tables + views
+
+
+def compare_all(
+    con: duckdb.DuckDBPyConnection,
+    spark: "SparkSession",
+    relations: Sequence[Relation],
+    refused: Mapping[str, str],
+    progress: Progress,
+) -> Iterator[Checked]:
+    """Compare relations, two at once, and yield how each of them came out; ``refused`` could not be created."""
+    progress.begin("comparing", records=len(relations), unit="tables and views")
+
+    def one(relation: Relation) -> Checked:
+        begun = time.monotonic()
+        if reason := refused.get(relation.full_name):
+            return Checked(relation.full_name, 0, 0, f"{relation.full_name}: Spark refuses to create it: {reason}")
+        rows, difference = _compared(con, spark, relation)
+        return Checked(relation.full_name, rows, time.monotonic() - begun, difference)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for checked in pool.map(one, relations):
+            progress.advance(1)
+            yield checked
+
+
+def _compared(con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation) -> tuple[int, str | None]:
+    from pyspark.errors import PySparkException
+
+    try:
+        with con.cursor() as cursor:
+            rows, difference = compare(cursor, spark, relation)
+    except PySparkException as error:
+        return 0, f"{relation.full_name}: Spark fails: {first_line(error)}"
+    return rows, difference and str(difference)

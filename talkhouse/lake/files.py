@@ -1,0 +1,173 @@
+"""The files of one corpus in one table: written sorted, the same rows always as the same bytes, or kept as they are."""
+
+import errno
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+from pyarrow import parquet
+from pyarrow.lib import RecordBatch, field, schema
+from sqlalchemy import Double, Table
+
+from schema.sql import quoted
+from schema.tables import qualified
+from talkhouse.lake.manifest import Column, File
+from talkhouse.query.expressions import Column as Expression
+from talkhouse.query.memory import in_little_memory
+from talkhouse.query.row_stream import OnRows, Rows, row_groups
+
+_MEMORY = 1_000_000_000
+"""Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
+
+_FILE_BYTES = 256_000_000
+"""Bytes from which on the rows go on in another file."""
+
+_COMPRESSION = {"compression": "zstd", "compression_level": 3}
+
+_LAYOUT = f"1 {_FILE_BYTES} {_COMPRESSION} {duckdb.__version__} {installed('pyarrow')}"
+"""What decides, beside the rows and columns, how the bytes of files come out."""
+
+
+class Content(NamedTuple):
+    """The rows of a corpus in a table, before they are written."""
+
+    table: Table
+    columns: tuple[Column, ...]
+    corpus: str
+    query: str
+    rows: int
+    fingerprint: str
+    """32 hex digits, the same for the same rows, columns and layout."""
+
+    @property
+    def full_name(self) -> str:
+        """The name of the table as SQL writes it."""
+        return qualified(self.table)
+
+    @property
+    def folder(self) -> str:
+        """The folder of its files inside the snapshot."""
+        return f"{folder_of(self.table)}/corpus={self.corpus}"
+
+
+def folder_of(table: Table) -> str:
+    """Return the folder of a table's files inside the snapshot."""
+    return qualified(table).replace(".", "/")
+
+
+def content(
+    con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[Column, ...], corpus: str, query: str
+) -> Content:
+    """Count and hash rows, whatever order they come in."""
+    # DuckDB's hash of -0.0 is that of 0.0.
+    values = ", ".join(
+        f"{quoted(one.name)}::varchar" if isinstance(one.type, Double) else quoted(one.name) for one in table.columns
+    )
+    ((rows, total),) = con.execute(f"select count(*), sum(hash({values})) from ({query})").fetchall()
+    state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {rows} {total}"
+    return Content(table, columns, corpus, query, rows, hashlib.sha256(state.encode()).hexdigest()[:32])
+
+
+def _schema(table: Table, columns: tuple[Column, ...]) -> str:
+    return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
+
+
+def write(con: duckdb.DuckDBPyConnection, found: Content, snapshot: Path, on_rows: OnRows) -> list[File]:
+    """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
+    folder = snapshot / found.folder
+    folder.mkdir(parents=True)
+    order = ", ".join(f"{quoted(column)} asc nulls last" for column in found.table.info["grain"])
+
+    def work() -> list[int]:
+        rows = Rows(con.sql(f"from ({found.query}) order by {order}"), on_rows=on_rows)
+        with _query_errors():
+            types, batches = rows.batches(Expression.as_stored)
+            return _write(row_groups(batches), _declared(types, found), folder)
+
+    counts = in_little_memory(con, _MEMORY, work)
+    paths = [folder / _name(index) for index in range(len(counts))]
+    return [_describe(path, found.corpus, rows, snapshot) for path, rows in zip(paths, counts, strict=True)]
+
+
+@contextmanager
+def _query_errors() -> Iterator[None]:
+    """Where a query fails halfway, Arrow raises DuckDB's message as an OSError without a number."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise duckdb.Error(str(error)) from error
+        raise
+
+
+def _write(groups: Iterator[Any], declared: Any, folder: Path) -> list[int]:
+    """Write row groups to as many files as they need, at least one; return the number of rows of each."""
+    counts: list[int] = []
+    group = next(groups, None)
+    while not counts or group is not None:
+        counts.append(0)
+        path = folder / _name(len(counts) - 1)
+        with (
+            path.open("wb") as stream,
+            parquet.ParquetWriter(stream, declared, **_COMPRESSION) as writer,  # type: ignore[no-untyped-call]
+        ):
+            while group is not None and stream.tell() < _FILE_BYTES:
+                writer.write_batch(RecordBatch.from_arrays(group.columns, schema=declared))
+                counts[-1] += group.num_rows
+                group = next(groups, None)
+    return counts
+
+
+def _name(index: int) -> str:
+    return f"part-{index:05}.parquet"
+
+
+def _declared(types: Any, found: Content) -> Any:
+    """Return the schema of the rows with what is declared: which columns have no nulls, and all comments."""
+    fields = [
+        field(one.name, types.field(one.name).type, nullable=one.nullable, metadata={"comment": one.comment})
+        for one in found.columns
+    ]
+    return schema(fields, metadata={"table": qualified(found.table), "comment": found.table.comment or ""})
+
+
+def keep(files: Iterable[File], lake: Path, snapshot: Path) -> list[File]:
+    """Put files of the current snapshot into a new one, by a second name; return them with their new paths."""
+    return [_keep(file, lake, snapshot) for file in files]
+
+
+def _keep(file: File, lake: Path, snapshot: Path) -> File:
+    inside = Path(file.path).relative_to(Path(file.path).parts[0])
+    target = snapshot / inside
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(lake / file.path, target)
+    except OSError as error:
+        # No hard links here, or too many to this file.
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV):
+            raise
+        shutil.copyfile(lake / file.path, target)
+    return File(f"{snapshot.name}/{inside.as_posix()}", file.corpus, file.rows, file.bytes, file.sha256)
+
+
+def is_whole(file: File, lake: Path) -> bool:
+    """Tell whether a file is there with the bytes that it was written with."""
+    path = lake / file.path
+    return path.is_file() and path.stat().st_size == file.bytes and sha256(path) == file.sha256
+
+
+def sha256(path: Path) -> str:
+    """Hash the bytes of a file: 64 hex digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _describe(path: Path, corpus: str, rows: int, snapshot: Path) -> File:
+    inside = path.relative_to(snapshot).as_posix()
+    return File(f"{snapshot.name}/{inside}", corpus, rows, path.stat().st_size, sha256(path))

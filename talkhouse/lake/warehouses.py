@@ -1,0 +1,187 @@
+"""The warehouses whose tables go into one lake: attached side by side, each corpus in one of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlalchemy import Table
+
+import migrations
+from schema import warehouse
+from schema.errors import UsageError
+from schema.sql import dicts, literal, quoted
+from schema.tables import metadata, owned_by, qualified
+from talkhouse.relations import closest
+
+SHARED = "shared"
+"""What stands in place of a corpus for rows that belong to none."""
+
+_CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from {}.main.corpora order by all"
+
+_BUILD = """
+select load_id, finished_at::varchar as finished_at, talkhouse_version, catalogue_hash, schema_revision
+from {}.meta.loads order by load_id desc limit 1
+"""
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """An attached warehouse."""
+
+    path: Path
+    database: str
+    """Its name in SQL."""
+    build: dict[str, Any]
+    corpora: tuple[dict[str, Any], ...]
+    """Its corpora with their titles, licences and terms."""
+
+    @property
+    def corpus_ids(self) -> list[str]:
+        """The ids of its corpora."""
+        return [str(corpus["corpus_id"]) for corpus in self.corpora]
+
+
+@dataclass(frozen=True)
+class Warehouses:
+    """All of them, by one connection."""
+
+    con: duckdb.DuckDBPyConnection
+    all: tuple[Warehouse, ...]
+    corpora: tuple[str, ...]
+    """The corpora that go into the lake."""
+
+    @property
+    def catalogue(self) -> str:
+        """SHA-256 over the SQL of the views, which all of them have alike."""
+        return str(self.all[0].build["catalogue_hash"])
+
+    def rows(self, table: Table, corpus: str) -> str:
+        """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
+        if corpus != SHARED:
+            (owner,) = (one for one in self.all if corpus in one.corpus_ids)
+            return f"{_select(owner, table)} where {_belongs(table, corpus)}"
+        selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
+        return selects[0] if len(selects) == 1 else joined(table, selects)
+
+    def path(self, corpus: str) -> Path:
+        """Return the warehouse of a corpus, or the first."""
+        return next((one.path for one in self.all if corpus in one.corpus_ids), self.all[0].path)
+
+
+@contextmanager
+def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]:
+    """Open warehouses side by side, for their corpora or ``only`` for some.
+
+    Raises what ``open_warehouse`` raises; UsageError for a corpus that none of them has, or several, and for warehouses
+    with other views than the first.
+    """
+    with duckdb.connect() as con:
+        found = tuple(
+            sorted(
+                (_attach(con, path, f"warehouse_{index}") for index, path in enumerate(paths)),
+                key=lambda one: one.corpus_ids,  # in whatever order they were named
+            )
+        )
+        con.execute(f"use {found[0].database}")
+        _check_views(found)
+        warehouses = Warehouses(con, found, _wanted(found, only))
+        if len(found) > 1:
+            _check_shared(warehouses)
+        yield warehouses
+
+
+def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
+    warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
+    con.execute(f"attach {literal(str(path))} as {database} (read_only)")
+    (build,) = dicts(con.execute(_BUILD.format(database)))
+    return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
+
+
+def _check_views(found: Sequence[Warehouse]) -> None:
+    for one in found[1:]:
+        if one.build["catalogue_hash"] != found[0].build["catalogue_hash"]:
+            raise UsageError(
+                "the warehouses have different views",
+                where=one.path,
+                expected=f"the views of {found[0].path}",
+                next_step="build them with one version of Talkhouse: talkhouse build",
+            )
+
+
+def _check_shared(warehouses: Warehouses) -> None:
+    """Raise UsageError where warehouses have different rows of no corpus under one key."""
+    for table in metadata.tables.values():
+        grain = ", ".join(quoted(column) for column in table.info["grain"])
+        rows = warehouses.rows(table, SHARED)
+        twice = dicts(warehouses.con.execute(f"select {grain} from ({rows}) group by all having count(*) > 1 limit 1"))
+        if twice:
+            raise UsageError(
+                f"the warehouses disagree on a row of {qualified(table)}",
+                found=", ".join(f"{column} = {value}" for column, value in twice[0].items()),
+                next_step="build them with one version of Talkhouse: talkhouse build",
+            )
+
+
+def _wanted(found: Sequence[Warehouse], only: Sequence[str]) -> tuple[str, ...]:
+    """Return the corpora that go into the lake."""
+    counts = Counter(corpus for one in found for corpus in one.corpus_ids)
+    if twice := sorted(corpus for corpus, count in counts.items() if count > 1):
+        raise UsageError(
+            f"the corpus {twice[0]} is in two of the warehouses",
+            found=", ".join(str(one.path) for one in found if twice[0] in one.corpus_ids),
+            next_step="name warehouses of different corpora",
+        )
+    for corpus in only:
+        if corpus not in counts:
+            raise UsageError(
+                f"no corpus '{corpus}' to write",
+                expected=f"one of: {', '.join(closest(corpus, counts))}",
+                next_step="see what is in the warehouse with: talkhouse status",
+            )
+    return tuple(sorted(set(only) or counts))
+
+
+def _select(one: Warehouse, table: Table) -> str:
+    columns = ", ".join(quoted(column.name) for column in table.columns)
+    return f"select {columns} from {one.database}.{qualified(table)}"
+
+
+def _belongs(table: Table, corpus: str) -> str:
+    """Write the condition of the rows of a corpus, also where they belong to the build and name it."""
+    if table.info["owner"]:
+        return owned_by(table, corpus)
+    return f"corpus_id = {literal(corpus)}" if "corpus_id" in table.columns else "false"
+
+
+def _belongs_to_none(table: Table, one: Warehouse) -> str:
+    return " and ".join(f"({_belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
+
+
+_NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)}
+"""Tables whose rows each build numbers for itself: the column, and its first number."""
+
+
+def joined(table: Table, selects: Sequence[str]) -> str:
+    """Return the query of the rows of no corpus in several warehouses: each of them once.
+
+    Builds are numbered anew, in the order in which they began, and what a check has found and cost is added up.
+    """
+    union, name = " union ".join(f"({select})" for select in selects), qualified(table)
+    if name == "meta.checks":
+        # Sorted, since DuckDB adds numbers up in any order and the sum differs in a digit.
+        return (
+            "select check_name, severity, condition, sum(offending)::bigint as offending, "
+            f"list_sum(list(milliseconds order by milliseconds)) as milliseconds from ({union}) group by all"
+        )
+    if name not in _NUMBERED:
+        return union
+    column, first = _NUMBERED[name]
+    others = ", ".join(quoted(one.name) for one in table.columns if one.name != column)
+    return (
+        f"select * replace ((row_number() over (order by {others}) + {first - 1})::integer as {column}) "
+        f"from (select distinct on ({others}) * from ({union}) order by {column})"
+    )

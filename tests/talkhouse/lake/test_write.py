@@ -1,0 +1,527 @@
+"""Writing a lake: the rows of the warehouse, whole or not at all, and nothing written twice."""
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import polars
+import pytest
+from pyarrow import parquet
+
+from schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
+from schema.tables import metadata, qualified
+from talkhouse.atomic_output import private_folder
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.lake import files, manifest
+from talkhouse.lake.folder import acquire
+from talkhouse.lake.manifest import Manifest
+from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.query import memory
+
+CORPORA = ("blended_skill_talk", "dbdc3", "delidata", "mantis", "mpchat")
+FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}
+"""When it ran, and what its checks cost: no two builds have them alike."""
+
+ODD_TEXTS = (
+    "",
+    " ",
+    "a\0b",
+    "\0",
+    "line\nline\r\n\t",
+    "\u2028\u202e\ufeff",
+    "e\u0301 \U0001f9d1\u200d\U0001f680",
+    "'\"\\",
+)
+
+
+class Quiet:
+    """Progress that nobody sees."""
+
+    def begin(self, *_: object, **__: object) -> None:
+        """Begin."""
+
+    def advance(self, *_: object) -> None:
+        """Go on."""
+
+
+def written(lake: Path, *warehouses: Path, **options: Any) -> Result:
+    """Write a lake."""
+    return write_lake(lake, warehouses, Quiet(), **options)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Read all files in a folder, whatever they are."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def hashes(lake: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of the tables, by its path in the snapshot."""
+    current = manifest.read(lake)
+    return {file.path.partition("/")[2]: file.sha256 for table in current.tables for file in table.files}
+
+
+@pytest.fixture
+def odd(sample: Path, tmp_path: Path) -> Path:
+    """A warehouse with odd texts and numbers."""
+    path = tmp_path / "odd.duckdb"
+    shutil.copyfile(sample, path)
+    with duckdb.connect(path) as con:
+        for index, text in enumerate(ODD_TEXTS):
+            con.execute(
+                "insert into main.turns by name select dialogue_id, 1000 + ? as turn_index, role, kind, ? as text, "
+                "? as native_id, if(? = '', null, json_object('x', ?)) as extra from main.turns limit 1",
+                [index, text, text, text, text],
+            )
+        con.execute(
+            "insert into main.annotations by name select * replace (-(0.0::double) as value, 99 as item_index) "
+            "from main.annotations where value = 1.0"
+        )
+        con.execute(
+            "insert into meta.quarantine by name select corpus_id, source_file_id, '/1' as pointer, "
+            "'TH-01' as rule, 'odd' as detail, '\\x00\\xFF\\x0A'::blob as raw from meta.source_files limit 1"
+        )
+    return path
+
+
+@pytest.fixture
+def changeable(sample: Path, tmp_path: Path) -> Path:
+    """A warehouse that the test may change."""
+    path = tmp_path / "changeable.duckdb"
+    shutil.copyfile(sample, path)
+    return path
+
+
+def change(path: Path, statement: str) -> None:
+    with duckdb.connect(path) as con:
+        con.execute(statement)
+
+
+# The rows.
+
+
+Reader = Callable[[list[Path]], Any]
+
+
+def with_duckdb(paths: list[Path]) -> Any:
+    names = ", ".join(f"'{path}'" for path in paths)
+    return duckdb.sql(f"select * from read_parquet([{names}], hive_partitioning = false)").to_arrow_table()
+
+
+def with_polars(paths: list[Path]) -> Any:
+    return polars.read_parquet(paths, hive_partitioning=False).to_arrow()
+
+
+def with_pyarrow(paths: list[Path]) -> Any:
+    from pyarrow import concat_tables
+
+    return concat_tables([parquet.ParquetFile(path).read() for path in paths])
+
+
+@pytest.mark.parametrize("read", [with_duckdb, with_polars, with_pyarrow])
+def test_readers_find_the_rows_of_the_warehouse(odd: Path, tmp_path: Path, read: Reader) -> None:
+    lake = tmp_path / "lake"
+    written(lake, odd)
+    current = manifest.read(lake)
+    assert {table.full_name for table in current.tables} == {qualified(table) for table in metadata.tables.values()}
+    with duckdb.connect(odd, read_only=True) as con:
+        for table in current.tables:
+            names = [column.name for column in table.columns]
+            found = read([lake / file.path for file in table.files])
+            assert found.column_names == names
+            expected = con.execute(f"select {', '.join(names)} from {table.full_name}").fetchall()
+            rows = [tuple(row[name] for name in names) for row in found.to_pylist()]
+            assert sorted(map(repr, rows)) == sorted(map(repr, expected)), table.full_name
+            assert table.rows == len(rows)
+
+
+def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, odd)
+    for table in manifest.read(lake).tables:
+        order = ", ".join(f"{column} asc nulls last" for column in table.grain)
+        for file in table.files:
+            assert f"corpus={file.corpus}" in file.path
+            whole = parquet.ParquetFile(lake / file.path)
+            source = f"read_parquet('{lake / file.path}', hive_partitioning = false)"
+            rows = duckdb.sql(f"from {source}").fetchall()
+            assert rows == duckdb.sql(f"from {source} order by {order}").fetchall()
+            assert whole.metadata.row_group(0).column(0).compression == "ZSTD" if rows else True
+            declared = [(one.name, one.nullable, one.metadata[b"comment"].decode()) for one in whole.schema_arrow]
+            assert declared == [(one.name, one.nullable, one.comment) for one in table.columns]
+            assert whole.schema_arrow.metadata[b"comment"].decode() == table.comment
+
+
+def test_the_manifest_tells_types_rows_hashes_builds_and_licences(sample: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, sample)
+    current = manifest.read(lake)
+    with duckdb.connect(sample, read_only=True) as con:
+        for table in current.tables:
+            types = con.execute(f"select column_name, column_type from (describe {table.full_name})").fetchall()
+            assert {(one.name, one.type) for one in table.columns} == set(types)
+            for file in table.files:
+                path = lake / file.path
+                assert (file.bytes, file.sha256) == (path.stat().st_size, files.sha256(path))
+                assert file.rows == parquet.ParquetFile(path).metadata.num_rows
+        licences = con.execute("select corpus_id, licence, terms from main.corpora order by all").fetchall()
+    assert [(one["corpus_id"], one["licence"], one["terms"]) for one in current.corpora] == licences
+    assert [build["load_id"] for build in current.builds] == [1]
+    assert not (current.tables[0].columns[0].nullable)
+    assert json.loads((lake / "manifest.json").read_text())["format"] == 1
+
+
+def test_the_same_rows_are_the_same_bytes_however_many_threads_write_them(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "one", sample)
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *path, **options: connect(*path, **options, config={"threads": 1}))
+    written(tmp_path / "other", sample)
+    assert hashes(tmp_path / "one") == hashes(tmp_path / "other")
+
+
+def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(
+        changeable,
+        "insert into main.speakers by name select 'mantis:' || uuid() as speaker_id, 'mantis' as corpus_id, "
+        "'human' as kind, false as is_anonymous from range(300_000)",
+    )
+    monkeypatch.setattr(files, "_FILE_BYTES", 1_000_000)
+    lake = tmp_path / "lake"
+    written(lake, changeable)
+    found = [one for one in manifest.read(lake).tables if one.name == "speakers"]
+    large = [file for file in found[0].files if file.corpus == "mantis"]
+    assert [Path(file.path).name for file in large] == [f"part-{index:05}.parquet" for index in range(3)]
+    paths = [str(lake / file.path) for file in large]
+    ids = [row[0] for row in duckdb.execute("select speaker_id from read_parquet(?)", [paths]).fetchall()]
+    assert ids == sorted(ids)
+    assert len(ids) == sum(file.rows for file in large) > 300_000
+
+
+# Written again.
+
+
+def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    assert written(lake, changeable).outcome == Outcome.WRITTEN
+    before = everything(lake)
+    assert written(lake, changeable).outcome == Outcome.UNCHANGED
+    assert everything(lake) == before
+    change(changeable, "update main.turns set text = text || ' ' where starts_with(dialogue_id, 'mpchat:')")
+    planned = written(lake, changeable, dry_run=True)
+    assert planned.outcome == Outcome.DRY_RUN
+    assert everything(lake) == before
+    done = written(lake, changeable)
+    assert [(part.table, part.corpus) for part in done.parts if part.is_new] == [("main.turns", "mpchat")]
+    assert [part._replace(files=None, bytes=None) for part in done.parts] == [
+        part._replace(files=None, bytes=None) for part in planned.parts
+    ]
+    same = "main/turns/corpus=mantis/part-00000.parquet"
+    assert (lake / "snapshot-1" / same).samefile(lake / "snapshot-2" / same)
+    other = "main/turns/corpus=mpchat/part-00000.parquet"
+    assert (lake / "snapshot-1" / other).read_bytes() != (lake / "snapshot-2" / other).read_bytes()
+
+
+def test_the_snapshot_before_the_current_one_stays(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    for number in range(1, 5):
+        change(changeable, f"update main.corpora set terms = '{number}' where corpus_id = 'mantis'")
+        assert written(lake, changeable).snapshot == f"snapshot-{number}"
+    assert sorted(path.name for path in lake.iterdir()) == ["manifest.json", "snapshot-3", "snapshot-4"]
+    inside = json.loads((lake / "snapshot-3" / "manifest.json").read_text())
+    assert all((lake / file["path"]).is_file() for table in inside["tables"] for file in table["files"])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # By hand: an update leaves 0.0 as it is, since -0.0 is equal to it.
+        "create temp table zero as from main.annotations where value = 0.0; delete from main.annotations where "
+        "value = 0.0; insert into main.annotations select * replace (-(0.0::double) as value) from zero",
+        "update main.turns set extra = null where extra is not null",
+        "update main.turns set text = text || chr(0) where dialogue_id = (select min(dialogue_id) from main.turns)",
+        "update main.turns set turn_index = turn_index + 1",
+        "delete from main.labels where label = (select min(label) from main.labels)",
+    ],
+)
+def test_every_change_of_a_row_is_noticed(changeable: Path, tmp_path: Path, statement: str) -> None:
+    written(tmp_path / "lake", changeable)
+    change(changeable, statement)
+    done = written(tmp_path / "lake", changeable)
+    assert {part.table for part in done.parts if part.is_new} == {"main." + re.findall(r"main\.(\w+)", statement)[0]}
+    written(tmp_path / "new", changeable)
+    assert hashes(tmp_path / "lake") == hashes(tmp_path / "new")
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?")])
+def test_a_file_that_is_missing_or_changed_is_written_again(
+    sample: Path, tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    lake = tmp_path / "lake"
+    written(lake, sample)
+    before = hashes(lake)
+    name = "snapshot-1/main/turns/corpus=mantis/part-00000.parquet"
+    damage(lake / name)
+    done = written(lake, sample)
+    assert [part.damaged for part in done.parts if part.is_new] == [(name,)]
+    assert hashes(lake) == before
+    assert all(files.is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
+
+
+def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(sample: Path, tmp_path: Path) -> None:
+    lake, whole = tmp_path / "lake", tmp_path / "whole"
+    written(whole, sample)
+    written(lake, sample, only=["mpchat", "dbdc3"])
+    others = {*CORPORA} - {"mpchat", "dbdc3"}
+    found = {path: sha256 for path, sha256 in hashes(whole).items() if not any(f"={one}/" in path for one in others)}
+    without_rows = {"meta/exceptions/corpus=shared/part-00000.parquet"}
+    assert {path: sha256 for path, sha256 in hashes(lake).items() if path not in without_rows} == found
+    done = written(lake, sample, only=["mantis"])
+    assert (done.corpora, done.removed) == (("mantis",), ("dbdc3", "mpchat"))
+    assert [one["corpus_id"] for one in manifest.read(lake).corpora] == ["mantis"]
+
+
+# Several warehouses.
+
+
+@pytest.fixture(scope="module")
+def one_each(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A warehouse for each corpus."""
+    folder = tmp_path_factory.mktemp("one_each")
+    for corpus in CORPORA:
+        build(folder / f"of_{corpus}.duckdb", Silent(), only=(corpus,))
+    return [folder / f"of_{corpus}.duckdb" for corpus in CORPORA]
+
+
+def test_builds_of_one_corpus_each_make_the_lake_of_one_build(
+    sample: Path, one_each: list[Path], tmp_path: Path
+) -> None:
+    written(tmp_path / "whole", sample)
+    written(tmp_path / "joined", *reversed(one_each))
+    whole, joined = hashes(tmp_path / "whole"), hashes(tmp_path / "joined")
+    assert whole.keys() == joined.keys()
+    different = {path for path in whole if whole[path] != joined[path]}
+    assert different == {f"{name.replace('.', '/')}/corpus=shared/part-00000.parquet" for name in FACTS_OF_A_BUILD}
+    snapshot = tmp_path / "joined" / "snapshot-1"
+    loads = duckdb.sql(f"select load_id, outcome from '{snapshot}/meta/loads/*/*.parquet' order by load_id").fetchall()
+    assert [(number, list(json.loads(outcome))) for number, outcome in loads] == [
+        (number, [corpus]) for number, corpus in enumerate(CORPORA, start=1)
+    ]
+    checks = "select check_name, severity, condition, offending from '{}/meta/checks/*/*.parquet' order by all"
+    expected = duckdb.sql(checks.format(tmp_path / "whole" / "snapshot-1")).fetchall()
+    assert duckdb.sql(checks.format(snapshot)).fetchall() == expected
+
+
+def test_the_order_in_which_warehouses_are_named_does_not_matter(one_each: list[Path], tmp_path: Path) -> None:
+    written(tmp_path / "lake", *one_each)
+    assert written(tmp_path / "lake", *reversed(one_each)).outcome == Outcome.UNCHANGED
+
+
+def test_findings_of_no_corpus_are_numbered_once(one_each: list[Path], tmp_path: Path) -> None:
+    paths = []
+    for index, name in enumerate(["both", "both", "first"]):
+        paths.append(tmp_path / f"{index}.duckdb")
+        shutil.copyfile(one_each[index], paths[-1])
+        change(
+            paths[-1],
+            "insert into meta.findings by name select null as corpus_id, 0 as finding_index, 'TH-05' as rule, "
+            f"'warn' as severity, '{name}' as source_file_id, 'ignored' as detail",
+        )
+    written(tmp_path / "lake", *paths)
+    shared = tmp_path / "lake/snapshot-1/meta/findings/corpus=shared/part-00000.parquet"
+    found = duckdb.sql(f"select finding_index, source_file_id from '{shared}'").fetchall()
+    assert found == [(0, "both"), (1, "first")]
+
+
+def test_a_corpus_in_two_warehouses_is_an_error(sample: Path, one_each: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the corpus mpchat is in two of the warehouses"):
+        written(tmp_path / "lake", sample, one_each[-1])
+    assert not (tmp_path / "lake").exists()
+
+
+def test_warehouses_that_disagree_are_an_error(one_each: list[Path], tmp_path: Path) -> None:
+    other = tmp_path / "other.duckdb"
+    shutil.copyfile(one_each[0], other)
+    change(other, "update meta.rules set remedy = 'another' where corpus_id is null and rule = 'TH-01'")
+    with pytest.raises(UsageError, match=r"disagree[\s\S]*meta.rules[\s\S]*TH-01"):
+        written(tmp_path / "lake", other, one_each[1])
+    change(other, "update meta.loads set catalogue_hash = 'another'")
+    with pytest.raises(UsageError, match="different views"):
+        written(tmp_path / "lake", other, one_each[1])
+    assert not (tmp_path / "lake").exists()
+
+
+# What stands in the way.
+
+
+def test_a_folder_that_is_something_else_is_left_alone(sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "a.txt").write_text("dear")
+    (tmp_path / "mine" / "snapshot-1").mkdir(parents=True)
+    (tmp_path / "mine" / "snapshot-1" / "photo").write_text("of me")
+    before = everything(tmp_path)
+    for name in ("letters", "mine"):
+        with pytest.raises(NotALake, match="holds something else than a lake"):
+            written(tmp_path / name, sample)
+    with pytest.raises(UsageError, match="this is a file"):
+        written(tmp_path / "letters" / "a.txt", sample)
+    with pytest.raises(UsageError, match="no such folder"):
+        written(tmp_path / "none" / "lake", sample)
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.usefixtures("unprivileged")
+def test_a_folder_that_may_not_be_written_is_said() -> None:
+    with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"), acquire(Path("/usr/lake")):
+        pass
+
+
+def test_a_manifest_that_is_damaged_or_of_another_talkhouse_is_left_alone(sample: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, sample)
+    pointer = lake / "manifest.json"
+    good = pointer.read_bytes()
+    cases: list[tuple[bytes, type[Exception], str]] = [
+        (good[:-500], LakeDamaged, "manifest is damaged"),
+        (b"\xff\xfe", LakeDamaged, "manifest is damaged"),
+        (b"", LakeDamaged, "manifest is damaged"),
+        (b'{"name": "some other program"}', LakeDamaged, "manifest is damaged"),
+        (good.replace(b'"snapshot-1"', b'"../other"', 1), LakeDamaged, "manifest is damaged"),
+        (good.replace(b'"format": 1', b'"format": 2'), SchemaMismatch, "another layout"),
+        (good.replace(b'"revision": "0', b'"revision": "9'), SchemaMismatch, "another schema"),
+    ]
+    for content, error, words in cases:
+        assert content != good
+        pointer.write_bytes(content)
+        before = everything(lake)
+        with pytest.raises(error, match=words):
+            written(lake, sample)
+        assert everything(lake) == before
+
+
+def test_a_lake_of_an_older_revision_is_refreshed(sample: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, sample)
+    expected = hashes(lake)
+    old = json.loads((lake / "manifest.json").read_text())
+    old["revision"] = "0001"
+    for table in old["tables"]:
+        table["columns"] = table["columns"][:-1]
+        table["fingerprints"] = dict.fromkeys(table["fingerprints"], "of another layout")
+    (lake / "manifest.json").write_text(json.dumps(old))
+    assert written(lake, sample).outcome == Outcome.WRITTEN
+    assert hashes(lake) == expected
+
+
+def test_a_warehouse_of_an_older_revision_is_an_error(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, changeable)
+    before = everything(lake)
+    change(changeable, "update meta.alembic_version set version_num = '0001'")
+    with pytest.raises(SchemaMismatch, match="older schema"):
+        written(lake, changeable)
+    assert everything(lake) == before
+
+
+def test_a_damaged_warehouse_is_an_error(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, changeable)
+    before = everything(lake)
+    with changeable.open("r+b") as stream:
+        stream.seek(12_288 + 262_144 * 4)
+        stream.write(b"damage" * 2000)
+    with pytest.raises(WarehouseDamaged):
+        written(lake, changeable)
+    assert everything(lake) == before
+
+
+def test_one_process_writes_at_a_time(sample: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    with private_folder(lake / "manifest.json"), pytest.raises(UsageError, match="another process is writing"):
+        written(lake, sample)
+    assert list(lake.iterdir()) == []
+    assert written(lake, sample).outcome == Outcome.WRITTEN
+
+
+def test_less_memory_is_enough(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where DuckDB needs more than it was given at first, the rows are written once all the same."""
+    written(tmp_path / "one", sample)
+    given: list[int] = []
+
+    def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], list[int]]) -> list[int]:
+        given.append(most)
+        work()
+        return memory.in_little_memory(con, most, work)
+
+    monkeypatch.setattr(files, "in_little_memory", in_little_memory)
+    written(tmp_path / "two", sample)
+    assert given
+    assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
+
+
+def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    written(lake, changeable)
+    before = everything(lake)
+    change(changeable, "update main.texts set text = text || uuid() from range(20)")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(OutputFailed, match=r"no room for the lake[\s\S]*make room"):
+            written(lake, changeable)
+        with pytest.raises(OutputFailed, match=r"no room for the lake"):
+            written(tmp_path / "new", changeable)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert everything(lake) == before
+    assert not (tmp_path / "new").exists()
+    assert written(lake, changeable).outcome == Outcome.WRITTEN
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A disk of 2 MB."""
+    with TemporaryDirectory(dir="/tmp") as name:
+        words = ["mount", "-t", "tmpfs", "-o", "size=2M", "tmpfs", name]
+        mounted = subprocess.run(words, check=False, capture_output=True, text=True)
+        if mounted.returncode != 0:
+            pytest.skip(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
+        yield Path(name)
+        subprocess.run(["umount", "--lazy", name], check=True)
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path, changeable: Path) -> None:
+    lake, ballast = small_disk / "lake", small_disk / "ballast"
+    written(lake, changeable)
+    before = everything(lake)
+    change(changeable, "update main.turns set text = text || '!'")
+    change(changeable, "update main.candidates set source = 'x'")
+    failed, done = 0, None
+    while done is None:
+        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - failed * 20_000))
+        with suppress(OutputFailed):
+            done = written(lake, changeable)
+        ballast.unlink()
+        if done is None:
+            failed += 1
+            assert everything(lake) == before
+    assert failed > 3
+    assert current_files_are_whole(lake)
+
+
+def current_files_are_whole(lake: Path) -> Manifest:
+    """Check all files of the current snapshot."""
+    current = manifest.read(lake)
+    assert all(files.is_whole(file, lake) for table in current.tables for file in table.files)
+    return current
