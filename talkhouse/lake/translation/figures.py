@@ -49,7 +49,7 @@ def milliseconds(node: exp.DateDiff) -> exp.Expr:
 
 
 _TYPES = (
-    *(exp.DType.TEXT, exp.DType.BOOLEAN, exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TIMESTAMP),
+    *(exp.DType.TEXT, exp.DType.BOOLEAN, exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TIMESTAMPNTZ),
     *(exp.DType.LIST, exp.DType.ARRAY, exp.DType.MAP),
 )
 

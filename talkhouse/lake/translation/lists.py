@@ -53,9 +53,9 @@ def numbers(node: exp.GenerateSeries) -> exp.Expr:
     start, end = node.args["start"], node.args["end"]
     if node.args.get("step") or not node.args.get("is_end_exclusive"):
         raise NotPortable(node, "only range(n) and range(a, b) are translated")
-    return written(
-        "slice(sequence({start}, greatest({start}, {end})), 1, greatest({end} - {start}, 0))", start=start, end=end
-    )
+    # sqlglot's own `if(..., array(), sequence(...))` is as right, but its empty list has no type.
+    up = written("sequence({start}, greatest({start}, {end}))", start=start, end=end)
+    return written("slice({up}, 1, greatest({end} - {start}, 0))", up=up, start=start, end=end)
 
 
 def distinct(node: exp.ArrayDistinct) -> exp.Expr:

@@ -28,6 +28,13 @@ def unnested(node: exp.Select) -> exp.Expr:
     return node
 
 
+def star(node: exp.Star) -> exp.Expr:
+    """``* exclude (x)``: Spark has it from version 4 on, and not every engine for its SQL."""
+    if any(node.args.values()):
+        raise NotPortable(node, "name the columns")
+    return node
+
+
 def row_number(node: exp.Column) -> exp.Expr:
     """``rowid``: Spark's rows have no numbers; the key of the table tells them apart as well."""
     if node.name != "rowid":

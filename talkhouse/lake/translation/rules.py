@@ -40,6 +40,7 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.RegexpSplit: patterns.pattern,
     exp.Select: relations.unnested,
     exp.Split: patterns.separator,
+    exp.Star: relations.star,
     exp.Trim: texts.trim,
     exp.TryCast: figures.whole_number,
 }
@@ -48,7 +49,7 @@ SAME: frozenset[type[exp.Expr]] = frozenset(
     {
         # queries
         *(exp.Select, exp.From, exp.Table, exp.TableAlias, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify),
-        *(exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Values, exp.Tuple, exp.Star, exp.Alias, exp.Distinct),
+        *(exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Values, exp.Tuple, exp.Alias, exp.Distinct),
         *(exp.Order, exp.Ordered, exp.Exists, exp.In, exp.Explode),
         # names, literals and conditions
         *(exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Paren, exp.Slice),

@@ -11,8 +11,7 @@ from talkhouse.lake.attach import attach
 from talkhouse.lake.compare import Column, Relation, compare
 from talkhouse.lake.translated import Translation, View
 from talkhouse.lake.translation.translate import translate
-from talkhouse.lake.write import write_lake
-from tests.talkhouse.lake.test_write import Quiet
+from tests.talkhouse.lake.test_write import written
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> Non
 def test_every_view_gives_the_rows_that_it_gives_in_duckdb(
     translation: Translation, con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: SparkSession
 ) -> None:
-    write_lake(tmp_path / "lake", [sample], Quiet())
+    written(tmp_path / "lake", sample)
     attach(sail, tmp_path / "lake")
     compared = {view.full_name: compare(con, sail, relation(view)) for view in translation.views}
     assert {name: str(one.difference) for name, one in compared.items() if one.difference} == {}
