@@ -21,7 +21,7 @@ from tests.talkhouse.lake.lakes import Quiet, differences, lake_of, with_odd_tex
 
 pytestmark = pytest.mark.spark
 
-EMPTY = {"main.candidate_files"}
+EMPTY = {"meta.quarantine"}
 """Tables of which the samples have no rows."""
 
 
