@@ -12,7 +12,7 @@ from talkhouse.lake.translated import Translation, read_translation
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SUPPORTED = ("3.5", "4.")
+SUPPORTED = "4."
 """How the versions begin with which the views have been compared."""
 
 
@@ -60,7 +60,7 @@ def check_version(spark: "SparkSession") -> None:
     if not spark.version.startswith(SUPPORTED):
         raise UsageError(
             "this version of Spark is not supported",
-            expected="Spark 3.5 or 4",
+            expected="Spark 4",
             found=f"Spark {spark.version}",
             next_step="use another cluster, or try the SQL yourself: talkhouse lake DIR --sql",
         )
