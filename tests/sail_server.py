@@ -1,14 +1,16 @@
-"""A server of Spark Connect without Java: Sail, in a process of its own."""
+"""A server of Spark Connect that needs no Java: Sail, in a process of its own."""
 
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pyspark.sql.connect.session import SparkSession
+
 _SERVER = """
 import sys
 import pyspark
-pyspark.__version__ = "4.2.0"  # the newest that Sail 0.7 knows; it looks at this to choose its settings
+pyspark.__version__ = sys.argv[1]
 from pysail.spark import SparkConnectServer
 server = SparkConnectServer()
 server.start(background=True)
@@ -18,13 +20,27 @@ sys.stdin.read()
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Run a server; yield its URL. It ends with the process that started it, too."""
-    command = [sys.executable, "-W", "ignore", "-c", _SERVER]
+def running(version: str = "4.2.0") -> Iterator[str]:
+    """Run a server, and yield its URL; it ends with the process that started it, too.
+
+    Sail is the version of Spark that PySpark is in its process; 4.2 is the newest that Sail 0.7 knows.
+    """
+    command = [sys.executable, "-W", "ignore", "-c", _SERVER, version]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
-        assert server.stdin is not None
         assert server.stdout is not None
-        yield f"sc://127.0.0.1:{int(server.stdout.readline())}"
-        server.kill()
+        try:
+            yield f"sc://127.0.0.1:{int(server.stdout.readline())}"
+        finally:
+            server.kill()
+
+
+@contextmanager
+def session(url: str) -> Iterator[SparkSession]:
+    """Open a session, and close it while there is a server: without one, a client goes on asking for minutes."""
+    spark = SparkSession.builder.remote(url).create()
+    try:
+        yield spark
+    finally:
+        spark.stop()

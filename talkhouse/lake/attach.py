@@ -12,7 +12,7 @@ from talkhouse.lake.translated import Translation, read_translation
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SUPPORTED = ("3.5", "4.")
+SUPPORTED = "4."
 """How the versions begin with which the views have been compared."""
 
 
@@ -26,7 +26,7 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
     what was attached before. Databases that exist (``main``, ``bi`` ...) are used, and other tables in them are left.
 
     Raises NotALake, LakeDamaged or SchemaMismatch for the folder, UsageError for a version of Spark that is not
-    supported, SparkFailed where Spark refuses or finds no files.
+    supported or a table that would be lost, SparkFailed where Spark refuses or finds no files.
     """
     folder = Path(lake).absolute()
     found = read(folder)
@@ -46,6 +46,7 @@ def attach_snapshot(spark: "SparkSession", found: Manifest, translation: Transla
     The folder of the lake is at ``location`` for the cluster.
     """
     check_version(spark)
+    _check_free(spark, found)
     refused: dict[str, str] = {}
     for statement in statements(found, translation, location.rstrip("/")):
         if reason := _refusal(spark, statement.sql):
@@ -60,10 +61,23 @@ def check_version(spark: "SparkSession") -> None:
     if not spark.version.startswith(SUPPORTED):
         raise UsageError(
             "this version of Spark is not supported",
-            expected="Spark 3.5 or 4",
+            expected="Spark 4",
             found=f"Spark {spark.version}",
             next_step="use another cluster, or try the SQL yourself: talkhouse lake DIR --sql",
         )
+
+
+def _check_free(spark: "SparkSession", found: Manifest) -> None:
+    """Refuse to replace a table whose rows Spark keeps itself: they would be lost. Ours are over files elsewhere."""
+    for schema in sorted({table.schema for table in found.tables}):
+        ours = {table.name for table in found.tables if table.schema == schema}
+        there = spark.catalog.listTables(schema) if spark.catalog.databaseExists(schema) else []
+        for table in there:
+            if table.name in ours and table.tableType == "MANAGED":
+                raise UsageError(
+                    f"Spark has a table {schema}.{table.name} of its own, which attaching the lake would delete",
+                    next_step="attach the lake in another catalog, or rename that table",
+                )
 
 
 def _refusal(spark: "SparkSession", sql: str) -> str | None:

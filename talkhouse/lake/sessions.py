@@ -3,6 +3,7 @@
 import shutil
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import environ
@@ -21,8 +22,8 @@ _T = TypeVar("_T")
 _ANSWER = 5.0
 """Seconds in which the machine at the other end has to take a connection."""
 
-_READY = 90.0
-"""Seconds in which a session has to be there: Spark itself asks a master for a minute before it gives up."""
+_READY = 60.0
+"""Seconds in which a session has to be there: Spark itself would go on asking."""
 
 _SMALL = 1_000_000
 """Rows of a lake up to which starting and planning takes Spark longer than the work."""
@@ -59,6 +60,7 @@ def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
     ``rows``: how many the lake has; ``folder``: for files that nobody keeps. Raises UsageError where PySpark or Java is
     missing, SparkFailed where nobody answers in time.
     """
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -90,8 +92,8 @@ def _connected(remote: str, settings: dict[str, str]) -> "SparkSession":
 
 
 def _ready(spark: "SparkSession") -> "SparkSession":
-    """Run the smallest query, which needs a worker with a free core."""
-    spark.sql("select 1").collect()
+    """Run the smallest query that needs a worker with a free core."""
+    spark.range(1).count()
     return spark
 
 

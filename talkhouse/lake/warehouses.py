@@ -65,7 +65,7 @@ class Warehouses:
             (owner,) = (one for one in self.all if corpus in one.corpus_ids)
             return f"{_select(owner, table)} where {_belongs(table, corpus)}"
         selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
-        return selects[0] if len(selects) == 1 else joined(table, selects)
+        return selects[0] if len(selects) == 1 else _joined(table, selects)
 
     def path(self, corpus: str) -> Path:
         """Return the warehouse of a corpus, or the first."""
@@ -165,7 +165,7 @@ _NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)
 """Tables whose rows each build numbers for itself: the column, and its first number."""
 
 
-def joined(table: Table, selects: Sequence[str]) -> str:
+def _joined(table: Table, selects: Sequence[str]) -> str:
     """Return the query of the rows of no corpus in several warehouses: each of them once.
 
     Builds are numbered anew, in the order in which they began, and what a check has found and cost is added up.

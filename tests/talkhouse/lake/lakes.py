@@ -46,10 +46,10 @@ def with_odd_texts(sample: Path, path: Path) -> Path:
     with duckdb.connect(path) as con:
         for table, column in (("turns", "text"), ("texts", "text")):
             key = ", ".join(metadata.tables[table].info["grain"])
-            chosen = f"{odd}[1 + hash({key}) % {len(ODD)}]"
+            chosen = f"{odd}[(1 + hash({key}) % {len(ODD)})::bigint]"
             half = f"length({column}) // 2"
             con.execute(
-                f"update {qualified(metadata.tables[f'main.{table}'])} set {column} = case hash({key}, 1) % 4 "
+                f"update {qualified(metadata.tables[table])} set {column} = case hash({key}, 1) % 4 "
                 f"when 0 then {chosen} || {column} when 1 then {column} || {chosen} "
                 f"when 2 then {column}[:{half}] || {chosen} || {column}[{half} + 1:] else {column} end "
                 f"where {column} is not null"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from queries.catalogue import catalogue
+from schema.errors import UsageError
+from talkhouse.lake import attach
 from talkhouse.lake.attach import attach_snapshot
 from talkhouse.lake.check import check, compare_all, relations_of
 from talkhouse.lake.compare import Compared, compare_rows
@@ -21,7 +23,7 @@ from tests.talkhouse.lake.lakes import Quiet, differences, lake_of, with_odd_tex
 
 pytestmark = pytest.mark.spark
 
-EMPTY = {"main.candidate_files"}
+EMPTY = {"meta.quarantine"}
 """Tables of which the samples have no rows."""
 
 
@@ -56,6 +58,15 @@ def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_p
         names = {view.full_name for view in catalogue().views}  # without those of one split
         written = [one for one in relations_of(found, translation) if one.full_name in names]
         assert differences(tuple(compare_all(con, spark, written, refused, Quiet()))) == []
+
+
+def test_a_table_that_spark_keeps_itself_is_not_replaced(cluster: Cluster, lake: Path, tmp_path: Path) -> None:
+    with session(cluster.url, rows=1, folder=tmp_path) as spark:
+        spark.sql("CREATE DATABASE main")
+        spark.sql("CREATE TABLE main.turns USING parquet AS SELECT 'mine' AS text")
+        with pytest.raises(UsageError, match=r"main\.turns"):
+            attach(spark, lake)
+        assert [row.text for row in spark.table("main.turns").collect()] == ["mine"]
 
 
 def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake: Path, tmp_path: Path) -> None:

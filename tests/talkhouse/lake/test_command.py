@@ -87,7 +87,7 @@ def test_wrong_use_is_one_message(lake: Path, tmp_path: Path, arguments: list[st
     assert everything(lake) == before
 
 
-def test_a_corpus_that_is_not_there_is_named(lake: Path, sample: Path, tmp_path: Path) -> None:
+def test_a_corpus_that_is_not_there_is_named(sample: Path, tmp_path: Path) -> None:
     done = run("lake", "lake", "--db", sample, "--corpus", "mantiss", cwd=tmp_path)
     assert done.returncode == 2
     assert "no corpus 'mantiss' to write\n  expected: one of: mantis" in done.stderr
