@@ -4,8 +4,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from pyspark.sql.connect.session import SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SERVER = """
 import sys
@@ -37,8 +39,10 @@ def running(version: str = "4.2.0") -> Iterator[str]:
 
 
 @contextmanager
-def session(url: str) -> Iterator[SparkSession]:
+def session(url: str) -> Iterator["SparkSession"]:
     """Open a session, and close it while there is a server: without one, a client goes on asking for minutes."""
+    from pyspark.sql import SparkSession
+
     spark = SparkSession.builder.remote(url).create()
     try:
         yield spark

@@ -10,11 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
-import pyspark
 import pytest
 
-_HOME = Path(pyspark.__file__).parent
-_JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", f"{_HOME}/jars/*")
+_JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1")
 _PLACE = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
 _WAIT = 120
 
@@ -27,6 +25,13 @@ def java() -> str:
     return found
 
 
+def _home() -> Path:
+    """Return the folder of PySpark, which has Spark's jars."""
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
 class _Process:
     """A master or a worker, with its log."""
 
@@ -35,11 +40,11 @@ class _Process:
         self.log = folder / f"{name}.log"
         kind = name.rstrip("0123456789")
         program = f"org.apache.spark.deploy.{kind}.{kind.capitalize()}"
-        environment = {**os.environ, "SPARK_HOME": str(_HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = {**os.environ, "SPARK_HOME": str(_home()), "SPARK_LOCAL_IP": "127.0.0.1"}
         environment |= {"SPARK_LOCAL_DIRS": str(folder), "SPARK_SCALA_VERSION": "2.13"}
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
-                [java(), *_JVM, program, *_PLACE, *arguments],
+                [java(), *_JVM, "-cp", f"{_home()}/jars/*", program, *_PLACE, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -107,8 +107,7 @@ def command(
     the lake is the one that a single build of all would give.
 
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
-    cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something
-    differs.
+    cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something differs.
 
     Examples:
         talkhouse lake /data/lake

@@ -89,12 +89,12 @@ def check(lake: Path, url: str, progress: Progress, *, location: str | None = No
 def _check_catalogue(found: Manifest, lake: Path) -> None:
     """Refuse a lake whose tables or views are not those that DuckDB would have here."""
     for what, expected, there in (
-        ("schema", migrations.head(), found.revision),
-        ("views", catalogue().hash, found.catalogue),
+        ("another schema", migrations.head(), found.revision),
+        ("other views", catalogue().hash, found.catalogue),
     ):
         if expected != there:
             raise SchemaMismatch(
-                f"the lake has another {what} than this Talkhouse, so that there is nothing to compare it with",
+                f"the lake has {what} than this Talkhouse, so that there is nothing to compare it with",
                 where=lake,
                 expected=expected,
                 found=there,

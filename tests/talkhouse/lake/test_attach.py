@@ -6,9 +6,9 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql.connect.session import SparkSession
 
 from schema.errors import LakeDamaged, NotALake, SchemaMismatch, SparkFailed, UsageError
 from talkhouse.lake import attach
@@ -19,6 +19,9 @@ from talkhouse.lake.write import write_lake
 from tests import sail_server
 from tests.commands import run
 from tests.talkhouse.lake.lakes import Quiet, lake_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DOCS = Path(__file__).parents[3] / "docs/lake.md"
 
@@ -37,7 +40,7 @@ def test_the_example_of_the_documentation_runs(lake: Path, sail_url: str) -> Non
     assert "probing" in done.stdout
 
 
-def test_everything_is_attached_and_again_when_the_lake_is_new(sample: Path, lake: Path, sail: SparkSession) -> None:
+def test_everything_is_attached_and_again_when_the_lake_is_new(sample: Path, lake: Path, sail: "SparkSession") -> None:
     names = attach(sail, lake)
     assert names == attach(sail, str(lake), location=f"{lake}/")
     assert {"main.turns", "meta.loads", "bi.corpora", "mantis.response_ranking_dev"} <= {*names}
@@ -96,7 +99,7 @@ def test_files_that_are_not_as_written_are_told_before_spark_is_asked(lake: Path
         check(lake, "sc://127.0.0.1:1", Quiet())
 
 
-def test_folders_that_are_no_lake_or_another_are_refused(lake: Path, tmp_path: Path, sail: SparkSession) -> None:
+def test_folders_that_are_no_lake_or_another_are_refused(lake: Path, tmp_path: Path, sail: "SparkSession") -> None:
     with pytest.raises(NotALake):
         attach(sail, tmp_path)
     path = lake / "manifest.json"
@@ -108,7 +111,7 @@ def test_folders_that_are_no_lake_or_another_are_refused(lake: Path, tmp_path: P
     with pytest.raises(SchemaMismatch):
         attach(sail, lake)
     path.write_text(text.replace(f'"catalogue": "{json.loads(text)["catalogue"]}"', '"catalogue": "other"'))
-    with pytest.raises(SchemaMismatch, match="another views"):
+    with pytest.raises(SchemaMismatch, match="other views"):
         check(lake, "sc://127.0.0.1:1", Quiet())
 
 
@@ -116,11 +119,12 @@ def read_revision(text: str) -> str:
     return str(json.loads(text)["revision"])
 
 
-def test_a_place_where_the_engine_finds_no_files_is_told(lake: Path, tmp_path: Path, sail: SparkSession) -> None:
+def test_a_place_where_the_engine_finds_no_files_is_told(lake: Path, tmp_path: Path, sail: "SparkSession") -> None:
     with pytest.raises(SparkFailed, match="does not find"):
         attach(sail, lake, location=str(tmp_path / "elsewhere"))
 
 
+@pytest.mark.usefixtures("sail_url")
 def test_a_version_that_nobody_has_compared_is_refused(lake: Path) -> None:
     with (
         sail_server.running("3.4.1") as url,
@@ -135,6 +139,7 @@ def open_session(url: str, folder: Path) -> None:
         pytest.fail("there is a session")
 
 
+@pytest.mark.usefixtures("pyspark")
 def test_nobody_at_the_other_end_is_told_at_once(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -147,6 +152,7 @@ def test_nobody_at_the_other_end_is_told_at_once(tmp_path: Path) -> None:
             open_session(url, tmp_path)
 
 
+@pytest.mark.usefixtures("pyspark")
 def test_without_java_or_pyspark_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(UsageError, match="openjdk"):

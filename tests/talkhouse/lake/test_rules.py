@@ -5,12 +5,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
-from pyspark.errors import PySparkException
-from pyspark.sql.connect.session import SparkSession
 
 from queries.catalogue import Query
 from schema.errors import Unportable
@@ -19,6 +17,9 @@ from talkhouse.lake.translation.dialects import parsed, spark_sql
 from talkhouse.lake.translation.macros import macros, without_macros
 from talkhouse.lake.translation.refuse import NotPortable
 from talkhouse.lake.translation.translate import translated
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 CASES = [
     ("ordered_list", "select list(x order by k) as y from (values (2, 'b'), (1, null), (3, 'a')) as t(k, x)"),
@@ -83,7 +84,9 @@ IN_SPARK = [
 
 
 @pytest.mark.parametrize(("rule", "sql"), CASES)
-def test_a_rule_makes_the_rows_equal(rule: str, sql: str, sail: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_makes_the_rows_equal(
+    rule: str, sql: str, sail: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = rows_of(duckdb.sql(sql).to_arrow_table())
     tree, used = rules.ruled(parsed(sql))
     assert rule in used
@@ -93,6 +96,7 @@ def test_a_rule_makes_the_rows_equal(rule: str, sql: str, sail: SparkSession, mo
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pyspark")
 def test_some_rules_are_needed_in_spark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     if not shutil.which("java"):
         pytest.skip("Spark itself needs Java; on Sail these queries are the same without their rules")
@@ -194,7 +198,7 @@ MACROS = [
         "select toy.both(toy.doubled(x)) as y from (values ('b')) as t(x)",
     ],
 )
-def test_a_macro_is_written_out(sql: str, sail: SparkSession) -> None:
+def test_a_macro_is_written_out(sql: str, sail: "SparkSession") -> None:
     with duckdb.connect() as con:
         con.execute("create schema toy")
         for macro in MACROS:
@@ -220,8 +224,10 @@ def leave_out(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "RULES", kept)
 
 
-def without_it(sail: SparkSession, sql: str) -> list[str] | None:
+def without_it(sail: "SparkSession", sql: str) -> list[str] | None:
     """Return the rows of a translation without a rule, None where it has none, or lists of no type."""
+    from pyspark.errors import PySparkException
+
     try:
         return rows_of(sail.sql(translation(sql)).toArrow())
     except (NotPortable, PySparkException, ValueError):

@@ -1,10 +1,10 @@
 """Every view is in the lake, and gives the same rows on an engine for Spark's SQL as in DuckDB."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from pyspark.sql.connect.session import SparkSession
 
 from queries.catalogue import catalogue
 from talkhouse.lake.attach import attach
@@ -12,6 +12,9 @@ from talkhouse.lake.compare import Column, Relation, compare
 from talkhouse.lake.translated import Translation, View
 from talkhouse.lake.translation.translate import translate
 from tests.talkhouse.lake.test_write import written
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> Non
 
 
 def test_every_view_gives_the_rows_that_it_gives_in_duckdb(
-    translation: Translation, con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: SparkSession
+    translation: Translation, con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: "SparkSession"
 ) -> None:
     written(tmp_path / "lake", sample)
     attach(sail, tmp_path / "lake")
