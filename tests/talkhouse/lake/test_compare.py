@@ -101,7 +101,7 @@ def test_every_other_value_in_every_row_is_noticed(type_: str) -> None:
             assert (difference.key, difference.column) == ({"row": row}, "value")
 
 
-@invented_examples(400)
+@invented_examples(200)
 @given(ROWS, st.data(), st.integers(1, 5))
 def test_one_changed_cell_is_noticed_wherever_it_is(rows: Rows, data: st.DataObject, rows_at_once: int) -> None:
     row = data.draw(st.integers(0, len(rows) - 1))
@@ -117,7 +117,7 @@ def test_one_changed_cell_is_noticed_wherever_it_is(rows: Rows, data: st.DataObj
         assert difference.key == dict(zip(GRAIN, rows[row], strict=False))
 
 
-@invented_examples(100)
+@invented_examples(50)
 @given(ROWS, st.data(), st.integers(1, 5))
 def test_rows_in_another_order_are_equal_and_one_less_or_more_is_not(
     rows: Rows, data: st.DataObject, rows_at_once: int

@@ -490,9 +490,9 @@ def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path) -> No
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk of 2 MB."""
+    """A disk of 4 MB."""
     with TemporaryDirectory(dir="/tmp") as name:
-        words = ["mount", "-t", "tmpfs", "-o", "size=2M", "tmpfs", name]
+        words = ["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", name]
         mounted = subprocess.run(words, check=False, capture_output=True, text=True)
         if mounted.returncode != 0:
             pytest.skip(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
@@ -509,7 +509,7 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path
     change(changeable, "update main.candidates set source = 'x'")
     failed, done = 0, None
     while done is None:
-        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - failed * 20_000))
+        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - failed * 100_000))
         with suppress(OutputFailed):
             done = written(lake, changeable)
         ballast.unlink()

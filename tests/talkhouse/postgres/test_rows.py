@@ -112,6 +112,7 @@ def rows_there(
 ) -> list[tuple[Any, ...]]:
     """Fetch the rows of a relation from PostgreSQL, as they come; JSON in its spelling."""
     server.adapters.register_loader("json", TextLoader)
+    server.execute("set max_parallel_workers_per_gather = 0; set synchronize_seqscans = off")  # from the first row on
     names = ", ".join(f'"{column}"' for column in columns)
     return server.execute(f"select {names} from {name}".encode()).fetchall()
 
