@@ -19,23 +19,35 @@ answers as (
     inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
 ),
 
-candidates as (
+listed as (
     select
         example_index,
         split,
-        metrics.normalised(candidate) = answer as is_right,
-        trim(candidate) = trim(label) as is_equal,
-        place,
-        score,
-    from (
-        select
-            *,
-            unnest(label_candidates) as candidate,
-            unnest(scores) as score,
-            unnest(range(len(label_candidates))) as place,
-        from answers
-        where len(scores) = len(label_candidates)
-    )
+        label,
+        answer,
+        unnest(label_candidates) as candidate,
+        unnest(scores) as score,
+        unnest(range(len(label_candidates))) as place,
+    from answers
+    where len(scores) = len(label_candidates)
+),
+
+-- Each text once: most candidates are answers of other examples, too.
+normalised as (
+    select candidate, metrics.normalised(candidate) as words
+    from (select distinct candidate from listed)
+),
+
+candidates as (
+    select
+        listed.example_index,
+        listed.split,
+        normalised.words = listed.answer as is_right,
+        trim(listed.candidate) = trim(listed.label) as is_equal,
+        listed.place,
+        listed.score,
+    from listed
+    inner join normalised on normalised.candidate = listed.candidate
 ),
 
 bests as (
