@@ -241,7 +241,7 @@ CASES = (a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify
 @pytest.mark.parametrize(
     ("make", "number"),
     [
-        *(pytest.param(make, 12, marks=pytest.mark.slow) for make in CASES),
+        *(pytest.param(make, 8, marks=pytest.mark.slow) for make in CASES),
         pytest.param(a_build, 500, marks=pytest.mark.long),
     ],
 )

@@ -1,14 +1,29 @@
 """An engine for Spark's SQL, once for all tests."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import sail_server
+from tests.talkhouse.lake.lakes import lake_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def lake_of_sample(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of the sample, written once."""
+    return lake_of(sample, tmp_path_factory.mktemp("lake") / "lake")
+
+
+@pytest.fixture
+def lake(lake_of_sample: Path, tmp_path: Path) -> Path:
+    """A lake of the sample that a test may change."""
+    return Path(shutil.copytree(lake_of_sample, tmp_path / "lake"))
 
 
 @pytest.fixture(scope="session")

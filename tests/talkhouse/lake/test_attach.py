@@ -18,17 +18,12 @@ from talkhouse.lake.sessions import session
 from talkhouse.lake.write import write_lake
 from tests import sail_server
 from tests.commands import run
-from tests.talkhouse.lake.lakes import Quiet, lake_of
+from tests.talkhouse.lake.lakes import Quiet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DOCS = Path(__file__).parents[3] / "docs/lake.md"
-
-
-@pytest.fixture
-def lake(sample: Path, tmp_path: Path) -> Path:
-    return lake_of(sample, tmp_path / "lake")
 
 
 def test_the_example_of_the_documentation_runs(lake: Path, sail_url: str) -> None:

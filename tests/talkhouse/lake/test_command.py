@@ -10,14 +10,6 @@ from tests.commands import on_a_terminal, run
 from tests.talkhouse.lake.test_write import everything
 
 
-@pytest.fixture
-def lake(sample: Path, tmp_path: Path) -> Path:
-    """A lake of the sample."""
-    done = run("lake", "lake", "--db", sample, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    return tmp_path / "lake"
-
-
 def test_it_says_what_was_written_kept_and_left_out(sample: Path, tmp_path: Path) -> None:
     planned = run("lake", "lake", "--db", sample, "--dry-run", cwd=tmp_path)
     assert planned.stdout.startswith("Dry run: nothing was written to lake. snapshot-1 would have:\n  22 tables, ")
@@ -38,12 +30,12 @@ def test_it_says_what_was_written_kept_and_left_out(sample: Path, tmp_path: Path
     assert "Nothing changed" in on_a_terminal(["lake", "lake", "--db", sample], tmp_path)
 
 
-def test_the_sql_needs_no_warehouse(lake: Path, tmp_path: Path) -> None:
+def test_the_sql_needs_no_warehouse(lake_of_sample: Path, lake: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.move(lake, moved)
     whole = run("lake", "moved", "--sql", cwd=tmp_path).stdout
     assert f"LOCATION '{moved}/snapshot-1/main/turns'" in whole
-    assert whole.replace(str(moved), str(lake)) == (moved / "snapshot-1" / "views.sql").read_text()
+    assert whole.replace(str(moved), str(lake_of_sample)) == (moved / "snapshot-1" / "views.sql").read_text()
     one = run("lake", "moved", "--sql", "bi.turns", "--dialect", "spark", cwd=tmp_path).stdout
     assert one.startswith("CREATE OR REPLACE VIEW `bi`.`turns` (")
     assert one.count("CREATE") == 1
