@@ -48,7 +48,7 @@ class Request:
     baseline: Baseline | None = None
     """Predictions that need no file."""
     interval: bool = False
-    """Give each metric the interval of its value."""
+    """Also compute the 95 % interval of each metric."""
     keep: bool = False
     """Keep what each example scores, so that the run can be saved."""
 

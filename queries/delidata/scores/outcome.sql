@@ -17,4 +17,4 @@ select
     gold.label = 'gain' as is_positive,
     'gain' as positive,
 from predicted
-inner join delidata.outcome as gold on gold.example_index = predicted.example_index and gold.split = predicted.split
+inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
