@@ -199,6 +199,22 @@ def explain_damage(path: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def explain_failures(path: Path) -> Iterator[None]:
+    """Turn what DuckDB raises for what stands in a file into an error that says so: it may be somebody else's."""
+    try:
+        with explain_damage(path):
+            yield
+    except duckdb.Error as error:
+        raise NotAWarehouse(
+            "the warehouse can't be read: something in it is not as Talkhouse makes it",
+            where=path,
+            expected="tables and views as Talkhouse makes them; a view that somebody added can't read other files",
+            found=str(error).strip().splitlines()[0],
+            next_step="build it again from the publisher's files; if you did so just now, please report this error",
+        ) from error
+
+
 def check_revision(found: str, head: str, path: Path) -> None:
     """Refuse a file with a newer schema, which this Talkhouse can't read."""
     if found > head:

@@ -44,7 +44,7 @@ def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
         with quiet_end(), ctrl_c.raises():
             from schema import warehouse
 
-            with warehouse.explain_damage(database(options.get("db"))):
+            with warehouse.explain_failures(database(options.get("db"))):
                 command(*arguments, **options)
 
     return run

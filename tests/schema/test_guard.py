@@ -1,0 +1,170 @@
+"""A file that somebody else has made: what stands in it reaches nothing else, and a table is a table."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import migrations
+import talkhouse
+from schema import contents, warehouse
+from schema.errors import NotAWarehouse, OpenedOtherwise
+from schema.tables import metadata, qualified
+from talkhouse.lake.warehouses import attached
+from talkhouse.query import sandbox
+from tests.commands import run
+
+SECRET = "what nobody is to read"  # noqa: S105 - a text
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file that the user may read, and whoever made the warehouse may not."""
+    path = tmp_path / "secret.txt"
+    path.write_text(SECRET)
+    return path
+
+
+Hostile = Callable[..., Path]
+
+
+@pytest.fixture
+def hostile(sample: Path, tmp_path: Path) -> Hostile:
+    """A copy of the sample, changed by somebody else's statements."""
+
+    def change(*statements: str) -> Path:
+        path = tmp_path / "hostile.duckdb"
+        shutil.copyfile(sample, path)
+        with duckdb.connect(path) as con:
+            for statement in statements:
+                con.execute(statement)
+        return path
+
+    return change
+
+
+def instead_of(sample: Path, name: str, source: str, text: str = "content") -> list[str]:
+    """Return the statements that put a view with the same columns in the place of a table or view."""
+    with duckdb.connect(sample, read_only=True) as con:
+        columns = con.execute(f"describe {name}").fetchall()
+        kind = "view" if con.execute(f"select * from duckdb_views() where sql like '%{name}%'").fetchall() else "table"
+    values = ", ".join(
+        f'{text if type_ == "VARCHAR" else "null"}::{type_} as "{column}"' for column, type_, *_ in columns
+    )
+    dropped = f"drop {kind} if exists {name}" if kind == "view" else f"drop table {name}"
+    return [dropped, f"create view {name} as select {values} from {source}"]
+
+
+def test_the_names_of_tables_are_those_of_the_metadata() -> None:
+    declared = {qualified(table) for table in metadata.tables.values()}
+    assert set(contents.TABLES) == {*declared, f"{warehouse.HOUSEKEEPING}.{migrations.VERSION_TABLE}"}
+
+
+REFUSED = {
+    "a view that reads a file": ("drop table main.images", "create view main.images as from read_text('/etc/passwd')"),
+    "no table": ("drop table main.images",),
+    "a version that takes for ever": (
+        "drop table meta.alembic_version",
+        "create view meta.alembic_version as select '0004' as version_num from range(1_000_000_000_000) t(i) "
+        "where hash(i) = 1",
+    ),
+    "a macro for DuckDB's list of tables": (
+        "create macro main.duckdb_tables() as table select 'main' as schema_name, 'turns' as table_name",
+    ),
+    "macros for what the guard asks": (
+        "create macro main.current_setting(name) as true",
+        "create macro main.current_database() as 'nowhere'",
+    ),
+    "a macro for a function": ("create macro main.lower(x) as (select content from read_text('/etc/passwd'))",),
+    "a type": ("create type main.json as varchar",),
+}
+
+
+@pytest.mark.parametrize("statements", REFUSED.values(), ids=REFUSED)
+def test_what_stands_for_tables_and_functions_is_refused(hostile: Hostile, statements: tuple[str, ...]) -> None:
+    with pytest.raises(NotAWarehouse, match=r"changed after Talkhouse made it|not made by Talkhouse"):
+        talkhouse.open(hostile(*statements))
+
+
+def test_views_reach_no_file_and_no_variable_of_python(hostile: Hostile, secret: Path) -> None:
+    frame = duckdb.sql("select 1 as of_python")
+    ways = [f"read_text('{secret}')", f"read_csv('{secret}')", f"glob('{secret.parent}/*')"]
+    path = hostile(*(f"create view bi.way_{index} as from {way}" for index, way in enumerate(ways)))
+    with talkhouse.open(path) as con:
+        for index in range(len(ways)):
+            with pytest.raises(duckdb.PermissionException):
+                con.sql(f"from bi.way_{index}").fetchall()
+        with pytest.raises(duckdb.CatalogException):
+            con.execute("from frame").fetchall()
+    del frame
+
+
+def test_settings_are_made_first_and_then_locked(sample: Path, tmp_path: Path) -> None:
+    path = shutil.copyfile(sample, tmp_path / "w.duckdb")
+    with talkhouse.open(path, settings={"temp_directory": str(tmp_path / "sorting")}) as con:
+        assert con.sql("select current_setting('temp_directory')").fetchall() == [(str(tmp_path / "sorting"),)]
+        con.execute("set memory_limit = '200MB'")
+        with pytest.raises(duckdb.InvalidInputException, match="locked"):
+            con.execute("set enable_logging = true")
+        with talkhouse.open(path) as again:
+            assert again.sql("select count(*) > 0 from main.turns").fetchall() == [(True,)]
+        with pytest.raises(OpenedOtherwise, match="other settings"):
+            talkhouse.open(path, settings=sandbox.settings())
+
+
+def test_unsafe_reads_files(sample: Path, tmp_path: Path, secret: Path) -> None:
+    path = shutil.copyfile(sample, tmp_path / "w.duckdb")
+    with talkhouse.open(path, unsafe=True) as con:
+        assert con.sql(f"select content from read_text('{secret}')").fetchall() == [(SECRET,)]
+
+
+def test_a_lake_reads_guarded_warehouses(sample: Path, secret: Path) -> None:
+    with attached([sample], []) as found, pytest.raises(duckdb.PermissionException):
+        found.con.sql(f"from read_text('{secret}')").fetchall()
+
+
+def test_migrations_run_guarded(hostile: Hostile, secret: Path) -> None:
+    path = hostile()
+    with migrations.configured(path) as config:
+        con = config.attributes["connection"].connection
+        with pytest.raises(Exception, match="disabled by configuration"):
+            con.execute(f"from read_text('{secret}')")
+
+
+COMMANDS = [
+    *(["status"], ["status", "--json"], ["check"], ["findings"], ["views"], ["views", "bi.splits"], ["verify"]),
+    *(["search", "a"], ["show", "dbdc3:CIC9001"], ["show", "dbdc3:CIC9001", "--json"], ["sql", "from bi.splits"]),
+    *(["export", "bi.splits", "--output", "rows.csv"], ["export", "main.turns", "--output", "rows.parquet"]),
+    *(
+        ["export", "--for", "superset", "--output", "bundle.zip"],
+        ["report", "--output", "report.html"],
+        ["lake", "lake"],
+    ),
+    ["score", "dbdc3.breakdown_detection", "--baseline", "majority", "--release", "dbdc3", "--split", "eval"],
+    *(["scores"], ["restore", "dbdc3", "--output", "restored"], ["replay"], ["build"]),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("main.turns", "main.corpora", "main.labels", "meta.loads", "meta.findings", "meta.source_files"),
+        *("bi.splits", "bi.corpora", "bi.dialogues", "bi.label_counts", "dbdc3.breakdown_detection"),
+    ],
+)
+def test_no_command_shows_another_file(sample: Path, hostile: Hostile, secret: Path, tmp_path: Path, name: str) -> None:
+    given = hostile(*instead_of(sample, name, f"read_text('{secret}')"))
+    for number, command in enumerate(COMMANDS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = shutil.copyfile(given, folder / "talkhouse.duckdb")
+        done = run(*command, "--db", path, cwd=folder)
+        path.unlink(missing_ok=True)
+        shown = done.stdout + done.stderr
+        assert SECRET not in shown, command
+        assert "Traceback" not in shown, (command, shown)
+        for file in (file for file in folder.rglob("*") if file.is_file()):
+            assert SECRET.encode() not in file.read_bytes(), (command, file)
