@@ -49,12 +49,11 @@ def instead_of(sample: Path, name: str, source: str, text: str = "content") -> l
     """Return the statements that put a view with the same columns in the place of a table or view."""
     with duckdb.connect(sample, read_only=True) as con:
         columns = con.execute(f"describe {name}").fetchall()
-        kind = "view" if con.execute(f"select * from duckdb_views() where sql like '%{name}%'").fetchall() else "table"
     values = ", ".join(
         f'{text if type_ == "VARCHAR" else "null"}::{type_} as "{column}"' for column, type_, *_ in columns
     )
-    dropped = f"drop {kind} if exists {name}" if kind == "view" else f"drop table {name}"
-    return [dropped, f"create view {name} as select {values} from {source}"]
+    kind = "table" if name.startswith(("main.", "meta.")) else "view"
+    return [f"drop {kind} {name}", f"create view {name} as select {values} from {source}"]
 
 
 def test_the_names_of_tables_are_those_of_the_metadata() -> None:
