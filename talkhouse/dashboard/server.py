@@ -7,7 +7,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from secrets import token_urlsafe
 
-from schema.errors import UsageError
+from schema.errors import TalkhouseError, UsageError
 from talkhouse.dashboard.streamlit_options import ADDRESS
 
 FIRST_PORT = 8501
@@ -102,4 +102,9 @@ def _run(taken: socket.socket, port: int, token: str | None) -> None:
         ws_ping_timeout=_SECONDS,
         timeout_graceful_shutdown=_END,
     )
-    uvicorn.Server(config).run(sockets=[taken])
+    server = uvicorn.Server(config)
+    server.run(sockets=[taken])
+    if not server.started:
+        raise TalkhouseError(
+            "the pages are not served: Streamlit did not start", next_step="read above what it could not do"
+        )

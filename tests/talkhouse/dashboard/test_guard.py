@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
+from talkhouse.dashboard.guard import Guard
 from tests.browser import Served, served
 from tests.talkhouse.dashboard.asking import WEBSOCKET, Headers, answer
-
-streamlit = pytest.importorskip("streamlit")
-
-from talkhouse.dashboard.guard import Guard  # noqa: E402 - it needs what Streamlit brings
 
 PORT = 8501
 TOKEN = "a-token"  # noqa: S105 - a test's
