@@ -104,7 +104,8 @@ def served(
     port, told = free_port(), folder / "connections.txt"
     arguments = ["dashboard", "--port", port, "--db", warehouse, *([browser] if browser else []), *options]
     command = [sys.executable, "-c", _SERVER, told, *arguments]
-    with started(command, port, folder, **environment) as process:
+    # It may be killed, and then leaves what it keeps for a download.
+    with started(command, port, folder, TMPDIR=str(folder), **environment) as process:
         output = folder / OUTPUT
         (url,) = (line.split()[0] for line in output.read_text().splitlines() if line.startswith(address(port)))
         yield Served(url, process, output, told)
@@ -187,8 +188,11 @@ class Visit:
         """Click on a page in the navigation."""
         links = self.page.locator('[data-testid="stSidebarNavLink"]')
         (place,) = (number for number, found in enumerate(self.links()) if found == path)
-        self.act(links.nth(place).click)
-        assert urlsplit(self.page.url).path == path
+        runs = self.page.evaluate("window.runs")
+        links.nth(place).click()
+        # The page before may have run by itself meanwhile, to look for a new build.
+        self.page.wait_for_url(lambda url: urlsplit(url).path == path, timeout=2 * MINUTE)
+        self.drawn(runs)
 
     def errors(self) -> list[str]:
         """Return the error messages on the page."""
