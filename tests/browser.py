@@ -1,11 +1,13 @@
 """The pages of ``talkhouse dashboard`` in a real browser: serve them, open them, and watch what they do."""
 
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebSocket, sync_playwright
 
 MINUTE = 60_000
+
+OUTPUT = "output.txt"
+"""What a server writes, in the folder that it was started in."""
 
 _SERVER = """
 import sys
@@ -76,14 +81,15 @@ class Served:
     """The pages, served by a process of their own."""
 
     url: str
-    process: "subprocess.Popen[str]"
+    """As the command printed it: with the token."""
+    process: "subprocess.Popen[bytes]"
+    output: Path
     told: Path
 
     def stop(self) -> tuple[int, str]:
         """End the process as Ctrl-C does; gives its exit code and what it wrote."""
         self.process.send_signal(signal.SIGINT)
-        output, _ = self.process.communicate(timeout=60)
-        return self.process.returncode, output
+        return self.process.wait(timeout=60), self.output.read_text()
 
     def connections(self) -> list[str]:
         """Return what the process has asked the network for, beside its own address."""
@@ -91,12 +97,18 @@ class Served:
 
 
 @contextmanager
-def served(warehouse: Path, folder: Path) -> Iterator[Served]:
-    """Serve a warehouse until the end; notes go to the folder."""
+def served(
+    warehouse: Path, folder: Path, *options: str, browser: str = "--no-browser", **environment: str
+) -> Iterator[Served]:
+    """Serve a warehouse until the end, from a folder; notes go there too. With "" the command opens the browser."""
     port, told = free_port(), folder / "connections.txt"
-    command = [sys.executable, "-c", _SERVER, told, "dashboard", "--no-browser", "--port", port, "--db", warehouse]
-    with started(command, port, folder) as process:
-        yield Served(address(port), process, told)
+    arguments = ["dashboard", "--port", port, "--db", warehouse, *([browser] if browser else []), *options]
+    command = [sys.executable, "-c", _SERVER, told, *arguments]
+    # It may be killed, and then leaves what it keeps for a download.
+    with started(command, port, folder, TMPDIR=str(folder), **environment) as process:
+        output = folder / OUTPUT
+        (url,) = (line.split()[0] for line in output.read_text().splitlines() if line.startswith(address(port)))
+        yield Served(url, process, output, told)
 
 
 def free_port() -> int:
@@ -112,16 +124,21 @@ def address(port: int) -> str:
 
 
 @contextmanager
-def started(command: Sequence[object], port: int, folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Start a server of Streamlit's, wait until it answers, and kill it at the end."""
+def started(
+    command: Sequence[object], port: int, folder: Path, **environment: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a server of Streamlit's, wait until it answers, and kill it at the end; what it writes is in the folder."""
     arguments = [str(one) for one in command]
-    with subprocess.Popen(
-        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    with (
+        (folder / OUTPUT).open("wb") as output,
+        subprocess.Popen(
+            arguments, cwd=folder, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment}
+        ) as process,
+    ):
         try:
             while not _answers(port):
                 if process.poll() is not None:
-                    raise RuntimeError(f"the server has ended: {process.communicate()[0]}")
+                    raise RuntimeError(f"the server has ended: {(folder / OUTPUT).read_text()}")
                 time.sleep(0.02)
             yield process
         finally:
@@ -132,6 +149,8 @@ def _answers(port: int) -> bool:
     try:
         with urllib.request.urlopen(f"{address(port)}/_stcore/health", timeout=60):  # noqa: S310 - ours
             return True
+    except urllib.error.HTTPError:
+        return True
     except OSError:
         return False
 
@@ -169,8 +188,11 @@ class Visit:
         """Click on a page in the navigation."""
         links = self.page.locator('[data-testid="stSidebarNavLink"]')
         (place,) = (number for number, found in enumerate(self.links()) if found == path)
-        self.act(links.nth(place).click)
-        assert urlsplit(self.page.url).path == path
+        runs = self.page.evaluate("window.runs")
+        links.nth(place).click()
+        # The page before may have run by itself meanwhile, to look for a new build.
+        self.page.wait_for_url(lambda url: urlsplit(url).path == path, timeout=2 * MINUTE)
+        self.drawn(runs)
 
     def errors(self) -> list[str]:
         """Return the error messages on the page."""
@@ -179,8 +201,11 @@ class Visit:
 
 @contextmanager
 def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
-    """Open a browser context that knows nothing; ``options`` are Playwright's."""
+    """Open a browser context that knows nothing but a token in the address; ``options`` are Playwright's."""
     context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
+    url, _, token = url.partition("/?")
+    if token:
+        context.request.get(f"{url}/?{token}")
     context.add_init_script(_COUNT_RUNS)
     page = context.new_page()
     visited = Visit(url, context, page)

@@ -21,11 +21,17 @@ def command(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", metavar="", help="Don't open the pages in the browser.")
     ] = False,
+    no_token: Annotated[
+        bool,
+        typer.Option("--no-token", metavar="", help="Let every user of this machine read the pages."),
+    ] = False,
 ) -> None:
     r"""Look at the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 
     The pages are served on this machine alone, ask nothing of the network, and read the warehouse without changing it.
     After a build they show the new one. Every state of a page is a URL. Ctrl-C ends the command.
+
+    The address that is printed and opened has a token, without which nobody else on this machine gets the pages.
 
     Needs Streamlit and Altair: pip install 'talkhouse\[dashboard]'
 
@@ -37,11 +43,12 @@ def command(
     require_dashboard()
     from talkhouse.dashboard import server
 
-    path, free = database(db), server.free_port(port)
+    path, taken = database(db), server.listen(port)
     if not path.exists():
         typer.echo(f"there is no warehouse at {path} yet: the pages show one as soon as it is built", err=True)
-    typer.echo(f"http://{server.ADDRESS}:{free}   (Ctrl-C ends it)")
-    server.serve(path, free, browser=not no_browser)
+    token = None if no_token else server.new_token()
+    typer.echo(f"{server.address(taken.getsockname()[1], token)}   (Ctrl-C ends it)")
+    server.serve(path, taken, token, browser=not no_browser)
 
 
 def require_dashboard() -> None:

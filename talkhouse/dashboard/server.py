@@ -1,54 +1,48 @@
-"""Serves the pages on this machine alone, by Streamlit."""
+"""Serves the pages on this machine alone: Streamlit, behind the guard."""
 
 import os
+import signal
 import socket
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from secrets import token_urlsafe
 
-from schema.errors import UsageError
+from schema.errors import TalkhouseError, UsageError
+from talkhouse.dashboard.streamlit_options import ADDRESS
 
-ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
 _PORTS = 20
 """How many ports are tried where none is asked for."""
 
 APP = Path(__file__).with_name("app.py")
 
-_OPTIONS = [
-    ("server.address", ADDRESS),
-    # A page elsewhere can't reach this server under another name that leads to it (DNS rebinding).
-    ("server.allowedHosts", ADDRESS),
-    ("server.allowedHosts", "localhost"),
-    ("server.fileWatcherType", "none"),
-    ("server.showEmailPrompt", "false"),
-    ("server.enableStaticServing", "false"),
-    ("browser.serverAddress", ADDRESS),
-    ("browser.gatherUsageStats", "false"),
-    ("client.toolbarMode", "minimal"),
-    ("global.developmentMode", "false"),
-    # Otherwise the texts that say what a constant is for would be drawn.
-    ("runner.magicEnabled", "false"),
-    ("theme.metricValueFontSize", "1.6rem"),
-    ("theme.paddingTop", "2rem"),
-    ("logger.level", "error"),
-    ("theme.light.primaryColor", "#1f6feb"),
-    ("theme.dark.primaryColor", "#58a6ff"),
-    ("theme.baseRadius", "small"),
-    ("theme.showWidgetBorder", "true"),
-]
-"""Nothing is asked of the network, and nobody else is let in."""
+_WAITING = 128
+"""Connections that wait until the server has started."""
+
+_SECONDS = 30
+"""Between two looks whether a page is still there: a long computation may keep the server from answering."""
+
+_END = 5
+"""Seconds that answers have to end when the server does."""
 
 
-def free_port(asked: int | None) -> int:
-    """Return a port that nobody listens on: the one asked for, or the first free one; raises UsageError."""
+def listen(asked: int | None) -> socket.socket:
+    """Take a port: the one asked for, or the first free one; raises UsageError.
+
+    From here on nobody else can have it, so the address can be told.
+    """
     for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + _PORTS):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((ADDRESS, port))
-            except (OSError, OverflowError) as error:
-                found = error
-            else:
-                return port
+        taken = socket.socket()
+        if os.name != "nt":  # There, others could listen as well.
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind((ADDRESS, port))
+            taken.listen(_WAITING)
+        except (OSError, OverflowError) as error:
+            taken.close()
+            found = error
+        else:
+            return taken
     tried = f"port {asked}" if asked is not None else f"ports {FIRST_PORT} to {FIRST_PORT + _PORTS - 1}"
     raise UsageError(
         f"the pages can't be served: {tried} of {ADDRESS} can't be used",
@@ -57,10 +51,60 @@ def free_port(asked: int | None) -> int:
     )
 
 
-def serve(warehouse: Path, port: int, *, browser: bool) -> None:
-    """Serve the pages until Ctrl-C."""
-    from streamlit.web import cli
+def new_token() -> str:
+    """Return what opens the pages: nobody can guess it, and it holds until the server ends."""
+    return token_urlsafe(32)
+
+
+def address(port: int, token: str | None) -> str:
+    """Return the address to open."""
+    from talkhouse.dashboard.guard import PARAMETER
+
+    return f"http://{ADDRESS}:{port}" + (f"/?{PARAMETER}={token}" if token else "")
+
+
+def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: bool) -> None:
+    """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
+    from talkhouse.dashboard import streamlit_options
 
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
-    options = [*_OPTIONS, ("server.port", str(port)), ("server.headless", "false" if browser else "true")]
-    cli.main(["run", str(APP), *(f"--{name}={value}" for name, value in options)], standalone_mode=False)
+    port = int(taken.getsockname()[1])
+    # Before anything of Streamlit's is set up.
+    streamlit_options.impose(port)
+    from talkhouse.dashboard.opening import opened
+
+    # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
+    # Python cleans up, also where it was another's.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with taken, suppress(KeyboardInterrupt), opened(address(port, token)) if browser else nullcontext():
+        _run(taken, port, token)
+
+
+def _run(taken: socket.socket, port: int, token: str | None) -> None:
+    import uvicorn
+    from streamlit.starlette import App
+
+    from talkhouse.dashboard.guard import Guard
+    from talkhouse.dashboard.policy import pages_policy
+
+    config = uvicorn.Config(
+        Guard(App(APP), port, token, pages_policy(port)),
+        lifespan="on",
+        workers=1,
+        # Addresses have the token: nothing less than an error is logged.
+        log_level="error",
+        access_log=False,
+        use_colors=False,
+        # Nobody stands between who may tell of others.
+        proxy_headers=False,
+        server_header=False,
+        ws_ping_interval=_SECONDS,
+        ws_ping_timeout=_SECONDS,
+        timeout_graceful_shutdown=_END,
+    )
+    server = uvicorn.Server(config)
+    server.run(sockets=[taken])
+    if not server.started:
+        raise TalkhouseError(
+            "the pages are not served: Streamlit did not start", next_step="read above what it could not do"
+        )

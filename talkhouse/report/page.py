@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from talkhouse.content_policy import source
 from talkhouse.report.drawing import VERSION
 from talkhouse.visible import visible
 
@@ -29,8 +30,11 @@ def render(content: Mapping[str, Any], drawings: Mapping[str, Mapping[str, Any]]
     )
     environment.filters["grouped"] = "{:,}".format
     environment.tests["web"] = lambda value: isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
-    inside = {"style": _own("style.css"), "scripts": _scripts(), "drawings": htmlsafe_json_dumps(drawings)}
-    return environment.get_template("page.html").render({**content, **inside})
+    style, script = _own("style.css"), _script()
+    inside = {"style": style, "script": script, "policy": _policy(style, script)}
+    return environment.get_template("page.html").render(
+        {**content, **inside, "drawings": htmlsafe_json_dumps(drawings)}
+    )
 
 
 def _readable(value: object) -> object:
@@ -42,7 +46,15 @@ def _own(name: str) -> Markup:
     return Markup((_TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
-def _scripts() -> Markup:
+def _policy(style: str, script: str) -> str:
+    """Return the page's Content-Security-Policy: this style, this script, nothing from elsewhere, no code in texts."""
+    return (
+        f"default-src 'none'; style-src {source(style)}; script-src {source(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _script() -> Markup:
     """Return one script: Vega, Vega-Embed, and what draws the charts by them."""
     bundle = vl_convert.javascript_bundle(str(_own("draw.js")), vl_version=VERSION)
     return Markup(bundle.replace("</script", r"<\/script").replace("<!--", r"<\!--"))  # noqa: S704 - no text of a corpus

@@ -1,20 +1,19 @@
 """Where the pages are served, and what the command says where they can't be."""
 
+import re
 import signal
 import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from schema.errors import UsageError
 from talkhouse.cli.dashboard import require_dashboard
-from talkhouse.dashboard.server import ADDRESS, FIRST_PORT, free_port
+from talkhouse.dashboard.server import FIRST_PORT, listen
+from talkhouse.dashboard.streamlit_options import ADDRESS
+from tests.browser import OUTPUT, free_port, started
 from tests.commands import COMMAND
 
 
@@ -29,43 +28,31 @@ def taken() -> Iterator[int]:
 
 def test_a_port_that_is_taken_is_refused(taken: int) -> None:
     with pytest.raises(UsageError, match=rf"port {taken} of 127\.0\.0\.1 can't be used[\s\S]*--port N"):
-        free_port(taken)
+        listen(taken)
 
 
-def test_a_port_that_is_free_is_used() -> None:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        port = probe.getsockname()[1]
-    assert free_port(port) == port
+def test_a_port_that_is_free_is_taken_at_once() -> None:
+    port = free_port()
+    with listen(port) as one:
+        assert one.getsockname() == (ADDRESS, port)
+        with pytest.raises(UsageError, match="can't be used"):
+            listen(port)
 
 
 def test_without_a_port_the_first_free_one_is_used() -> None:
-    assert FIRST_PORT <= free_port(None) < FIRST_PORT + 20
+    with listen(None) as one:
+        assert FIRST_PORT <= one.getsockname()[1] < FIRST_PORT + 20
 
 
-def test_the_command_serves_until_ctrl_c(sample: Path) -> None:
-    port = free_port(None)
-    arguments = ["dashboard", "--db", str(sample), "--port", str(port), "--no-browser"]
-    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
-        try:
-            wait_until_served(command, f"http://{ADDRESS}:{port}/_stcore/health")
-            command.send_signal(signal.SIGINT)
-            shown, complaints = command.communicate(timeout=120)
-        finally:
-            command.kill()
-    assert f"http://{ADDRESS}:{port}" in shown
-    assert (command.returncode, complaints) == (0, "")
-
-
-def wait_until_served(command: "subprocess.Popen[str]", url: str) -> None:
-    """Wait until the address answers; fail where the command ends before."""
-    end = time.monotonic() + 300
-    while command.poll() is None and time.monotonic() < end:
-        with suppress(OSError), urllib.request.urlopen(url) as answer:  # noqa: S310 - an address of this machine
-            assert answer.read() == b"ok"
-            return
-        time.sleep(0.1)
-    pytest.fail("the pages are not served")
+@pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_the_command_serves_until_it_is_ended(sample: Path, tmp_path: Path, end: signal.Signals) -> None:
+    port = free_port()
+    arguments = ["dashboard", "--db", sample, "--port", port, "--no-browser"]
+    with started([*COMMAND, *arguments], port, tmp_path) as command:
+        command.send_signal(end)
+        assert command.wait(timeout=120) == 0
+    (line,) = (tmp_path / OUTPUT).read_text().splitlines()
+    assert re.fullmatch(rf"http://{ADDRESS}:{port}/\?token=[\w-]{{43}}   \(Ctrl-C ends it\)", line)
 
 
 def test_without_what_draws_the_pages_the_command_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,167 @@
+"""What stands before the pages: who may ask, under which name, from which page, and what browsers are told.
+
+Everything that reaches the server passes here first, by HTTP and by websocket.
+"""
+
+import secrets
+from html import escape
+from http import HTTPStatus
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from talkhouse.dashboard.streamlit_options import ADDRESS, NAMES
+
+PARAMETER = "token"
+"""Of an address, once: the answer is a cookie."""
+
+_HTTP_PORT = 80
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+_NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+"""The policy of the guard's own pages."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+{head}<title>Talkhouse</title>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+class Guard:
+    """An ASGI application that passes on what may reach another one, and answers 403 to the rest.
+
+    ``token`` is None for a server that anybody on this machine may use: names and origins are checked all the same.
+    ``policy`` is the Content-Security-Policy of the pages.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str | None, policy: str) -> None:
+        self._app, self._token, self._policy = app, token, policy
+        self._hosts = {f"{name}:{port}" for name in NAMES} | (set(NAMES) if port == _HTTP_PORT else set())
+        self._address = f"http://{ADDRESS}:{port}"
+        # Browsers send the cookies of one port to all others of the same name.
+        self._cookie = f"talkhouse-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or see one websocket through."""
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        asked = HTTPConnection(scope)
+        if refusal := self._refusal(asked):
+            return await self._refuse(refusal, scope, receive, send)
+        if scope["type"] == "http" and _given(asked) is not None:
+            return await self._without_token(asked)(scope, receive, self._told(send, _NOTHING))
+        return await self._app(scope, receive, self._told(send, self._policy))
+
+    def _refusal(self, asked: HTTPConnection) -> str:
+        """Say in HTML why a request is not answered; empty for one that is."""
+        if asked.headers.getlist("host") not in [[host] for host in self._hosts]:
+            return f"This server is called <b>{self._address}</b> alone."
+        if not _is_from_here(asked):
+            return f"Pages of other servers may not use this one. Open <b>{self._address}</b> in a tab of its own."
+        if not self._is_known(asked):
+            return (
+                "Open the address that <code>talkhouse dashboard</code> printed where it was started: it ends with a "
+                'token.</p>\n<p>If a link on another page brought you here, <a href="">open this page again</a>.'
+            )
+        return ""
+
+    def _is_known(self, asked: HTTPConnection) -> bool:
+        """Return whether a request has the cookie, or the token in its address."""
+        if self._token is None:
+            return True
+        given = [_given(asked)] if asked.scope["type"] == "http" else []
+        return any(one is not None and self._is_token(one) for one in [*given, *self._cookies(asked)])
+
+    def _is_token(self, text: str) -> bool:
+        return self._token is not None and secrets.compare_digest(text.encode(), self._token.encode())
+
+    def _cookies(self, asked: HTTPConnection) -> list[str]:
+        """Return the values of our cookie; a page of another port may have set more of that name."""
+        pairs = [pair.partition("=") for line in asked.headers.getlist("cookie") for pair in line.split(";")]
+        return [value.strip() for name, _, value in pairs if name.strip() == self._cookie]
+
+    def _without_token(self, asked: HTTPConnection) -> HTMLResponse:
+        """Set the cookie, and lead to the same address without the token.
+
+        By a page and not by a redirect: where another page led here, browsers would follow a redirect without the
+        cookie, which is for what begins on this server.
+        """
+        kept = "&".join(part for part in _parts(asked) if not _is_parameter(part))
+        path = asked.scope["raw_path"].decode("latin-1")
+        target = escape(f"http://{asked.headers['host']}{path}{'?' if kept else ''}{kept}")
+        head = f'<meta http-equiv="refresh" content="0;url={target}">\n'
+        response = HTMLResponse(
+            _PAGE.format(head=head, body=f'<p><a href="{target}">Talkhouse</a></p>'),
+            headers={"Cache-Control": "no-store"},
+        )
+        given = _given(asked)
+        if self._token is not None and given is not None and self._is_token(given):
+            response.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
+        return response
+
+    async def _refuse(self, why: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # Closed before it is open: the server answers 403.
+            await send({"type": "websocket.close"})
+            return
+        page = _PAGE.format(head="", body=f"<h1>Access refused</h1>\n<p>{why}</p>")
+        response = HTMLResponse(page, HTTPStatus.FORBIDDEN, {"Cache-Control": "no-store"})
+        await response(scope, receive, self._told(send, _NOTHING))
+
+    def _told(self, send: Send, policy: str) -> Send:
+        """Add to each answer what browsers shall keep to."""
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update({**_HEADERS, "Content-Security-Policy": policy})
+                for name in [name for name in headers if name.startswith("access-control-")]:
+                    del headers[name]
+            await send(message)
+
+        return told
+
+
+def _is_from_here(asked: HTTPConnection) -> bool:
+    """Return whether a page of this very server asked, or a program; a link elsewhere may open a page in a tab."""
+    origins = asked.headers.getlist("origin")
+    if origins and origins != [f"http://{asked.headers['host']}"]:
+        return False
+    if asked.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return True
+    place = asked.headers.get("sec-fetch-mode"), asked.headers.get("sec-fetch-dest")
+    return asked.scope["type"] == "http" and asked.scope["method"] == "GET" and place == ("navigate", "document")
+
+
+def _parts(asked: HTTPConnection) -> list[str]:
+    """Return the parameters of an address as they are written."""
+    query: str = asked.scope["query_string"].decode("latin-1")
+    return query.split("&") if query else []
+
+
+def _is_parameter(part: str) -> bool:
+    return part.partition("=")[0] == PARAMETER
+
+
+def _given(asked: HTTPConnection) -> str | None:
+    """Return the token in the address; the last, where there are several."""
+    found = [part.partition("=")[2] for part in _parts(asked) if _is_parameter(part)]
+    return found[-1] if found else None
