@@ -10,12 +10,12 @@ from functools import partial
 from typing import BinaryIO, TextIO
 
 import duckdb
-from pyarrow import csv, parquet
+from pyarrow import parquet
 from pyarrow.ipc import new_file
 from pyarrow.lib import ArrowException
 
 from schema.errors import QueryFailed
-from talkhouse.query.expressions import Column, json_object
+from talkhouse.query.expressions import Column, csv_line, json_object
 from talkhouse.query.row_stream import Rows, row_groups
 from talkhouse.query.text_tables import write_markdown, write_table
 
@@ -50,16 +50,18 @@ def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
 
 def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str = ",") -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
-    schema, batches = rows.batches(Column.as_cell)
-    options = csv.WriteOptions(delimiter=delimiter)  # type: ignore[attr-defined]
-    with csv.CSVWriter(stream, schema, write_options=options) as writer:  # type: ignore[attr-defined]
-        for batch in batches:
-            writer.write_batch(batch)
+    titles = ('"' + column.title.replace('"', '""') + '"' for column in rows.columns)
+    stream.write(f"{delimiter.join(titles)}\n".encode())
+    _write_lines(rows.values(partial(csv_line, delimiter=delimiter)), stream)
 
 
 def _write_jsonl(rows: Rows, stream: BinaryIO) -> None:
     """Write one JSON object a line; a column that is JSON keeps the spelling of its numbers."""
-    stream.writelines(f"{line}\n".encode() for line in rows.values(json_object))
+    _write_lines(rows.values(json_object), stream)
+
+
+def _write_lines(lines: Iterator[str], stream: BinaryIO) -> None:
+    stream.writelines(f"{line}\n".encode() for line in lines)
 
 
 def _write_json(rows: Rows, stream: BinaryIO) -> None:
