@@ -11,8 +11,9 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from schema.errors import UsageError
+from schema.sql import literal
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import MOST_ROWS, Database, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
@@ -52,7 +53,7 @@ def command(
         typer.Option(metavar="A,B,C", help="Only these columns, in this order.", show_default=False),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The first N rows only.", show_default=False)
+        int | None, typer.Option(metavar="N", min=0, max=MOST_ROWS, help="The first N rows only.", show_default=False)
     ] = None,
     tool: Annotated[
         Tool | None,
@@ -63,6 +64,16 @@ def command(
         typer.Option(
             metavar="PATH",
             help="With --for: the warehouse's path on the BI tool's machine. Default: the path here.",
+            show_default=False,
+        ),
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does "
+            "not fit is written to the disk.",
             show_default=False,
         ),
     ] = None,
@@ -97,7 +108,14 @@ def command(
 
         talkhouse export --for superset --output talkhouse-superset.zip
     """
-    of_rows = {"NAME": name, "--split": split, "--format": file_format, "--columns": columns, "--limit": limit}
+    of_rows = {
+        "NAME": name,
+        "--split": split,
+        "--format": file_format,
+        "--columns": columns,
+        "--limit": limit,
+        "--memory-limit": memory_limit,
+    }
     if tool is not None:
         _check_absent(of_rows, "is for a view or table, and --for exports the dashboards")
         _export_for_superset(path, db, db_path, force=force)
@@ -109,11 +127,15 @@ def command(
         )
     import talkhouse
     from talkhouse import interrupt
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.query.export import configure, export
 
+    memory = MemoryLimit(memory_limit) if memory_limit is not None else None
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
         bar.begin(f"exporting {name}", unit="rows")
         configure(con, path)
+        if memory:
+            con.execute(f"set memory_limit = {literal(memory.text)}")
         done = export(
             con,
             name,

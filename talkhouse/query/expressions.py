@@ -11,8 +11,9 @@ from duckdb import sqltypes
 
 from schema.sql import literal, quoted
 
+_FLOATS = ("double", "float")
 _WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")
-_NUMBERS = frozenset({*_WHOLE, *(f"u{name}" for name in _WHOLE), "bignum", "double", "float", "decimal"})
+_NUMBERS = frozenset({*_WHOLE, *(f"u{name}" for name in _WHOLE), "bignum", "decimal", *_FLOATS})
 _LISTS = ("list", "array")
 _NESTED = frozenset({*_LISTS, "struct", "tuple", "map", "union"})
 
@@ -84,6 +85,9 @@ def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:
     if kind.id == "variant":
         json = f"to_json({x})"
         return f"if(json_type({json}) in ('ARRAY', 'OBJECT'), {json}::varchar, {x}::varchar)"
+    if kind.id in _FLOATS:
+        # DuckDB tells -nan from nan, which processors make as they like.
+        return f"if(isnan({x}), 'nan', {x}::varchar)"
     if _begins_with_point(kind):
         return rf"regexp_replace({x}::varchar, '^(-?)\.', '\10.')"
     return f"{x}::varchar"
@@ -102,8 +106,8 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
     if str(kind) == "JSON":
         # Line ends are blanks between its parts: inside a text JSON has them escaped.
         return rf"translate({x}::varchar, e'\n\r', '  ')"
-    if kind.id in ("double", "float"):
-        return f"case when isfinite({x}) then {x}::varchar {'' if strict else f'else to_json({x})::varchar'} end"
+    if kind.id in _FLOATS:
+        return f"case when isfinite({x}) then {x}::varchar {'' if strict else _named(x)} end"
     if kind.id in _NUMBERS:
         return _text(x, kind)
     if kind.id == "variant" and strict:
@@ -114,11 +118,15 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
     return f"case when {x} is not null then {_nested_json(x, kind, strict=strict, depth=depth)} end"
 
 
+def _named(x: str) -> str:
+    return f"when isnan({x}) then 'NaN' when {x} > 0 then 'Infinity' when {x} < 0 then '-Infinity'"
+
+
 def _is_written_by_duckdb(kind: sqltypes.DuckDBPyType, *, strict: bool) -> bool:
     """Whether to_json writes a value as we want it, with all that is in it."""
     if kind.id in _NESTED:
         return all(_is_written_by_duckdb(child, strict=strict) for _, child in _children(kind))
-    return not (kind.id in ("double", "float", "decimal") or str(kind) == "JSON" or (kind.id == "variant" and strict))
+    return not (kind.id in (*_FLOATS, "decimal") or str(kind) == "JSON" or (kind.id == "variant" and strict))
 
 
 def _children(kind: sqltypes.DuckDBPyType) -> list[tuple[str, sqltypes.DuckDBPyType]]:

@@ -4,10 +4,11 @@ Beside DuckDB's own COPY (benchmarks/export_throughput.py) this is slower in som
 faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could not write at all.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import duckdb
 from pyarrow import parquet
@@ -16,12 +17,15 @@ from pyarrow.lib import ArrowException
 
 from schema.errors import QueryFailed
 from talkhouse.query.expressions import Column, csv_line, json_object
+from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows, row_groups
 from talkhouse.query.text_tables import write_markdown, write_table
 
+_NUMBERS = b"talkhouse_numbers"
+
 
 def write(rows: Rows, file_format: str, stream: TextIO) -> None:
-    """Write rows to a stream; ``file_format`` is a QueryFormat or an ExportFormat.
+    """Write rows to a stream; ``file_format`` is a QueryFormat, an ExportFormat or ``TEXTS``.
 
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
@@ -38,6 +42,22 @@ def _write_parquet(rows: Rows, stream: BinaryIO) -> None:
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
             writer.write_batch(group)
+
+
+def _write_texts(rows: Rows, stream: BinaryIO) -> None:
+    """Write Parquet whose values are the texts that the table shows, and which says what columns are numbers."""
+    schema, batches = rows.batches(Column.as_text)
+    numbers = [index for index, column in enumerate(rows.columns) if column.is_number]
+    schema = schema.with_metadata({_NUMBERS: json.dumps(numbers)})
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
+        for group in row_groups(batches):
+            writer.write_batch(group)
+
+
+def number_columns(schema: Any) -> list[int]:
+    """Return which columns of a file of texts are numbers, by the schema of the file."""
+    found: list[int] = json.loads(schema.metadata[_NUMBERS])
+    return found
 
 
 def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
@@ -79,6 +99,7 @@ _WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     "csv": _write_csv,
     "tsv": partial(_write_csv, delimiter="\t"),
     "jsonl": _write_jsonl,
+    TEXTS: _write_texts,
     "json": _write_json,
 }
 
