@@ -36,6 +36,8 @@ class Table:
     """What is shown of each value."""
     numbers: dict[str, pl.Series]
     """The values of the columns that are numbers, and which a browser has exactly: it sorts by them."""
+    has_more: bool = False
+    """Whether there were more rows than a table can have."""
 
     @property
     def height(self) -> int:
@@ -44,7 +46,8 @@ class Table:
 
     def head(self, count: int) -> "Table":
         """Return the first rows."""
-        return Table(self.texts.head(count), {name: values.head(count) for name, values in self.numbers.items()})
+        numbers = {name: values.head(count) for name, values in self.numbers.items()}
+        return Table(self.texts.head(count), numbers, self.has_more or self.height > count)
 
 
 def read(source: Path | BinaryIO) -> Table:
@@ -66,12 +69,13 @@ def read(source: Path | BinaryIO) -> Table:
                 break
             batches.append(batch)
         rows = ArrowTable.from_batches(batches, file.schema_arrow)
+        has_more = rows.num_rows < file.metadata.num_rows
     names = _unique([visible(name) for name in rows.column_names])
     frame = pl.from_arrow(rows.rename_columns(names))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
     numbers = {names[index]: _numbers(frame[names[index]]) for index in number_columns(rows.schema)}
     texts = frame.with_columns(pl.col(name).map_elements(_shown, pl.String) for name in names if name not in numbers)
-    return Table(texts, {name: values for name, values in numbers.items() if values is not None})
+    return Table(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
 
 
 def _shown(text: str) -> str:

@@ -84,17 +84,25 @@ def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:
         return _json(x, kind, strict=False)
     if kind.id == "variant":
         json = f"to_json({x})"
-        return f"if(json_type({json}) in ('ARRAY', 'OBJECT'), {json}::varchar, {x}::varchar)"
+        return (
+            f"case when json_type({json}) in ('ARRAY', 'OBJECT') then {json}::varchar "
+            f"when json_type({json}) = 'DOUBLE' then {_with_zero(x)} else {x}::varchar end"
+        )
     if kind.id in _FLOATS:
         # DuckDB tells -nan from nan, which processors make as they like.
         return f"if(isnan({x}), 'nan', {x}::varchar)"
     if _begins_with_point(kind):
-        return rf"regexp_replace({x}::varchar, '^(-?)\.', '\10.')"
+        return _with_zero(x)
     return f"{x}::varchar"
 
 
+def _with_zero(x: str) -> str:
+    """Return the text of a number with a digit before the point, as JSON has it."""
+    return rf"regexp_replace({x}::varchar, '^(-?)\.', '\10.')"
+
+
 def _begins_with_point(kind: sqltypes.DuckDBPyType) -> bool:
-    """Whether DuckDB writes .5 for a half, as no digit can stand before the point; in JSON that is no number."""
+    """Whether DuckDB writes .5 for a half, as all digits of the type stand behind the point."""
     return kind.id == "decimal" and len({size for _, size in kind.children}) == 1
 
 
@@ -110,23 +118,33 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
         return f"case when isfinite({x}) then {x}::varchar {'' if strict else _named(x)} end"
     if kind.id in _NUMBERS:
         return _text(x, kind)
-    if kind.id == "variant" and strict:
-        words = f"regexp_replace(to_json({x})::varchar, {literal(_TEXTS_IN_JSON)}, '', 'g')"
-        return f"if(regexp_matches({words}, 'NaN|Infinity'), to_json({x}::varchar), to_json({x}))::varchar"
-    if _is_written_by_duckdb(kind, strict=strict):
+    if kind.id == "variant":
+        return _variant_json(x, strict=strict)
+    if _is_written_by_duckdb(kind):
         return f"to_json({x})::varchar"
     return f"case when {x} is not null then {_nested_json(x, kind, strict=strict, depth=depth)} end"
+
+
+def _variant_json(x: str, *, strict: bool) -> str:
+    """Return as JSON what may be of any type; ``strict`` writes a list or struct with NaN in it as a text."""
+    json = f"to_json({x})"
+    number = f"when json_type({json}) = 'DOUBLE' and isfinite(try_cast({x} as double)) then {_with_zero(x)}"
+    if not strict:
+        return f"case {number} else {json}::varchar end"
+    words = f"regexp_replace({json}::varchar, {literal(_TEXTS_IN_JSON)}, '', 'g')"
+    texts = f"when regexp_matches({words}, 'NaN|Infinity') then to_json({x}::varchar)::varchar"
+    return f"case {number} when json_type({json}) = 'DOUBLE' then null {texts} else {json}::varchar end"
 
 
 def _named(x: str) -> str:
     return f"when isnan({x}) then 'NaN' when {x} > 0 then 'Infinity' when {x} < 0 then '-Infinity'"
 
 
-def _is_written_by_duckdb(kind: sqltypes.DuckDBPyType, *, strict: bool) -> bool:
+def _is_written_by_duckdb(kind: sqltypes.DuckDBPyType) -> bool:
     """Whether to_json writes a value as we want it, with all that is in it."""
     if kind.id in _NESTED:
-        return all(_is_written_by_duckdb(child, strict=strict) for _, child in _children(kind))
-    return not (kind.id in (*_FLOATS, "decimal") or str(kind) == "JSON" or (kind.id == "variant" and strict))
+        return all(_is_written_by_duckdb(child) for _, child in _children(kind))
+    return not (kind.id in (*_FLOATS, "decimal", "variant") or str(kind) == "JSON")
 
 
 def _children(kind: sqltypes.DuckDBPyType) -> list[tuple[str, sqltypes.DuckDBPyType]]:

@@ -40,7 +40,6 @@ class _Result:
 
     query: str
     rows: tables.Table | None = None
-    has_more: bool = False
     error: str = ""
 
 
@@ -105,7 +104,7 @@ def _run(query: str) -> _Result:
             rows = tables.read(output)
         except TalkhouseError as error:
             return _Result(query, error=str(error))
-    return _Result(query, rows.head(ROWS), rows.height > ROWS)
+    return _Result(query, rows.head(ROWS))
 
 
 def _stopped(query: str) -> None:
@@ -118,7 +117,7 @@ def _put_result(result: _Result) -> None:
         return
     tables.put(result.rows)
     count = tables.counted(result.rows.height)
-    st.caption(f"The first {count}; there are more." if result.has_more else f"{count}.")
+    st.caption(f"The first {count}; there are more." if result.rows.has_more else f"{count}.")
 
 
 def _put_relations(opened: Warehouse) -> None:
