@@ -59,6 +59,8 @@ _MEANINGS = {
     "members": "files and folders of an archive or a folder",
     "path": "bytes of a path",
 }
+_MOST = 10**18
+"""Of any limit: more than a file has."""
 _SIZES = ("record", "file", "archive")
 _UNITS = {"": 1, "KB": 10**3, "MB": MB, "GB": GB, "TB": 10**12}
 _VALUE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]B|)", re.IGNORECASE)
@@ -76,8 +78,8 @@ def parse(texts: Iterable[str]) -> Limits:
     for text in texts:
         name, _, value = text.partition("=")
         found = _VALUE.fullmatch(value.strip())
-        amount = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-        if name not in _MEANINGS or amount < 1 or (found and found[2] and name not in _SIZES):
+        amount = int(min(float(found[1]) * _UNITS[found[2].upper()], _MOST + 1)) if found else 0
+        if name not in _MEANINGS or not 1 <= amount <= _MOST or (found and found[2] and name not in _SIZES):
             raise UsageError(
                 f"{OPTION} is not a limit and its value",
                 expected=f"one of these, with another value: {described()}",

@@ -7,6 +7,12 @@ from schema.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|[KMGT]i?B)", re.IGNORECASE)
 
+_MEGA = 10**6
+_LEAST, _MOST = _MEGA, 10**18
+"""Bytes: with less, DuckDB can't even take the setting; more is out of its range."""
+_LEAST_SHARE = 0.1
+"""Per cent."""
+
 
 @dataclass(frozen=True)
 class MemoryLimit:
@@ -17,9 +23,17 @@ class MemoryLimit:
     def __post_init__(self) -> None:
         """Raise UsageError for what is neither."""
         match = _SIZE.fullmatch(self.text)
-        if not match or not 0 < float(match[1]) <= (100 if match[2] == "%" else float("inf")):
+        if not match or not self._is_possible(float(match[1]), match[2].upper()):
             raise UsageError(
                 "--memory-limit is neither a size nor a percentage",
-                expected="a size such as 500MB or 2GB, or a share of the machine's memory such as 25%",
+                expected="a size such as 500MB or 2GB, or a share of the machine's memory such as 25%: at least "
+                f"{_LEAST / _MEGA:g} MB or {_LEAST_SHARE:g}%",
                 found=f"'{self.text}'",
             )
+
+    @staticmethod
+    def _is_possible(number: float, unit: str) -> bool:
+        if unit == "%":
+            return _LEAST_SHARE <= number <= 100
+        base: int = 1024 if "I" in unit else 1000
+        return bool(_LEAST <= number * base ** ("KMGT".index(unit[0]) + 1) <= _MOST)

@@ -1,5 +1,6 @@
 """How much of a corpus may be unreadable before a build stops."""
 
+import math
 from dataclasses import dataclass
 
 from schema.errors import UsageError
@@ -15,7 +16,7 @@ class QuarantineLimit:
         """Refuse what is neither a count nor a percentage."""
         number = self.text.removesuffix("%")
         try:
-            is_fine = float(number) >= 0 and ("%" in self.text or number.isdigit())
+            is_fine = 0 <= float(number) < math.inf and ("%" in self.text or number.isdigit())
         except ValueError:
             is_fine = False
         if not is_fine:

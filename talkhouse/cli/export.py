@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from schema.errors import UsageError
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import MOST_ROWS, Database, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
@@ -52,7 +52,7 @@ def command(
         typer.Option(metavar="A,B,C", help="Only these columns, in this order.", show_default=False),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The first N rows only.", show_default=False)
+        int | None, typer.Option(metavar="N", min=0, max=MOST_ROWS, help="The first N rows only.", show_default=False)
     ] = None,
     tool: Annotated[
         Tool | None,
@@ -63,6 +63,16 @@ def command(
         typer.Option(
             metavar="PATH",
             help="With --for: the warehouse's path on the BI tool's machine. Default: the path here.",
+            show_default=False,
+        ),
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does "
+            "not fit is written to the disk.",
             show_default=False,
         ),
     ] = None,
@@ -97,7 +107,14 @@ def command(
 
         talkhouse export --for superset --output talkhouse-superset.zip
     """
-    of_rows = {"NAME": name, "--split": split, "--format": file_format, "--columns": columns, "--limit": limit}
+    of_rows = {
+        "NAME": name,
+        "--split": split,
+        "--format": file_format,
+        "--columns": columns,
+        "--limit": limit,
+        "--memory-limit": memory_limit,
+    }
     if tool is not None:
         _check_absent(of_rows, "is for a view or table, and --for exports the dashboards")
         _export_for_superset(path, db, db_path, force=force)
@@ -109,10 +126,14 @@ def command(
         )
     import talkhouse
     from talkhouse import interrupt
+    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.query.export import export, settings
 
+    made = settings(path)
+    if memory_limit is not None:
+        made = {**made, "memory_limit": MemoryLimit(memory_limit).text}
     with (
-        talkhouse.open(database(db), settings=settings(path)) as con,
+        talkhouse.open(database(db), settings=made) as con,
         interrupt.stoppable(con, None) as stop,
         ProgressBar() as bar,
     ):

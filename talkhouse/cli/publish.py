@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from schema.errors import UsageError, check_unicode
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
@@ -60,7 +60,11 @@ def command(
     max_rows: Annotated[
         int,
         typer.Option(
-            "--max-rows", metavar="N", min=0, help="Leave out views with more rows, unless --views names them."
+            "--max-rows",
+            metavar="N",
+            min=0,
+            max=MOST_ROWS,
+            help="Leave out views with more rows, unless --views names them.",
         ),
     ] = 5_000_000,
     replace_nul: Annotated[

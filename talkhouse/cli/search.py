@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
 from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
@@ -53,10 +53,12 @@ def command(
         ),
     ] = None,
     context: Annotated[
-        int, typer.Option("--context", "-C", metavar="N", min=0, help="Turns to show before and after each.")
+        int,
+        typer.Option("--context", "-C", metavar="N", min=0, max=MOST_ROWS, help="Turns to show before and after each."),
     ] = 1,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Show at most N turns, and say how many more there are.")
+        int,
+        typer.Option(metavar="N", min=0, max=MOST_ROWS, help="Show at most N turns, and say how many more there are."),
     ] = 50,
     as_data: Json = False,
 ) -> None:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from schema.errors import UsageError
-from talkhouse.cli.terminal.console import Database
-from talkhouse.query.formats import QueryFormat
+from talkhouse.cli.terminal.console import MOST_ROWS, MOST_SECONDS, Database
+from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.settings import database
 
 
@@ -27,11 +27,19 @@ def command(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Return at most N rows, and say if there were more.", show_default=False),
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=MOST_ROWS,
+            help="Return at most N rows, and say if there were more.",
+            show_default=False,
+        ),
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.001, help="Stop a query that takes longer.", show_default=False),
+        typer.Option(
+            metavar="SECONDS", min=0.001, max=MOST_SECONDS, help="Stop a query that takes longer.", show_default=False
+        ),
     ] = None,
     memory_limit: Annotated[
         str,
@@ -41,6 +49,10 @@ def command(
             help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
         ),
     ] = "50%",
+    texts: Annotated[
+        bool,
+        typer.Option("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows."),
+    ] = False,
     unsafe: Annotated[
         bool,
         typer.Option(
@@ -88,7 +100,7 @@ def command(
         _read_input() if query == "-" else query,
         database(db),
         output,
-        query_format,
+        TEXTS if texts else query_format,
         limit=limit,
         timeout=timeout,
         memory=memory.text,
@@ -101,7 +113,7 @@ def _run(
     query: str,
     path: Path,
     output: Path | None,
-    query_format: QueryFormat,
+    file_format: str,
     *,
     limit: int | None,
     timeout: float | None,
@@ -121,7 +133,7 @@ def _run(
         _check_output(output, path)
         start_clock()
         with interrupt.stoppable(con, timeout) as stop, capped(con) if sandboxed else nullcontext():
-            run_query(con, query, query_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)
+            run_query(con, query, file_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)
 
 
 def _read_input() -> str:

@@ -28,9 +28,9 @@ class Rows:
     split: str | None = None
     query: str = ""
 
-    def arguments(self, file_format: str, output: str, query: str) -> list[str]:
+    def arguments(self, file_format: str, output: str, query: str, *options: str) -> list[str]:
         """Return the arguments of the command; ``query`` is how it gets the query."""
-        where = ["--output", output, "--db", str(warehouse.path())]
+        where = ["--output", output, "--db", str(warehouse.path()), *options]
         if self.query:
             # What follows two dashes is no option, as a query that begins with a comment would be.
             return ["sql", "--format", file_format, *where, *(["--"] if query.startswith("--") else []), query]
@@ -84,12 +84,17 @@ def prepare(rows: Rows, file_format: str) -> None:
     folder = TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True)
     path = Path(folder.name) / f"rows.{file_format}"
     place = st.empty()
-    command.run(
-        rows.arguments(file_format, str(path), "-"),
-        Path(folder.name),
-        text=rows.query,
-        seconds=SECONDS,
-        waiting=lambda passed: place.caption(f"Making the file: {passed:.0f} s"),
-    )
+    with place.container(horizontal=True, vertical_alignment="center"):
+        # A click runs the page again, which ends the command.
+        st.button("Stop", key="stop_file", icon=":material/stop:")
+        line = st.empty()
+        command.run(
+            rows.arguments(file_format, str(path), "-", "--memory-limit", command.MEMORY),
+            Path(folder.name),
+            text=rows.query,
+            seconds=SECONDS,
+            waiting=lambda passed: line.caption(f"Making the file: {passed:.0f} s"),
+            queued=lambda first: line.caption(command.before(first)),
+        )
     place.empty()
     st.session_state[_PREPARED] = _Prepared(rows, file_format, version, folder, path)

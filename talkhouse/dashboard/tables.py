@@ -1,15 +1,20 @@
-"""Rows of any query as a table: texts as they are, numbers with all their digits, null apart from the empty text."""
+"""Rows of any query as a table: the texts that the console shows, numbers sorted as numbers, null apart from those."""
 
-import json
+import math
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 import streamlit as st
 from pyarrow import parquet
-from pyarrow.lib import RecordBatch, Table
+from pyarrow.lib import RecordBatch
+from pyarrow.lib import Table as ArrowTable
 
 from schema.errors import QueryFailed
+from talkhouse.query.writers import number_columns
+from talkhouse.visible import visible
 
 MOST_BYTES = 20_000_000
 """Of the rows of a table: the browser gets all of them."""
@@ -17,11 +22,36 @@ MOST_BYTES = 20_000_000
 _EXACT = 2**53
 """From here on a browser's numbers are not exact."""
 
+_MOST_DRAWN = 50_000
+"""Numbers of a table that are drawn by a text of their own: above it takes seconds."""
+
 _BATCH_ROWS = 16
 
 
-def read(source: Path | BinaryIO) -> pl.DataFrame:
-    """Read the first rows of a Parquet file, as many as a table can have; QueryFailed where one value is too large."""
+@dataclass(frozen=True)
+class Table:
+    """The rows of a query, as many as a table can have."""
+
+    texts: pl.DataFrame
+    """What is shown of each value."""
+    numbers: dict[str, pl.Series]
+    """The values of the columns that are numbers, and which a browser has exactly: it sorts by them."""
+    has_more: bool = False
+    """Whether there were more rows than a table can have."""
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self.texts.height
+
+    def head(self, count: int) -> "Table":
+        """Return the first rows."""
+        numbers = {name: values.head(count) for name, values in self.numbers.items()}
+        return Table(self.texts.head(count), numbers, self.has_more or self.height > count)
+
+
+def read(source: Path | BinaryIO) -> Table:
+    """Read the first rows of a file of texts, as many as a table can have; QueryFailed where one value is too large."""
     with parquet.ParquetFile(source) as file:  # type: ignore[no-untyped-call]
         groups = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
         if max(groups, default=0) > 4 * MOST_BYTES:
@@ -38,51 +68,65 @@ def read(source: Path | BinaryIO) -> pl.DataFrame:
             if batches and size > MOST_BYTES:
                 break
             batches.append(batch)
-        table = Table.from_batches(batches, file.schema_arrow)
-    frame = pl.from_arrow(table.rename_columns(_unique(table.column_names)))
+        rows = ArrowTable.from_batches(batches, file.schema_arrow)
+        has_more = rows.num_rows < file.metadata.num_rows
+    names = _unique([visible(name) for name in rows.column_names])
+    frame = pl.from_arrow(rows.rename_columns(names))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
-    return frame
+    numbers = {names[index]: _numbers(frame[names[index]]) for index in number_columns(rows.schema)}
+    texts = frame.with_columns(pl.col(name).map_elements(_shown, pl.String) for name in names if name not in numbers)
+    return Table(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
 
 
-def put(rows: pl.DataFrame) -> None:
+def _shown(text: str) -> str:
+    return visible(text, lines=True)
+
+
+def _numbers(texts: pl.Series) -> pl.Series | None:
+    """Return the numbers that texts write; None where a browser has not all of them exactly, as NaN and 2**53."""
+    numbers = [None if text is None else float(text) for text in texts]
+    if all(number is None or _is_exact(number, text) for number, text in zip(numbers, texts, strict=True)):
+        return pl.Series(texts.name, numbers, pl.Float64)
+    return None
+
+
+def _is_exact(number: float, text: str) -> bool:
+    return math.isfinite(number) and abs(number) < _EXACT and Decimal(repr(number)) == Decimal(text)
+
+
+def put(rows: Table) -> None:
     """Draw rows as a table that can be sorted and searched."""
-    shown = exact(rows)
+    plain = [name for name, values in rows.numbers.items() if _is_drawn_so(values, rows.texts[name])]
+    others = [name for name in rows.numbers if name not in plain]
+    if len(others) * rows.height > _MOST_DRAWN:
+        others = []
+    shown = rows.texts.with_columns(rows.numbers[name] for name in (*plain, *others))
     # By Arrow: of a Polars frame Streamlit makes a Pandas one, in which null and NaN are the same.
-    exactly = st.column_config.NumberColumn(format="plain")
-    config = {column.name: exactly for column in shown if column.dtype.is_float()}
-    st.dataframe(shown.to_arrow(), hide_index=True, column_config=config)
+    drawn = _styled(shown, rows.texts.select(others)) if others else shown.to_arrow()
+    config = {name: st.column_config.NumberColumn(format="plain") for name in plain}
+    st.dataframe(drawn, hide_index=True, column_config=config)
 
 
-def exact(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows whose values a browser's table shows as they are: numbers and texts stay, all others become texts."""
-    numbers = rows.with_columns(_as_float(column) for column in rows if column.dtype.is_decimal())
-    return numbers.with_columns(_as_text(column) for column in numbers if not _is_exact(column))
+def _is_drawn_so(numbers: pl.Series, texts: pl.Series) -> bool:
+    """Whether a browser itself draws the numbers by these texts."""
+    return all(
+        number is None or (text == (str(int(number)) if number.is_integer() else repr(number)) and "e" not in text)
+        for number, text in zip(numbers, texts, strict=True)
+    )
 
 
-def _as_float(column: pl.Series) -> pl.Series:
-    """Return decimal numbers as floats, which a table can sort, unless that loses digits."""
-    floats = column.cast(pl.Float64)
-    return floats if (floats.cast(column.dtype, strict=False) == column).all() else column
+def _styled(rows: pl.DataFrame, texts: pl.DataFrame) -> Any:
+    """Return rows as a Styler of Pandas: some columns are drawn by texts of their own, and sorted by their numbers."""
+    import pandas as pd
 
+    frame = rows.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
 
-def _is_exact(column: pl.Series) -> bool:
-    """Whether a browser's table shows the values as they are."""
-    if column.dtype.is_integer() or column.dtype.is_float():
-        return column.cast(pl.Float64).is_between(-_EXACT, _EXACT, closed="none").all()
-    return column.dtype in (pl.String, pl.Null)
+    def drawn(name: str) -> Any:
+        # By repr: -0.0 is equal to 0.0.
+        known = {repr(number): text for number, text in zip(rows[name], texts[name], strict=True)}
+        return lambda number: known[repr(float(number))]
 
-
-def _as_text(column: pl.Series) -> pl.Series:
-    """Return the values as texts: lists and structs as JSON, bytes as Python writes them."""
-    if column.dtype.is_nested():
-        return column.map_elements(_json, pl.String)
-    if column.dtype == pl.Binary:
-        return column.map_elements(repr, pl.String)
-    return column.cast(pl.String)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=str)
+    return frame.style.format({name: drawn(name) for name in texts.columns}, na_rep="None")
 
 
 def counted(count: int, what: str = "row") -> str:

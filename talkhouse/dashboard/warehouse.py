@@ -20,8 +20,8 @@ from talkhouse.settings import database
 SECONDS = 30.0
 """How long a query of a page may take."""
 
-MEMORY = "50%"
-"""Of the machine, for the queries of all pages."""
+MEMORY = "30%"
+"""Of the machine, for the queries of all pages; those of the console, and files, are made by commands."""
 
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""

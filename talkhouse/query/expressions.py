@@ -1,35 +1,34 @@
-"""SQL expressions of a column as the formats want it: as text, a cell of CSV, JSON, or a type that Parquet has."""
+"""SQL expressions of a column as the formats want it: as the text that all of them show, JSON, or what Parquet stores.
 
-from collections.abc import Iterable
+A value has one text, whatever shows it: the table, a cell of CSV, a page, and a number in JSON. DuckDB writes it, so
+that no digit is lost between two programs.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from schema.sql import literal
+from duckdb import sqltypes
 
-_NESTED = ("[", "STRUCT", "MAP", "UNION")
+from schema.sql import literal, quoted
 
-_NUMBERS = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-    "DOUBLE",
-    "FLOAT",
-    "DECIMAL",
-)
-"""Types that Arrow writes without quotes and exactly."""
+_FLOATS = ("double", "float")
+_WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")
+_NUMBERS = frozenset({*_WHOLE, *(f"u{name}" for name in _WHOLE), "bignum", "decimal", *_FLOATS})
+_LISTS = ("list", "array")
+_NESTED = frozenset({*_LISTS, "struct", "tuple", "map", "union"})
 
 _STORED_AS = {
-    "HUGEINT": "double",
-    "UHUGEINT": "double",
-    "BIT": "varchar",
-    "INTERVAL": "varchar",
-    "TIME WITH TIME ZONE": "varchar",
+    "hugeint": "double",
+    "uhugeint": "double",
+    "bignum": "varchar",
+    "bit": "varchar",
+    "interval": "varchar",
+    "time with time zone": "varchar",
 }
 """Types that Parquet has not; a sum of integers is a HUGEINT, which DuckDB's own writer makes a double too."""
+
+_TEXTS_IN_JSON = r'"(?:[^"\\]|\\.)*"'
+"""Matches the texts in JSON, so that words outside of them can be found."""
 
 
 class Column(NamedTuple):
@@ -37,7 +36,7 @@ class Column(NamedTuple):
 
     name: str
     """What expressions call it: the query may name two columns alike, or one "default"."""
-    type: str
+    type: sqltypes.DuckDBPyType
     title: str
     """Its name in the query."""
     key: str
@@ -46,39 +45,161 @@ class Column(NamedTuple):
     @property
     def is_number(self) -> bool:
         """Whether its values are numbers."""
-        return self.type.startswith((*_NUMBERS, "HUGEINT", "UHUGEINT")) and not self._is_nested
-
-    @property
-    def _is_nested(self) -> bool:
-        return any(word in self.type for word in _NESTED)
+        return self.type.id in _NUMBERS
 
     def as_text(self) -> str:
         """Return its value as text: JSON for lists and structs, DuckDB's spelling for the rest."""
-        return f"to_json({self.name})::varchar" if self._is_nested else f"{self.name}::varchar"
+        return _text(self.name, self.type)
 
     def as_cell(self) -> str:
-        """Return its value as a cell of CSV: numbers and truth values as they are, text for the rest."""
-        is_plain = self.type.startswith((*_NUMBERS, "BOOLEAN")) and not self._is_nested
-        return self.name if is_plain else self.as_text()
+        """Return its value as a cell of CSV, empty for null: numbers and truth values bare, text in double quotes."""
+        text = self.as_text()
+        if not self.is_number and self.type.id != "boolean":
+            text = f"""'"' || replace({text}, '"', '""') || '"'"""
+        return f"coalesce({text}, '')"
 
     def as_stored(self) -> str:
         """Return its value as a type that Parquet has."""
-        return f"{self.name}::{_STORED_AS[self.type]}" if self.type in _STORED_AS else self.name
+        stored = _stored(self.type)
+        return self.name if stored is None else f"{self.name}::{stored}"
 
     def as_json(self) -> str:
         """Return its value as JSON; SQL's null where it is null."""
-        if self.type == "JSON":
-            # Line ends are blanks between its parts: inside a text JSON has them escaped.
-            return rf"translate({self.name}::varchar, e'\n\r', '  ')"
-        if self.type in ("DOUBLE", "FLOAT"):
-            # JSON has no NaN and no infinity.
-            return f"case when isfinite({self.name}) then to_json({self.name})::varchar end"
-        return f"to_json({self.name})::varchar"
+        return _json(self.name, self.type, strict=True)
 
 
-def json_object(columns: Iterable[Column]) -> str:
+def json_object(columns: Sequence[Column]) -> str:
     """Return a row as a JSON object; not by ``to_json`` of the row, which rewrites the numbers in JSON columns."""
-    members = [
-        f"to_json({literal(column.key)})::varchar || ':' || coalesce({column.as_json()}, 'null')" for column in columns
-    ]
-    return "'{' || " + " || ',' || ".join(members) + " || '}'"
+    members = [_member(column.key, _or_null(column.as_json())) for column in columns]
+    return _joined("{", members, "}")
+
+
+def csv_line(columns: Sequence[Column], delimiter: str) -> str:
+    """Return a row as a line of CSV."""
+    return f"concat_ws({literal(delimiter)}, {', '.join(column.as_cell() for column in columns)})"
+
+
+def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:
+    if kind.id in _NESTED:
+        return _json(x, kind, strict=False)
+    if kind.id == "variant":
+        json = f"to_json({x})"
+        return (
+            f"case when json_type({json}) in ('ARRAY', 'OBJECT') then {json}::varchar "
+            f"when json_type({json}) = 'DOUBLE' then {_with_zero(x)} else {x}::varchar end"
+        )
+    if kind.id in _FLOATS:
+        # DuckDB tells -nan from nan, which processors make as they like.
+        return f"if(isnan({x}), 'nan', {x}::varchar)"
+    if _begins_with_point(kind):
+        return _with_zero(x)
+    return f"{x}::varchar"
+
+
+def _with_zero(x: str) -> str:
+    """Return the text of a number with a digit before the point, as JSON has it."""
+    return rf"regexp_replace({x}::varchar, '^(-?)\.', '\10.')"
+
+
+def _begins_with_point(kind: sqltypes.DuckDBPyType) -> bool:
+    """Whether DuckDB writes .5 for a half, as all digits of the type stand behind the point."""
+    return kind.id == "decimal" and len({size for _, size in kind.children}) == 1
+
+
+def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) -> str:
+    """Return a value as JSON, null where it is; ``strict`` writes null for NaN and infinity, which JSON has not.
+
+    DuckDB's to_json would write a FLOAT as the double that is nearest, and 12.5 for 12.50.
+    """
+    if str(kind) == "JSON":
+        # Line ends are blanks between its parts: inside a text JSON has them escaped.
+        return rf"translate({x}::varchar, e'\n\r', '  ')"
+    if kind.id in _FLOATS:
+        return f"case when isfinite({x}) then {x}::varchar {'' if strict else _named(x)} end"
+    if kind.id in _NUMBERS:
+        return _text(x, kind)
+    if kind.id == "variant":
+        return _variant_json(x, strict=strict)
+    if _is_written_by_duckdb(kind):
+        return f"to_json({x})::varchar"
+    return f"case when {x} is not null then {_nested_json(x, kind, strict=strict, depth=depth)} end"
+
+
+def _variant_json(x: str, *, strict: bool) -> str:
+    """Return as JSON what may be of any type; ``strict`` writes a list or struct with NaN in it as a text."""
+    json = f"to_json({x})"
+    number = f"when json_type({json}) = 'DOUBLE' and isfinite(try_cast({x} as double)) then {_with_zero(x)}"
+    if not strict:
+        return f"case {number} else {json}::varchar end"
+    words = f"regexp_replace({json}::varchar, {literal(_TEXTS_IN_JSON)}, '', 'g')"
+    texts = f"when regexp_matches({words}, 'NaN|Infinity') then to_json({x}::varchar)::varchar"
+    return f"case {number} when json_type({json}) = 'DOUBLE' then null {texts} else {json}::varchar end"
+
+
+def _named(x: str) -> str:
+    return f"when isnan({x}) then 'NaN' when {x} > 0 then 'Infinity' when {x} < 0 then '-Infinity'"
+
+
+def _is_written_by_duckdb(kind: sqltypes.DuckDBPyType) -> bool:
+    """Whether to_json writes a value as we want it, with all that is in it."""
+    if kind.id in _NESTED:
+        return all(_is_written_by_duckdb(child) for _, child in _children(kind))
+    return not (kind.id in (*_FLOATS, "decimal", "variant") or str(kind) == "JSON")
+
+
+def _children(kind: sqltypes.DuckDBPyType) -> list[tuple[str, sqltypes.DuckDBPyType]]:
+    """Return what a nested type has inside: names, which tuples and lists don't tell, and types."""
+    found = [(name, child) for name, child in kind.children if isinstance(child, sqltypes.DuckDBPyType)]
+    return found[1:] if kind.id == "union" else found  # the first is its tag
+
+
+def _nested_json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int) -> str:
+    item, children = f"e{depth}", _children(kind)
+
+    def json(value: str, of: sqltypes.DuckDBPyType) -> str:
+        return _or_null(_json(value, of, strict=strict, depth=depth + 1))
+
+    def of_items(items: str, written: str) -> str:
+        return f"array_to_string(list_transform({items}, lambda {item}: {written}), ',')"
+
+    if kind.id in _LISTS:
+        return _joined("[", [of_items(x, json(item, children[0][1]))], "]")
+    if kind.id == "map":
+        member = f"concat(to_json({item}.key::varchar)::varchar, ':', {json(f'{item}.value', children[1][1])})"
+        return _joined("{", [of_items(f"map_entries({x})", member)], "}")
+    if kind.id == "tuple":
+        parts = [json(f"struct_extract({x}, {index})", child) for index, (_, child) in enumerate(children, 1)]
+        return _joined("[", parts, "]")
+    taken = "union_extract" if kind.id == "union" else "struct_extract"
+    members = [(name, _member(name, json(f"{taken}({x}, {literal(name)})", child))) for name, child in children]
+    if kind.id == "struct":
+        return _joined("{", [member for _, member in members], "}")
+    cases = " ".join(f"when {literal(name)} then {member}" for name, member in members)
+    return _joined("{", [f"case union_tag({x}) {cases} end"], "}")
+
+
+def _member(name: str, json: str) -> str:
+    return f"concat(to_json({literal(name)})::varchar, ':', {json})"
+
+
+def _joined(begin: str, parts: Sequence[str], end: str) -> str:
+    """Write parts with commas between them; not by ||, of which each is a level, and DuckDB takes 1,000 levels."""
+    return f"concat('{begin}', concat_ws(',', {', '.join(parts)}), '{end}')"
+
+
+def _or_null(json: str) -> str:
+    return f"coalesce({json}, 'null')"
+
+
+def _stored(kind: sqltypes.DuckDBPyType) -> str | None:
+    """Return the type that a value is stored as in Parquet; None where its own is one."""
+    if kind.id not in _NESTED:
+        return _STORED_AS.get(kind.id)
+    known = [(name, str(child), _stored(child)) for name, child in _children(kind)]
+    if kind.id == "union" or all(stored is None for _, _, stored in known):
+        return None
+    types = [stored or own for _, own, stored in known]
+    if kind.id in _LISTS:
+        return f"{types[0]}[{dict(kind.children).get('size', '')}]"
+    names = [quoted(name) if kind.id == "struct" else "" for name, _, _ in known]
+    return f"{kind.id}({', '.join(f'{name} {one}' for name, one in zip(names, types, strict=True))})"

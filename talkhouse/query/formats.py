@@ -24,6 +24,10 @@ class ExportFormat(StrEnum):
     ARROW = "arrow"
 
 
+TEXTS = "texts"
+"""The format that a page reads, offered by no command: what is shown of each value, in Parquet."""
+
+
 class Tool(StrEnum):
     """The tools that dashboards are exported for."""
 

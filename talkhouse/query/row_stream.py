@@ -33,7 +33,7 @@ class Rows:
         self._relation = relation if limit is None else relation.limit(limit + 1)
         titles, keys = self._relation.columns, self._relation.select("*").columns
         self.columns = [
-            Column(f"column_{index}", str(kind), title, key)
+            Column(f"column_{index}", kind, title, key)
             for index, (kind, title, key) in enumerate(zip(self._relation.types, titles, keys, strict=True))
         ]
 

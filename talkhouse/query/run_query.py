@@ -9,7 +9,7 @@ import duckdb
 from schema.errors import UsageError
 from talkhouse.atomic_output import atomic_file
 from talkhouse.query import sandbox
-from talkhouse.query.formats import QueryFormat
+from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 
@@ -17,7 +17,7 @@ from talkhouse.query.writers import write
 def run_query(
     con: duckdb.DuckDBPyConnection,
     query: str,
-    query_format: QueryFormat,
+    file_format: str,
     output: Path | None,
     *,
     limit: int | None = None,
@@ -26,11 +26,11 @@ def run_query(
 ) -> None:
     """Run a query and write its rows, at most ``limit``; a line on standard error says that there were more.
 
-    A sandboxed query is one statement that reads. ``check_complete`` is called before an output file appears under its
-    name and raises where rows are missing. Raises QueryFailed with DuckDB's own message, UsageError where the format
-    needs a file or the query is empty.
+    ``file_format`` is a QueryFormat or ``TEXTS``. A sandboxed query is one statement that reads. ``check_complete`` is
+    called before an output file appears under its name and raises where rows are missing. Raises QueryFailed with
+    DuckDB's own message, UsageError where the format needs a file or the query is empty.
     """
-    if query_format is QueryFormat.PARQUET and output is None:
+    if file_format in (QueryFormat.PARQUET, TEXTS) and output is None:
         raise UsageError("parquet can't be printed", next_step="name a file with --output FILE")
     try:
         statements = sandbox.parse(con, query)
@@ -41,7 +41,7 @@ def run_query(
             print("done; the query returns no rows", file=sys.stderr)
             return
         rows = Rows(relation, limit)
-        _write(rows, query_format, output, check_complete)
+        _write(rows, file_format, output, check_complete)
     except (duckdb.Error, MemoryError, RecursionError) as error:
         raise sandbox.failure(error, con) from error
     if rows.has_more:
@@ -54,13 +54,13 @@ def _returns_nothing(statement: duckdb.Statement) -> bool:
     return kind not in sandbox.READING and duckdb.ExpectedResultType.NOTHING in statement.expected_result_type
 
 
-def _write(rows: Rows, query_format: QueryFormat, output: Path | None, check_complete: Callable[[], None]) -> None:
+def _write(rows: Rows, file_format: str, output: Path | None, check_complete: Callable[[], None]) -> None:
     if output is None:
-        write(rows, query_format, sys.stdout)
+        write(rows, file_format, sys.stdout)
         check_complete()
         sys.stdout.flush()
         return
     with atomic_file(output) as path:
         with path.open("w", encoding="utf-8", newline="") as stream:
-            write(rows, query_format, stream)
+            write(rows, file_format, stream)
         check_complete()

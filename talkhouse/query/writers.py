@@ -4,24 +4,28 @@ Beside DuckDB's own COPY (benchmarks/export_throughput.py) this is slower in som
 faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could not write at all.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import duckdb
-from pyarrow import csv, parquet
+from pyarrow import parquet
 from pyarrow.ipc import new_file
 from pyarrow.lib import ArrowException
 
 from schema.errors import QueryFailed
-from talkhouse.query.expressions import Column, json_object
+from talkhouse.query.expressions import Column, csv_line, json_object
+from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows, row_groups
 from talkhouse.query.text_tables import write_markdown, write_table
 
+_NUMBERS = b"talkhouse_numbers"
+
 
 def write(rows: Rows, file_format: str, stream: TextIO) -> None:
-    """Write rows to a stream; ``file_format`` is a QueryFormat or an ExportFormat.
+    """Write rows to a stream; ``file_format`` is a QueryFormat, an ExportFormat or ``TEXTS``.
 
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
@@ -40,6 +44,22 @@ def _write_parquet(rows: Rows, stream: BinaryIO) -> None:
             writer.write_batch(group)
 
 
+def _write_texts(rows: Rows, stream: BinaryIO) -> None:
+    """Write Parquet whose values are the texts that the table shows, and which says what columns are numbers."""
+    schema, batches = rows.batches(Column.as_text)
+    numbers = [index for index, column in enumerate(rows.columns) if column.is_number]
+    schema = schema.with_metadata({_NUMBERS: json.dumps(numbers)})
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
+        for group in row_groups(batches):
+            writer.write_batch(group)
+
+
+def number_columns(schema: Any) -> list[int]:
+    """Return which columns of a file of texts are numbers, by the schema of the file."""
+    found: list[int] = json.loads(schema.metadata[_NUMBERS])
+    return found
+
+
 def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
     """Write an Arrow IPC file, uncompressed so that it can be mapped into memory."""
     schema, batches = rows.batches(Column.as_stored)
@@ -50,16 +70,18 @@ def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
 
 def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str = ",") -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
-    schema, batches = rows.batches(Column.as_cell)
-    options = csv.WriteOptions(delimiter=delimiter)  # type: ignore[attr-defined]
-    with csv.CSVWriter(stream, schema, write_options=options) as writer:  # type: ignore[attr-defined]
-        for batch in batches:
-            writer.write_batch(batch)
+    titles = ('"' + column.title.replace('"', '""') + '"' for column in rows.columns)
+    stream.write(f"{delimiter.join(titles)}\n".encode())
+    _write_lines(rows.values(partial(csv_line, delimiter=delimiter)), stream)
 
 
 def _write_jsonl(rows: Rows, stream: BinaryIO) -> None:
     """Write one JSON object a line; a column that is JSON keeps the spelling of its numbers."""
-    stream.writelines(f"{line}\n".encode() for line in rows.values(json_object))
+    _write_lines(rows.values(json_object), stream)
+
+
+def _write_lines(lines: Iterator[str], stream: BinaryIO) -> None:
+    stream.writelines(f"{line}\n".encode() for line in lines)
 
 
 def _write_json(rows: Rows, stream: BinaryIO) -> None:
@@ -77,6 +99,7 @@ _WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     "csv": _write_csv,
     "tsv": partial(_write_csv, delimiter="\t"),
     "jsonl": _write_jsonl,
+    TEXTS: _write_texts,
     "json": _write_json,
 }
 

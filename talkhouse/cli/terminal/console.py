@@ -38,6 +38,12 @@ class Printer(Console):
 output = Printer()
 errors = Printer(stderr=True)
 
+MOST_ROWS = 10**12
+"""Of an option that counts rows: more than a warehouse has, and DuckDB can still add to it."""
+
+MOST_SECONDS = 10**9
+"""Of an option that is a time: 31 years, which every clock can count."""
+
 Database = Annotated[
     Path | None,
     typer.Option(

@@ -1,12 +1,12 @@
 """Scores: what is in the file of scores beside the warehouse, whatever it is."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import duckdb
-import polars as pl
 import streamlit as st
 
 from schema import warehouse as files
@@ -14,6 +14,7 @@ from schema.sql import quoted
 from talkhouse.dashboard import tables, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.query import sandbox
+from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import relations
@@ -23,6 +24,13 @@ SHOWN = 1_000
 
 DOWNLOADED = 100_000
 """Rows of a table that a download has at most."""
+
+
+MEMORY = "5%"
+"""Of the machine; the shares of all that the pages run are added up in ``talkhouse.dashboard.command``."""
+
+_ONE = threading.Lock()
+"""Each opening has its own memory: so there is one at a time."""
 
 
 def path() -> Path:
@@ -61,16 +69,16 @@ def page() -> None:
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file for a moment, like the warehouse: who writes scores needs it for themselves."""
-    settings = sandbox.settings(memory=warehouse.MEMORY)
-    with files.connect(path(), alone=True, settings=settings) as con, warehouse.limited(con, path()):
+    settings = sandbox.settings(memory=MEMORY)
+    with _ONE, files.connect(path(), alone=True, settings=settings) as con, warehouse.limited(con, path()):
         yield con
 
 
-def _read(relation: str) -> tuple[pl.DataFrame, int]:
+def _read(relation: str) -> tuple[tables.Table, int]:
     """Return the first rows of a table, and how many it has."""
     with _connection() as con:
         (count,) = con.execute(f"select count(*) from {relation}").fetchall()[0]
-        return tables.read(_written(con, relation, "parquet", SHOWN)), count
+        return tables.read(_written(con, relation, TEXTS, SHOWN)), count
 
 
 def _csv(relation: str) -> bytes:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import polars as pl
 import streamlit as st
 
 from schema.errors import TalkhouseError
@@ -19,9 +18,6 @@ SECONDS = 30
 
 ROWS = 1_000
 """Rows that are shown."""
-
-MEMORY = "25%"
-"""Of the machine, for a query."""
 
 _GRACE = 15
 """Seconds for all that is not the query; the command itself ends it in time."""
@@ -43,8 +39,7 @@ class _Result:
     """What became of a query: its rows, or why there are none."""
 
     query: str
-    rows: pl.DataFrame | None = None
-    has_more: bool = False
+    rows: tables.Table | None = None
     error: str = ""
 
 
@@ -95,20 +90,21 @@ def _run(query: str) -> _Result:
     place = st.empty()
     with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
         output = Path(folder) / "rows.parquet"
-        options = ["--format", "parquet", "--output", str(output), "--db", str(warehouse.path())]
-        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
+        options = ["--texts", "--output", str(output), "--db", str(warehouse.path())]
+        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", command.MEMORY]
         try:
             command.run(
                 ["sql", "-", *options, *limits],
                 Path(folder),
                 text=query,
                 seconds=SECONDS + _GRACE,
-                waiting=lambda passed: place.caption(f"Running: {passed:.0f} s") and None,
+                waiting=lambda passed: place.caption(f"Running: {passed:.0f} s"),
+                queued=lambda first: place.caption(command.before(first)),
             )
             rows = tables.read(output)
         except TalkhouseError as error:
             return _Result(query, error=str(error))
-    return _Result(query, rows[:ROWS], rows.height > ROWS)
+    return _Result(query, rows.head(ROWS))
 
 
 def _stopped(query: str) -> None:
@@ -121,7 +117,7 @@ def _put_result(result: _Result) -> None:
         return
     tables.put(result.rows)
     count = tables.counted(result.rows.height)
-    st.caption(f"The first {count}; there are more." if result.has_more else f"{count}.")
+    st.caption(f"The first {count}; there are more." if result.rows.has_more else f"{count}.")
 
 
 def _put_relations(opened: Warehouse) -> None:

@@ -2,20 +2,23 @@
 
 import shlex
 import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import psutil
 import pytest
+from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
 from schema.errors import QueryFailed
-from talkhouse.dashboard import command, tables
-from talkhouse.dashboard.content import sql
+from talkhouse.dashboard import command, tables, warehouse
+from talkhouse.dashboard.content import scores, sql
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
-from talkhouse.query.row_stream import Rows
-from talkhouse.query.writers import write
 from tests.commands import COMMAND
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
 
@@ -34,7 +37,7 @@ def run(page: AppTest) -> AppTest:
 def table(page: AppTest) -> pl.DataFrame:
     assert not page.exception
     assert not page.error, messages(page)
-    found: pl.DataFrame = page.session_state["sql_result"].rows
+    found: pl.DataFrame = page.session_state["sql_result"].rows.texts
     return found
 
 
@@ -43,7 +46,7 @@ def test_a_query_from_an_address_is_shown_and_not_run() -> None:
     page = draw("sql", query="select 6 * 7 as answer")
     assert page.text_area[0].value == "select 6 * 7 as answer"
     assert "sql_result" not in page.session_state
-    assert table(run(page)).rows() == [(42,)]
+    assert table(run(page)).rows() == [("42",)]
 
 
 @pytest.mark.usefixtures("served")
@@ -54,7 +57,7 @@ def test_rows_are_exact_and_said_to_be_more_where_they_are() -> None:
     )
     rows = table(page)
     assert rows.height == sql.ROWS
-    assert rows["t"].to_list()[:3] == ["", None, "a\0<b>*c*</b>"]
+    assert rows["t"].to_list()[:3] == ["", None, "a\\x00<b>*c*</b>"]
     assert "The first 1,000 rows; there are more." in [caption.value for caption in page.caption]
 
 
@@ -83,7 +86,7 @@ def test_what_is_wrong_is_said_in_the_words_of_the_command(query: str, said: str
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_query_that_needs_more_memory_than_it_may_take_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql, "MEMORY", "200MB")
+    monkeypatch.setattr(command, "MEMORY", "200MB")
     assert "needs more memory" in messages(ask("select len(range(400_000_000))"))[0]
 
 
@@ -93,7 +96,7 @@ def test_an_endless_query_is_stopped_and_the_page_lives(monkeypatch: pytest.Monk
     page = ask(ENDLESS)
     assert "the query took too long and was stopped" in messages(page)[0]
     page.text_area[0].set_value("select 1 as one")
-    assert table(run(page)).rows() == [(1,)]
+    assert table(run(page)).rows() == [("1",)]
 
 
 def test_a_page_that_is_left_ends_its_query(tmp_path: Path, served: Path) -> None:
@@ -179,40 +182,108 @@ def test_views_are_shown_with_what_their_columns_mean() -> None:
 
 @pytest.mark.usefixtures("empty")
 def test_a_warehouse_without_corpora_can_be_queried() -> None:
-    assert table(ask("select count(*) from main.corpora")).rows() == [(0,)]
+    assert table(ask("select count(*) from main.corpora")).rows() == [("0",)]
 
 
-TYPES = """
-select 0/0::double as nan, 12.5::decimal(10, 3) as decimal,
-    1234567890123456.789 as long_decimal, date '2020-01-02' as day, null::int as nothing, '' as empty,
-    timestamptz '2020-01-02 03:04:05.123456+00' as moment, 'a'::blob as bytes, {'a': [1, null]} as struct,
-    map {'x': 1} as map, ['a b', null, ''] as list, true as truth, 9007199254740993 as large, 1e300 as far,
-    0.5 as half, 1 as same, 2 as same
+DRAWN = """
+select *, 'a\u202eb' as hidden, null::int as nothing
+from (values
+    (1.0::double, 12.500::decimal(10, 3), 999999999999999999::decimal(18, 0), 10::hugeint, date 'infinity'),
+    (null, null, null, null, null),
+    (0.25, 2, 1, 9, date '0044-03-15 (BC)')
+) as t(half, money, large, total, day)
 """
 
 
-def test_every_type_is_shown_with_all_its_digits(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    with path.open("w", newline="") as stream, duckdb.connect() as con:
-        con.execute("set timezone = 'UTC'")
-        write(Rows(con.sql(TYPES)), "parquet", stream)
-    shown = tables.exact(tables.read(path)).row(0, named=True)
-    assert shown == {
-        "nan": "NaN",
-        "decimal": 12.5,
-        "long_decimal": "1234567890123456.789",
-        "day": "2020-01-02",
-        "nothing": None,
-        "empty": "",
-        "moment": "2020-01-02 03:04:05.123456+00:00",
-        "bytes": "b'a'",
-        "struct": '{"a": [1, null]}',
-        "map": '{"x": 1}',
-        "list": '["a b", null, ""]',
-        "truth": "true",
-        "large": "9007199254740993",
-        "far": "1e+300",
-        "half": 0.5,
-        "same": 1,
-        "same_1": 2,
-    }
+@pytest.mark.usefixtures("served")
+def test_a_page_draws_the_texts_of_the_console_and_sorts_by_numbers() -> None:
+    page = ask(DRAWN)
+    shown = table(page)
+    assert shown.rows() == [
+        ("1.0", "12.500", "999999999999999999", "10", "infinity", "a\\u202eb", None),
+        (None, None, None, None, None, "a\\u202eb", None),
+        ("0.25", "2.000", "1", "9", "0044-03-15 (BC)", "a\\u202eb", None),
+    ]
+    (drawn,) = page.dataframe
+    numbers = [name for name, kind in drawn.value.dtypes.items() if str(kind) == "double[pyarrow]"]
+    assert numbers == ["half", "money", "total", "nothing"]
+    texts = ipc.open_stream(drawn.proto.arrow_data.styler.display_values).read_all()
+    for name in ("half", "money", "large"):
+        assert texts[name].to_pylist() == [text or "None" for text in shown[name]]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from duckdb_settings()",
+        "select 42::variant, {'a': 1}::variant",
+        "select 12345678901234567890123456789012345678901234567890::bignum",
+        "select 'POINT(1 2)'::geometry",
+        "select 99999999999999999999999999999999999999::decimal(38, 0)",
+        "select date 'infinity', timestamp '-infinity'",
+        "from test_all_types()",
+        f"select {', '.join(f'{number}.5 as c{number}' for number in range(1500))} from range(40)",
+    ],
+)
+def test_every_type_is_shown(query: str) -> None:
+    assert table(ask(query)).height
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_rows_that_are_too_large_for_a_table_are_said_to_be_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_BYTES", 1_000_000)
+    page = ask("select repeat('x', 10_000) as t from range(300)")
+    assert 0 < table(page).height < 300
+    assert any("there are more" in caption.value for caption in page.caption)
+
+
+def test_commands_wait_for_one_another_whoever_asked_for_them(
+    tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    waited: list[int] = []
+    free = threading.Event()
+
+    def ask_for(name: str, waiting: Callable[[float], object], queued: Callable[[int], object]) -> None:
+        folder = tmp_path / name
+        folder.mkdir()
+        options = ["--format", "csv", "--output", str(folder / "rows.csv"), "--db", str(served)]
+        command.run(["sql", "-", *options], folder, text="select 1", seconds=60, waiting=waiting, queued=queued)
+        ran.append(name)
+
+    def held(_: float) -> None:
+        free.wait(60)
+        raise LeftError
+
+    def third(first: int) -> None:
+        waited.append(first)
+        free.set()
+
+    def leave(_: int) -> None:
+        raise LeftError
+
+    def hold(name: str) -> None:
+        with suppress(LeftError):
+            ask_for(name, held, leave)
+
+    monkeypatch.setattr(command, "AT_ONCE", 2)
+    holding = [threading.Thread(target=hold, args=(name,)) for name in ("a", "b")]
+    for one in holding:
+        one.start()
+    while len(command._line) < 2:
+        time.sleep(0.01)
+    with pytest.raises(LeftError):
+        ask_for("left", lambda _: None, leave)  # a page that is left while it waits
+    assert len(command._line) == 2
+    ask_for("c", lambda _: None, third)
+    for one in holding:
+        one.join()
+    assert (ran, set(waited), command._line) == (["c"], {1}, [])
+
+
+def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None:
+    shares = [warehouse.MEMORY, scores.MEMORY, *[command.MEMORY] * command.AT_ONCE]
+    assert sum(int(share.removesuffix("%")) for share in shares) <= 75
