@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.boundary import Boundary
 from ingest.corpus import Corpus
 from ingest.disk_files import DiskFile, disk_files
 from ingest.limits import DEFAULT, Limits
@@ -22,18 +23,26 @@ _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 
 def files_built_from(
-    con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str, limits: Limits = DEFAULT
+    con: duckdb.DuckDBPyConnection,
+    known: Mapping[str, Corpus],
+    corpus_id: str,
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
 ) -> list[DiskFile]:
-    """List the files that a corpus was last read from; UsageError where they are no longer where they were."""
+    """List the files that a corpus was last read from; UsageError where they are no longer where they were.
+
+    Links are followed as by the build.
+    """
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
     found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
     source = str(found[0]) if found else ""
     if found and (Path(source) / corpus_id).is_dir():
-        return from_data(known, Path(source), [corpus_id], limits).inputs[0].files
+        return from_data(known, Path(source), [corpus_id], limits, follow_links=follow_links).inputs[0].files
     paths = [Path(source)] if Path(source).exists() else [Path(path) for path in source.split(" ")]
     if found and all(path.exists() for path in paths):
-        return from_paths(known, corpus_id, paths, limits).inputs[0].files
+        return from_paths(known, corpus_id, paths, limits, follow_links=follow_links).inputs[0].files
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",
         where=source or None,
@@ -42,7 +51,12 @@ def files_built_from(
 
 
 def files_in_folder(
-    known: Mapping[str, Corpus], data: Path, present: list[str], limits: Limits = DEFAULT
+    known: Mapping[str, Corpus],
+    data: Path,
+    present: list[str],
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
 ) -> dict[str, list[DiskFile]]:
     """List the files of each corpus in a data folder; a corpus of the warehouse without a folder there has none.
 
@@ -59,7 +73,8 @@ def files_in_folder(
             found=", ".join(sorted(names)) or "no folder at all",
             next_step="name the folder with the folders of the corpora",
         )
+    boundary = Boundary.of(data, follow_links=follow_links)
     return {
-        name: disk_files(data / name, name, limits) if name in names else []
+        name: disk_files(data / name, name, limits, boundary) if name in names else []
         for name in sorted({*present, *(names & known.keys())})
     }
