@@ -38,16 +38,25 @@ def files_built_from(
         return from_samples(known, [corpus_id]).inputs[0].files
     found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
     source = str(found[0]) if found else ""
-    if found and (Path(source) / corpus_id).is_dir():
+    folder = Path(source) / corpus_id
+    if found and _is_there(folder) and folder.is_dir():
         return from_data(known, Path(source), [corpus_id], limits, follow_links=follow_links).inputs[0].files
-    paths = [Path(source)] if Path(source).exists() else [Path(path) for path in source.split(" ")]
-    if found and all(path.exists() for path in paths):
+    paths = [Path(source)] if _is_there(Path(source)) else [Path(path) for path in source.split(" ")]
+    if found and all(map(_is_there, paths)):
         return from_paths(known, corpus_id, paths, limits, follow_links=follow_links).inputs[0].files
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",
         where=source or None,
         next_step="with --data DIR, name the folder that has them in a folder named by the corpus id",
     )
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether there is something at a path that a warehouse names, which may be any text."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def files_in_folder(
