@@ -117,12 +117,12 @@ def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT, boundary: Boun
     that stay in ``root``, which may be a link itself. Raises SourceError where something is missing, empty, forbidden
     or beyond the limits, for a link that leads out, and for a folder that holds itself.
     """
-    with _listing(root):
+    with listing(root):
         return _disk_files(root, prefix, limits, boundary or Boundary.of(root))
 
 
 @contextmanager
-def _listing(path: Path) -> Iterator[None]:
+def listing(path: Path) -> Iterator[None]:
     """Turn every way in which listing can fail into an error; one of them is that something goes away meanwhile."""
     try:
         yield
@@ -168,7 +168,7 @@ def _walk(root: Path, boundary: Boundary) -> Iterator[Path]:
     open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:
         folder, above = open_folders.pop()
-        with _listing(folder):
+        with listing(folder):
             info = folder.stat()
             if (info.st_dev, info.st_ino) in above:
                 raise _loop(folder)

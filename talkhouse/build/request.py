@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ingest.boundary import Boundary
 from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files, listing
 from ingest.limits import DEFAULT, Limits
 from ingest.registry import pick, sample_of
 from ingest.skipped import skip_reason
@@ -54,7 +54,9 @@ def from_data(
     """
     for corpus_id in only:
         pick(known, corpus_id)
-    if not data.is_dir():
+    with listing(data):
+        is_folder = data.is_dir()
+    if not is_folder:
         raise SourceError(
             "the data path is not a folder" if data.exists() else "there is no such data folder",
             where=data,
@@ -100,9 +102,11 @@ def from_paths(
     corpus = pick(known, corpus_id)
     files: dict[str, DiskFile] = {}
     for path in paths:
-        is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
+        with listing(path):
+            is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
+            boundary = Boundary.of(path, follow_links=follow_links)
         prefix = corpus_id if is_corpus_folder else f"{corpus_id}/{path.resolve().name}"
-        for file in disk_files(path, prefix, limits, Boundary.of(path, follow_links=follow_links)):
+        for file in disk_files(path, prefix, limits, boundary):
             if file.stat.path in files:
                 raise UsageError(
                     "two of the paths have the same name",

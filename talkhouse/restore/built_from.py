@@ -7,7 +7,7 @@ import duckdb
 
 from ingest.boundary import Boundary
 from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files, listing
 from ingest.limits import DEFAULT, Limits
 from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
@@ -71,7 +71,9 @@ def files_in_folder(
 
     Raises UsageError where there is no such folder, or none of these corpora in it.
     """
-    if not data.is_dir():
+    with listing(data):
+        is_folder = data.is_dir()
+    if not is_folder:
         raise UsageError("there is no such data folder", where=data, next_step="check the path, as seen from here")
     names = {path.name for path in data.iterdir() if path.is_dir()}
     if not names & set(present):

@@ -19,6 +19,7 @@ from ingest.disk_files import DiskFile, disk_files
 from ingest.registry import corpora, sample_of
 from ingest.sources import opened
 from schema.errors import SourceError
+from talkhouse.build.request import from_data, from_paths
 from tests.commands import run
 
 PRIVATE = "not for the warehouse"
@@ -229,3 +230,12 @@ def test_no_command_reads_what_a_link_leads_to_unasked(tmp_path: Path) -> None:
         done = run(*command, "--follow-links", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
     assert PRIVATE in run("show", "dbdc3/x.log.json", "--raw", "--db", "w.duckdb", cwd=tmp_path).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["x" * 5_000, "x/" * 3_000])
+def test_a_path_that_can_not_be_is_an_error(path: str) -> None:
+    with pytest.raises(SourceError):
+        from_data(corpora(), Path(path), [])
+    with pytest.raises(SourceError):
+        from_paths(corpora(), "dbdc3", [Path(path)])
