@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import tarfile
 import zipfile
 from collections.abc import Iterable
@@ -12,6 +13,8 @@ from tempfile import TemporaryFile
 from typing import IO, TypeAlias
 
 from ingest.limits import Limits
+from ingest.skipped import skip_reason
+from schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 
@@ -35,16 +38,21 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(ARCHIVES)
 
 
-def open_archive(path: Path, name: str, limits: Limits) -> tuple[Archive, list[tuple[str, int]]]:
-    """Open an archive, whose ``name`` says what it is.
+def open_archive(
+    path: Path, name: str, limits: Limits, raw: io.FileIO | None = None
+) -> tuple[Archive, list[tuple[str, int]]]:
+    """Open an archive, whose ``name`` says what it is; ``raw``: the file at the path, where it is open already.
 
     Returns it, for the caller to close, and the name and size of each file in it.
 
-    Raises SourceError where what it says about itself is beyond the limits, before anything is unpacked for that.
+    Raises SourceError where what it says about itself is beyond the limits, before anything is unpacked for that, and
+    for a .tar.gz with a link.
     """
-    opened: Archive = _Zip(path, limits) if name.lower().endswith(".zip") else _Tar(path)
+    raw = raw or io.FileIO(path)
+    packed = os.fstat(raw.fileno()).st_size
+    opened: Archive = _Zip(raw, limits) if name.lower().endswith(".zip") else _Tar(raw)
     try:
-        return opened, _members(opened, path, limits)
+        return opened, _members(opened, path, packed, limits)
     except BaseException:
         opened.close()
         raise
@@ -94,8 +102,8 @@ class _Zip(zipfile.ZipFile):
 
     _file: "_ZipFile | None" = None
 
-    def __init__(self, path: Path, limits: Limits) -> None:
-        self._file = _ZipFile(io.FileIO(path))
+    def __init__(self, raw: io.FileIO, limits: Limits) -> None:
+        self._file = _ZipFile(raw)
         self._file.longest = limits.members * _ENTRY
         try:
             super().__init__(self._file)
@@ -130,8 +138,8 @@ class _ZipFile(io.BufferedReader):
 class _Tar(tarfile.TarFile):
     """A .tar.gz whose headers are only read where they are not far too long."""
 
-    def __init__(self, path: Path) -> None:
-        self._stream = _TarStream(path)
+    def __init__(self, raw: io.FileIO) -> None:
+        self._stream = _TarStream(raw)
         self._unpacked: IO[bytes] | None = None
         try:
             super().__init__(fileobj=self._stream)
@@ -168,17 +176,26 @@ class _TarStream(gzip.GzipFile):
 
     longest: int | None = _LONGEST_HEADER
 
+    def __init__(self, raw: io.FileIO) -> None:
+        self._packed = io.BufferedReader(raw)
+        super().__init__(fileobj=self._packed)
+
     def read(self, size: int | None = -1) -> bytes:
         """Read bytes; TarError for more of them than allowed."""
         if self.longest is not None and size is not None and size > self.longest:
             raise tarfile.TarError(f"a header has {size:,} bytes")
         return super().read(size)
 
+    def close(self) -> None:
+        """Close the file too."""
+        super().close()
+        self._packed.close()
 
-def _members(archive: Archive, path: Path, limits: Limits) -> list[tuple[str, int]]:
+
+def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[tuple[str, int]]:
     """List the files of an archive; SourceError as soon as there are too many, or too many bytes, by their headers."""
     found: list[tuple[str, int]] = []
-    total, packed = 0, max(1, path.stat().st_size)
+    total = 0
     infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
         archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
     )
@@ -190,10 +207,24 @@ def _members(archive: Archive, path: Path, limits: Limits) -> list[tuple[str, in
         declared = f"{total:,} bytes, as its first {count:,} headers say, in an archive of {packed:,} bytes"
         limits.check("archive", total, path, declared)
         if total > limits.record:
-            limits.check("ratio", -(-total // packed), path, declared)
+            limits.check("ratio", -(-total // max(1, packed)), path, declared)
+        if isinstance(info, tarfile.TarInfo):
+            _check_link(info, path)
         if is_file:
             found.append((name, size))
     return found
+
+
+def _check_link(info: tarfile.TarInfo, path: Path) -> None:
+    """Raise SourceError for a link: to pass it over would lose a file."""
+    if (info.issym() or info.islnk()) and not skip_reason(info.name):
+        raise SourceError(
+            "the archive has a link",
+            where=path,
+            expected="files and folders",
+            found=f"{info.name}, a link to {info.linkname}",
+            next_step="unpack it, and read the folder: a link that stays in it is followed",
+        )
 
 
 def _facts(info: zipfile.ZipInfo | tarfile.TarInfo) -> tuple[str, int, bool]:

@@ -1,13 +1,18 @@
 """The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
 
+import io
 import os
+import stat as modes
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from errno import ELOOP
 from hashlib import file_digest
 from pathlib import Path
 
-from ingest.archives import is_archive, open_archive
+from ingest.archives import Archive, is_archive, open_archive
+from ingest.boundary import Boundary
 from ingest.limits import DEFAULT, Limits
 from ingest.skipped import skip_reason
 from ingest.source_errors import check_spelling, forbidden, readable
@@ -32,11 +37,15 @@ class Stat:
 
 @dataclass(frozen=True)
 class DiskFile:
-    """A file on disk: its real path, and what identifies it in the warehouse."""
+    """A file on disk: where it is, and what identifies it in the warehouse."""
 
     location: Path
+    """As the user sees it."""
     stat: Stat
-    limits: Limits = DEFAULT
+    limits: Limits
+    real: Path
+    """Without links."""
+    boundary: Boundary
 
     @property
     def is_archive(self) -> bool:
@@ -47,14 +56,32 @@ class DiskFile:
         """Count the bytes that there are to read: for an archive those of its members."""
         if not self.is_archive or skip_reason(self.stat.path):
             return self.stat.size
-        with readable(self.location, self.stat.size):
-            archive, members = open_archive(self.location, self.stat.path, self.limits)
-            archive.close()
+        archive, members = self.open_archive()
+        archive.close()
         return sum(size for _, size in members)
+
+    def open(self) -> io.FileIO:
+        """Open the very file that was listed, without a buffer; SourceError where by now there is another."""
+        try:
+            stream = self.boundary.open(self.real)
+        except OSError as error:
+            if isinstance(error, NotADirectoryError) or error.errno == ELOOP:
+                raise _changed(self, str(error)) from error
+            raise
+        info = os.fstat(stream.fileno())
+        if not modes.S_ISREG(info.st_mode) or info.st_ino != self.stat.inode:
+            stream.close()
+            raise _changed(self, _described(_stat_of(info, self.stat.path)))
+        return stream
+
+    def open_archive(self) -> tuple[Archive, list[tuple[str, int]]]:
+        """Open it as an archive: what the function of this name returns; SourceError for one that can't be read."""
+        with readable(self.location, self.stat.size):
+            return open_archive(self.location, self.stat.path, self.limits, self.open())
 
     def sha256(self) -> str:
         """Hash the bytes on disk."""
-        with self.location.open("rb") as stream:
+        with readable(self.location, self.stat.size), self.open() as stream:
             return file_digest(stream, "sha256").hexdigest()
 
 
@@ -83,23 +110,39 @@ def _described(stat: Stat) -> str:
     return f"{stat.size:,} bytes, last changed at {stat.modified_at} UTC, inode {stat.inode}"
 
 
-def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT) -> list[DiskFile]:
+def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT, boundary: Boundary | None = None) -> list[DiskFile]:
     """List every file under a folder (or the file itself), sorted by its path inside the data folder.
 
-    ``prefix`` is the path of ``root`` inside the data folder. Raises SourceError where something is missing,
-    empty, forbidden or beyond the limits, and for a folder that holds itself.
+    ``prefix`` is the path of ``root`` inside the data folder. ``boundary``: which links are followed; left out, those
+    that stay in ``root``, which may be a link itself. Raises SourceError where something is missing, empty, forbidden
+    or beyond the limits, for a link that leads out, and for a folder that holds itself.
     """
+    with listing(root):
+        return _disk_files(root, prefix, limits, boundary or Boundary.of(root))
+
+
+@contextmanager
+def listing(path: Path) -> Iterator[None]:
+    """Turn every way in which listing can fail into an error; one of them is that something goes away meanwhile."""
     try:
-        is_there = root.exists()
+        yield
     except PermissionError as error:
-        raise forbidden(root) from error
-    if not is_there:
+        raise forbidden(path) from error
+    except OSError as error:
+        where = error.filename or path
+        next_step = "check the path and the disk, and start again when nothing writes to the folder"
+        raise SourceError("it can't be listed", where=where, found=error.strerror, next_step=next_step) from error
+
+
+def _disk_files(root: Path, prefix: str, limits: Limits, boundary: Boundary) -> list[DiskFile]:
+    boundary.real(root)
+    if not root.exists():
         raise SourceError(
             "there is no such file or folder",
             where=root,
             next_step="check the path, as seen from this folder",
         )
-    found = list(_files(root, limits)) if root.is_dir() else [root]
+    found = list(_files(root, limits, boundary)) if root.is_dir() else [root]
     if not found:
         raise SourceError(
             "the folder is empty",
@@ -107,33 +150,34 @@ def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT) -> list[DiskFi
             expected="the corpus's files as published (folders, .zip and .tar.gz are read as they are)",
             next_step="put the publisher's files there",
         )
-    return sorted((_disk_file(path, root, prefix, limits) for path in found), key=lambda file: file.stat.path)
+    files = (_disk_file(path, root, prefix, limits, boundary) for path in found)
+    return sorted(files, key=lambda file: file.stat.path)
 
 
-def _files(root: Path, limits: Limits) -> Iterator[Path]:
+def _files(root: Path, limits: Limits, boundary: Boundary) -> Iterator[Path]:
     """List the files of a folder; SourceError where it holds too much."""
-    for count, entry in enumerate(_walk(root), 1):
+    for count, entry in enumerate(_walk(root, boundary), 1):
         limits.check("members", count, root, f"{count:,} or more")
         limits.check("path", len(os.fsencode(entry.relative_to(root))), root)
         if not entry.is_dir():
             yield entry
 
 
-def _walk(root: Path) -> Iterator[Path]:
+def _walk(root: Path, boundary: Boundary) -> Iterator[Path]:
     """Yield what is in a folder; one that can't be listed is an error, never silently empty, and so is a loop."""
     open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:
         folder, above = open_folders.pop()
-        try:
+        with listing(folder):
             info = folder.stat()
             if (info.st_dev, info.st_ino) in above:
                 raise _loop(folder)
             for entry in sorted(folder.iterdir()):
+                if entry.is_symlink():
+                    boundary.real(entry)
                 yield entry
                 if entry.is_dir():
                     open_folders.append((entry, (*above, (info.st_dev, info.st_ino))))
-        except PermissionError as error:
-            raise forbidden(folder) from error
 
 
 def _loop(folder: Path) -> SourceError:
@@ -146,16 +190,19 @@ def _loop(folder: Path) -> SourceError:
     )
 
 
-def _disk_file(path: Path, root: Path, prefix: str, limits: Limits) -> DiskFile:
+def _disk_file(path: Path, root: Path, prefix: str, limits: Limits, boundary: Boundary) -> DiskFile:
     inner = path.relative_to(root).as_posix()
     if not path.is_file():
         raise SourceError("neither a file nor a folder", where=path, next_step="remove it, or fix the link")
     full = prefix if inner == "." else f"{prefix}/{inner}"
     check_spelling(full, path)
     limits.check("path", len(full.encode()), path)
-    return DiskFile(path, _stat(path, full), limits)
+    return DiskFile(path, _stat(path, full), limits, boundary.real(path), boundary)
 
 
 def _stat(path: Path, name: str) -> Stat:
-    info = path.stat()
+    return _stat_of(path.stat(), name)
+
+
+def _stat_of(info: os.stat_result, name: str) -> Stat:
     return Stat(name, info.st_size, info.st_mtime_ns, info.st_ino)

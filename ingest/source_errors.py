@@ -68,7 +68,14 @@ def forbidden(path: Path) -> SourceError:
 
 
 def check_spelling(path: str, disk: Path) -> None:
-    """Raise SourceError for a name that is not UTF-8: it could not be stored, nor written back."""
+    """Raise SourceError for a name that is not UTF-8, or has a NUL: it could not be stored, or not be written back."""
+    if "\0" in path:
+        raise SourceError(
+            "a file's name in the archive has a NUL character",
+            where=disk,
+            found=ascii(path),
+            next_step="rename the file",
+        )
     try:
         path.encode()
     except UnicodeEncodeError as error:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from threading import Lock
 from typing import IO, NoReturn
 
-from ingest.archives import Archive, allow_any_order, open_archive, open_member, points_outside, unpacked
+from ingest.archives import Archive, allow_any_order, open_member, points_outside, unpacked
 from ingest.disk_files import DiskFile
 from ingest.file_buffer import FileBuffer
 from ingest.limits import Limits
@@ -150,7 +150,7 @@ class SourceFile:
     def _opened(self) -> Iterator[IO[bytes]]:
         with readable(self.disk.location, self.disk.stat.size):
             if self.member is None:
-                stream: IO[bytes] = self.disk.location.open("rb", buffering=0)  # a buffer would hold the bytes twice
+                stream: IO[bytes] = self.disk.open()
             elif self._archive is None:
                 raise RuntimeError("the archive is closed")
             else:
@@ -198,9 +198,9 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
             if not disk.is_archive or skip_reason(disk.stat.path):
                 seen.append(SourceFile(disk, None, disk.stat.size))
                 continue
+            archive, members = disk.open_archive()
+            archives.append(archive)
             with readable(disk.location, disk.stat.size):
-                archive, members = open_archive(disk.location, disk.stat.path, disk.limits)
-                archives.append(archive)
                 allow_any_order(archive)
             seen.extend(SourceFile(disk, name, size, archive) for name, size in members)
         for file in seen:

@@ -58,7 +58,7 @@ class NotAWarehouse(UsageError):
 
 
 class WarehouseDamaged(TalkhouseError):
-    """A part of the file is not what DuckDB wrote there."""
+    """A part of the file is not what DuckDB or Talkhouse wrote there."""
 
 
 class SchemaMismatch(TalkhouseError):

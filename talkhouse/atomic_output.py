@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from schema.errors import OutputFailed, UsageError
 from talkhouse import ctrl_c
+from talkhouse.output_links import target_of
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -78,7 +79,7 @@ def clear_private_folder(output: Path) -> None:
 
 def private_folder_path(output: Path) -> Path:
     """Return the path of the folder that ``private_folder`` makes."""
-    target = output.resolve()
+    target = target_of(output)
     return target.with_name(f".{target.name}.part")
 
 
@@ -97,7 +98,7 @@ def atomic_folder(output: Path) -> Iterator[Path]:
     Raises UsageError where the folder can't be made, OutputFailed where there is no room.
     """
     with output_errors(output, _FOLDER):
-        target = output.resolve()
+        target = target_of(output)
         _check_folder(output, target)
         private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
         with _locked(private, output, "another process is writing to this folder"):
@@ -189,7 +190,7 @@ def sync(path: Path) -> None:
 
 def _target(output: Path) -> Path:
     """Follow links to where a file is to be; UsageError where that can't be."""
-    target = output.resolve()
+    target = target_of(output)
     if target.is_dir():
         raise UsageError("the output is a folder", where=output, next_step="name a file in it: --output FILE")
     if not target.parent.is_dir():

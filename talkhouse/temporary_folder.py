@@ -1,6 +1,7 @@
 """A private folder for files that nobody keeps."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from talkhouse import ctrl_c
 from talkhouse.atomic_output import remove_folder
 
 _PREFIX = "talkhouse-"
+_OURS = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}\.lock")
 
 
 @contextmanager
@@ -53,10 +55,10 @@ def no_room(error: OSError) -> OutputFailed:
 
 
 def _clear(parent: Path) -> None:
-    """Delete this user's folders whose lock nobody holds."""
+    """Delete this user's folders whose lock nobody holds, known by their names: others may begin like them."""
     for path in parent.glob(f"{_PREFIX}*.lock"):
         with suppress(OSError, Timeout):
-            if path.lstat().st_uid == os.getuid():
+            if _OURS.fullmatch(path.name) and path.lstat().st_uid == os.geteuid():
                 lock = FileLock(path)
                 lock.acquire(timeout=0)
                 _delete(path.with_suffix(""), lock)

@@ -16,7 +16,9 @@ def publish(workspace: Workspace) -> None:
     """
     with _no_writer(workspace):
         sync(workspace.stage)
-        workspace.stage.chmod(0o444)
+        # Who may read it is what the user has set, for the file that it replaces or by umask; nobody may write to it.
+        like = workspace.published if workspace.published.exists() else workspace.stage
+        workspace.stage.chmod(like.stat().st_mode & 0o444 | 0o400)
         if workspace.wal.exists():
             workspace.wal.rename(workspace.stale_wal)
         # From here on Ctrl-C comes too late: it would be said that the published warehouse is unchanged.

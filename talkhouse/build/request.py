@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.boundary import Boundary
 from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files, listing
 from ingest.limits import DEFAULT, Limits
 from ingest.registry import pick, sample_of
 from ingest.skipped import skip_reason
@@ -39,11 +40,23 @@ class Request:
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
 
 
-def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str], limits: Limits = DEFAULT) -> Request:
-    """Take ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``."""
+def from_data(
+    known: Mapping[str, Corpus],
+    data: Path,
+    only: Collection[str],
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
+) -> Request:
+    """Take ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``.
+
+    Links are followed that stay in ``data``, or, with ``follow_links``, all.
+    """
     for corpus_id in only:
         pick(known, corpus_id)
-    if not data.is_dir():
+    with listing(data):
+        is_folder = data.is_dir()
+    if not is_folder:
         raise SourceError(
             "the data path is not a folder" if data.exists() else "there is no such data folder",
             where=data,
@@ -69,18 +82,31 @@ def from_data(known: Mapping[str, Corpus], data: Path, only: Collection[str], li
         for path in folders
         if not only and path.name not in known and not skip_reason(path.name)
     )
-    inputs = tuple(Input(known[path.name], disk_files(path, path.name, limits)) for path in chosen)
+    boundary = Boundary.of(data, follow_links=follow_links)
+    inputs = tuple(Input(known[path.name], disk_files(path, path.name, limits, boundary)) for path in chosen)
     return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)
 
 
-def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path], limits: Limits = DEFAULT) -> Request:
-    """Take files, folders or archives as one corpus."""
+def from_paths(
+    known: Mapping[str, Corpus],
+    corpus_id: str,
+    paths: list[Path],
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
+) -> Request:
+    """Take files, folders or archives as one corpus.
+
+    Each path may be a link; in a folder, links are followed that stay in it, or, with ``follow_links``, all.
+    """
     corpus = pick(known, corpus_id)
     files: dict[str, DiskFile] = {}
     for path in paths:
-        is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
+        with listing(path):
+            is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
+            boundary = Boundary.of(path, follow_links=follow_links)
         prefix = corpus_id if is_corpus_folder else f"{corpus_id}/{path.resolve().name}"
-        for file in disk_files(path, prefix, limits):
+        for file in disk_files(path, prefix, limits, boundary):
             if file.stat.path in files:
                 raise UsageError(
                     "two of the paths have the same name",
@@ -97,5 +123,9 @@ def from_paths(known: Mapping[str, Corpus], corpus_id: str, paths: list[Path], l
 def from_samples(known: Mapping[str, Corpus], only: Collection[str]) -> Request:
     """Take the bundled, invented samples."""
     chosen = [pick(known, corpus_id) for corpus_id in only] or list(known.values())
-    inputs = tuple(Input(corpus, disk_files(sample_of(corpus), corpus.id), is_sample=True) for corpus in chosen)
+    # They belong to the installed package, which some installers make of links.
+    anywhere = Boundary(None)
+    inputs = tuple(
+        Input(corpus, disk_files(sample_of(corpus), corpus.id, boundary=anywhere), is_sample=True) for corpus in chosen
+    )
     return Request(inputs, frozenset(only) or None, SAMPLES)

@@ -55,6 +55,7 @@ def build(
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
     input_limits: Limits = DEFAULT,
+    follow_links: bool = False,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
@@ -62,11 +63,14 @@ def build(
     """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
-    ``input_limits``: how much of a file is read. ``dry_run``: build everything and publish nothing.
+    ``input_limits``: how much of a file is read. ``follow_links``: also those that lead out of the data folder.
+    ``dry_run``: build everything and publish nothing.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
     known = corpora((CORPORA, *corpus_roots))
-    request = from_data(known, data, only, input_limits) if data else from_samples(known, only)
+    request = (
+        from_data(known, data, only, input_limits, follow_links=follow_links) if data else from_samples(known, only)
+    )
     job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, memory_limit, dry_run)
     return job.run(rehash=rehash, wait=wait)
 
@@ -81,10 +85,11 @@ def ingest(
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
     input_limits: Limits = DEFAULT,
+    follow_links: bool = False,
 ) -> Result:
     """Replace one corpus by what these files, folders or archives hold; the others stay."""
     known = corpora()
-    request = from_paths(known, corpus_id, paths, input_limits)
+    request = from_paths(known, corpus_id, paths, input_limits, follow_links=follow_links)
     job = _Job(path, progress, known, catalogue(), request, limit, memory_limit)
     return job.run(rehash=False, wait=wait)
 

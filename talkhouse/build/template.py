@@ -1,11 +1,13 @@
 """The template that every build begins with: a warehouse with all tables, macros, views and comments, and no rows.
 
 To make one takes a third of a small build, and every build of one Talkhouse needs the same. So it is kept in the user's
-cache folder and copied; where that folder can't be written, or the copy can't be read, it is made again.
+cache folder and copied; where that folder can't be written, others can write there, or the copy can't be read, it is
+made again.
 """
 
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -34,15 +36,35 @@ Splits = Mapping[str, Iterable[str]]
 def open_template(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:
     """Copy the template to a new path, or make it there, and open it for writing."""
     kept = user_cache_path("talkhouse") / f"template-{_key(catalogue, splits)}.duckdb"
+    is_private = _make_private(kept.parent)
     with suppress(OSError):
-        shutil.copyfile(kept, path)
+        if is_private:
+            shutil.copyfile(kept, path)
     if (con := _open_copy(path)) is not None:
         return con
     path.unlink(missing_ok=True)
     _make(path, catalogue, splits)
     with suppress(OSError):
-        _keep(path, kept)
+        if is_private:
+            _keep(path, kept)
     return warehouse.create(path)
+
+
+def _make_private(folder: Path) -> bool:
+    """Make the cache folder; tell whether nobody else can have put a template there.
+
+    It may be another user's, as under sudo. One in which a group may write is emptied and closed.
+    """
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = folder.lstat()
+        if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid():
+            if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                folder.chmod(0o700)
+                for template in folder.glob("template-*"):
+                    template.unlink()
+            return True
+    return False
 
 
 def _key(catalogue: Catalogue, splits: Splits) -> str:
@@ -90,7 +112,6 @@ def _make(path: Path, catalogue: Catalogue, splits: Splits) -> None:
 
 def _keep(path: Path, kept: Path) -> None:
     """Copy a new template to the cache folder, written beside and renamed, and remove the oldest there."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
     copy = kept.with_name(f"{kept.name}.{os.getpid()}")
     try:
         shutil.copyfile(path, copy)

@@ -18,7 +18,14 @@ import migrations
 from schema import contents, warehouse
 from schema.errors import BuildFailed, UsageError, WarehouseLocked
 from talkhouse import ctrl_c
-from talkhouse.atomic_output import remove_folder
+from talkhouse.atomic_output import output_errors, remove_folder
+from talkhouse.output_links import target_of
+
+_THIS = os.O_NOFOLLOW | os.O_NONBLOCK
+"""Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""
+
+_LONGEST = 1_000
+"""Characters that are read of who holds the lock."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
     What a killed build left behind is cleared first. ``on_wait`` is called once with who holds the lock; without
     ``wait`` that raises WarehouseLocked.
     """
-    published = published.resolve()
+    with output_errors(published):
+        published = target_of(published)
     if published.is_dir():
         raise UsageError(
             "the warehouse is a file, and this is a folder",
@@ -83,7 +91,7 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
         try:
             _acquire(lock, published, wait=wait, on_wait=on_wait)
             shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
+            folder.mkdir(mode=0o700)
             workspace = Workspace(published, folder, datetime.now(UTC), at_end)
             if published.exists():
                 _link(published, workspace.old)
@@ -128,14 +136,15 @@ def _acquire(lock: FileLock, published: Path, *, wait: bool, on_wait: Callable[[
             ) from error
         on_wait(who)
         lock.acquire()
-    holder.write_text(
-        json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"})
-    )
+    who = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"})
+    with os.fdopen(os.open(holder, os.O_WRONLY | os.O_TRUNC | _THIS), "w") as stream:
+        stream.write(who)
 
 
 def _holder(lock_file: Path) -> str:
-    with suppress(OSError, ValueError):
-        who = json.loads(lock_file.read_text())
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):  # anybody may have written it
+        with os.fdopen(os.open(lock_file, os.O_RDONLY | _THIS)) as stream:
+            who = json.loads(stream.read(_LONGEST))
         return f"process {who['pid']} on {who['host']}, since {who['since']}"
     return "a process that has just started"
 

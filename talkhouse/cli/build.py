@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -44,6 +44,7 @@ def command(
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
+    follow_links: FollowLinks = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -83,6 +84,7 @@ def command(
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
             input_limits=parse(input_limit or ()),
+            follow_links=follow_links,
             dry_run=dry_run,
         )
     show(result)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -24,6 +24,7 @@ def command(
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
+    follow_links: FollowLinks = False,
     no_wait: NoWait = False,
 ) -> None:
     """Replace one corpus by these files; the other corpora are kept.
@@ -47,5 +48,6 @@ def command(
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
             input_limits=parse(input_limit or ()),
+            follow_links=follow_links,
         )
     show(result)

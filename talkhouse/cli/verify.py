@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, Json
+from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, Json
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
@@ -56,6 +56,7 @@ def command(
     ] = None,
     db: Database = None,
     input_limit: InputLimit = None,
+    follow_links: FollowLinks = False,
     as_json: Json = False,
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
@@ -80,7 +81,8 @@ def command(
     from talkhouse.restore.verify import FINE
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
-        verdicts = _verdicts(con, data, corpus or [], parse(input_limit or ()), bar)
+        limits = parse(input_limit or ())
+        verdicts = _verdicts(con, data, corpus or [], limits, bar, follow_links=follow_links)
         stop.check()
     if as_json:
         print(visible_json([asdict(one) for one in verdicts]))
@@ -94,7 +96,13 @@ def command(
 
 
 def _verdicts(
-    con: "duckdb.DuckDBPyConnection", data: Path | None, only: list[str], limits: "Limits", bar: ProgressBar
+    con: "duckdb.DuckDBPyConnection",
+    data: Path | None,
+    only: list[str],
+    limits: "Limits",
+    bar: ProgressBar,
+    *,
+    follow_links: bool,
 ) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
     from ingest.registry import corpora, pick
@@ -111,9 +119,9 @@ def _verdicts(
     ]
     wanted = {name: pick(known, name) for name in present}
     files = (
-        files_in_folder(known, data, present, limits)
+        files_in_folder(known, data, present, limits, follow_links=follow_links)
         if data
-        else {name: files_built_from(con, known, name, limits) for name in present}
+        else {name: files_built_from(con, known, name, limits, follow_links=follow_links) for name in present}
     )
     found: list[Verdict] = []
     for name in files if not only else present:

@@ -10,6 +10,7 @@ import duckdb
 from schema.errors import UsageError
 from schema.guard import Settings
 from talkhouse.atomic_output import check_free, move_into_place, private_folder, private_folder_path
+from talkhouse.output_links import target_of
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.memory import in_little_memory
@@ -71,7 +72,7 @@ def export(
             check_complete()
             # In this order no manifest ever stands beside rows that it is not about, whenever the process is killed.
             manifest_path.unlink(missing_ok=True)
-            move_into_place(part, output.resolve())
+            move_into_place(part, target_of(output))
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error

@@ -29,6 +29,7 @@ from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.relations import check_corpus
 from talkhouse.replay.copied_files import ReaderOfCopies
 from talkhouse.replay.row_hashes import row_hashes
+from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 
@@ -144,7 +145,8 @@ def _write_back(
             on_write_back(name)
             folder = workspace.folder / "published" / name
             folder.mkdir(parents=True)
-            fill(con, corpus, folder, archives=True, placeholders=True)
+            with consistent(name):
+                fill(con, corpus, folder, archives=True, placeholders=True)
             reader = ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
             _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name, limits), is_sample))

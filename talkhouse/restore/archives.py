@@ -12,13 +12,16 @@ _RIGHTS = 0o644
 
 
 def pack(archive: Path, members: Mapping[str, Path]) -> None:
-    """Make a .zip or .tar.gz (its name decides) of files by their names inside it; one file at a time is read."""
+    """Make a .zip or .tar.gz (its name decides) of files by their names inside it; one file at a time is read.
+
+    Raises OSError, FileExistsError where something is there already.
+    """
     archive.parent.mkdir(parents=True, exist_ok=True)
     (_zip if archive.name.lower().endswith(".zip") else _tar)(archive, members)
 
 
 def _zip(archive: Path, members: Mapping[str, Path]) -> None:
-    with zipfile.ZipFile(archive, "w") as target:
+    with zipfile.ZipFile(archive, "x") as target:
         for name, path in sorted(members.items()):
             info = zipfile.ZipInfo(name, _FIRST_TIME)
             info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _RIGHTS << 16
@@ -29,7 +32,7 @@ def _zip(archive: Path, members: Mapping[str, Path]) -> None:
 
 def _tar(archive: Path, members: Mapping[str, Path]) -> None:
     with (
-        archive.open("wb") as file,
+        archive.open("xb") as file,
         gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as target,
     ):

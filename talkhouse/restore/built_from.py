@@ -5,8 +5,9 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.boundary import Boundary
 from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files
+from ingest.disk_files import DiskFile, disk_files, listing
 from ingest.limits import DEFAULT, Limits
 from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
@@ -22,18 +23,27 @@ _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 
 def files_built_from(
-    con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str, limits: Limits = DEFAULT
+    con: duckdb.DuckDBPyConnection,
+    known: Mapping[str, Corpus],
+    corpus_id: str,
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
 ) -> list[DiskFile]:
-    """List the files that a corpus was last read from; UsageError where they are no longer where they were."""
+    """List the files that a corpus was last read from; UsageError where they are no longer where they were.
+
+    Links are followed as by the build.
+    """
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
     found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
     source = str(found[0]) if found else ""
-    if found and (Path(source) / corpus_id).is_dir():
-        return from_data(known, Path(source), [corpus_id], limits).inputs[0].files
-    paths = [Path(source)] if Path(source).exists() else [Path(path) for path in source.split(" ")]
-    if found and all(path.exists() for path in paths):
-        return from_paths(known, corpus_id, paths, limits).inputs[0].files
+    folder = Path(source) / corpus_id
+    if found and _is_there(folder) and folder.is_dir():
+        return from_data(known, Path(source), [corpus_id], limits, follow_links=follow_links).inputs[0].files
+    paths = [Path(source)] if _is_there(Path(source)) else [Path(path) for path in source.split(" ")]
+    if found and all(map(_is_there, paths)):
+        return from_paths(known, corpus_id, paths, limits, follow_links=follow_links).inputs[0].files
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",
         where=source or None,
@@ -41,14 +51,29 @@ def files_built_from(
     )
 
 
+def _is_there(path: Path) -> bool:
+    """Tell whether there is something at a path that a warehouse names, which may be any text."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def files_in_folder(
-    known: Mapping[str, Corpus], data: Path, present: list[str], limits: Limits = DEFAULT
+    known: Mapping[str, Corpus],
+    data: Path,
+    present: list[str],
+    limits: Limits = DEFAULT,
+    *,
+    follow_links: bool = False,
 ) -> dict[str, list[DiskFile]]:
     """List the files of each corpus in a data folder; a corpus of the warehouse without a folder there has none.
 
     Raises UsageError where there is no such folder, or none of these corpora in it.
     """
-    if not data.is_dir():
+    with listing(data):
+        is_folder = data.is_dir()
+    if not is_folder:
         raise UsageError("there is no such data folder", where=data, next_step="check the path, as seen from here")
     names = {path.name for path in data.iterdir() if path.is_dir()}
     if not names & set(present):
@@ -59,7 +84,8 @@ def files_in_folder(
             found=", ".join(sorted(names)) or "no folder at all",
             next_step="name the folder with the folders of the corpora",
         )
+    boundary = Boundary.of(data, follow_links=follow_links)
     return {
-        name: disk_files(data / name, name, limits) if name in names else []
+        name: disk_files(data / name, name, limits, boundary) if name in names else []
         for name in sorted({*present, *(names & known.keys())})
     }

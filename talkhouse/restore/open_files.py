@@ -13,15 +13,21 @@ class OpenFiles:
 
     def __init__(self) -> None:
         self._streams: OrderedDict[Path, IO[bytes]] = OrderedDict()
+        self._made: set[Path] = set()
 
     def append(self, path: Path, piece: bytes) -> None:
-        """Write a piece to the end of a file; an empty one makes the file too."""
+        """Write a piece to the end of a file; an empty one makes the file too.
+
+        Raises OSError, FileExistsError where something else is there already.
+        """
         stream = self._streams.get(path)
         if stream is None:
             if len(self._streams) == _OPEN:
                 self._streams.popitem(last=False)[1].close()
             path.parent.mkdir(parents=True, exist_ok=True)
-            stream = self._streams[path] = path.open("ab")
+            # On some disks two paths are one: those that differ in case alone.
+            stream = self._streams[path] = path.open("ab" if path in self._made else "xb")
+            self._made.add(path)
         else:
             self._streams.move_to_end(path)
         stream.write(piece)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.archives import unpacked
+from ingest.archives import points_outside, unpacked
 from ingest.sources import BOM, BOM_NOTE
-from schema.errors import BuildFailed
+from schema.errors import WarehouseDamaged
 from talkhouse.restore.archives import pack
 
 _MEMBERS = ".talkhouse.members"
@@ -70,25 +70,27 @@ class OutputPaths:
         self._members: defaultdict[str, dict[str, Path]] = defaultdict(dict)
 
     def path(self, source: Source) -> Path:
-        """Return the path to write a file to; BuildFailed where its name points outside of the folder."""
+        """Return the path to write a file to; WarehouseDamaged for a name that leads out of the folder or archive."""
         if source.id not in self._paths:
             self._paths[source.id] = self._new(source)
         return self._paths[source.id]
 
     def _new(self, source: Source) -> Path:
         if self.archives and source.member is not None:
-            path = self._folder / _MEMBERS / str(len(self._paths))
-            self._members[source.on_disk][source.member] = path
+            members = self._members[source.on_disk]
+            if source.member in members or (source.is_data and points_outside(source.member)):
+                raise _bad_name(source.id)
+            path = members[source.member] = self._folder / _MEMBERS / str(len(self._paths))
             return path
         path = self._inside(source.name)
         self.files.append(path)
         return path
 
     def _inside(self, name: str) -> Path:
-        path = self._folder / name
-        if not name or not path.resolve().is_relative_to(self._folder.resolve()):
-            raise BuildFailed("the file's name points outside the output folder", where=name)
-        return path
+        parts = name.split("/")
+        if parts[0] == _MEMBERS or "\0" in name or any(part in ("", ".", "..") for part in parts):
+            raise _bad_name(name)
+        return self._folder / name
 
     def pack(self, others: Iterable[str]) -> None:
         """Pack the members into their archives; ``others`` are archives that may have none."""
@@ -100,3 +102,12 @@ class OutputPaths:
                 path.unlink()
         if (self._folder / _MEMBERS).exists():
             (self._folder / _MEMBERS).rmdir()
+
+
+def _bad_name(name: str) -> WarehouseDamaged:
+    """Say that a build would never have stored such a name."""
+    return WarehouseDamaged(
+        "the file's name points outside of its folder or archive, or is no name that a file can have",
+        where=ascii(name),
+        next_step="build the warehouse again from the publisher's files",
+    )

@@ -9,6 +9,7 @@ from ingest.registry import corpora
 from ingest.unload import stored_record
 from schema.errors import RegistryError, UsageError
 from talkhouse.explore.resolve_id import resolve
+from talkhouse.restore.consistent import consistent
 
 # A finding may point at something inside of a record: the longest pointer that leads there is the record's.
 _BY_LOCATION = """
@@ -34,8 +35,14 @@ def raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] |
 
     JSON is equal in every value to what was published, everything else byte for byte. ``known`` are the corpora that
     can write their records, those of Talkhouse where it is left out; the quarantine needs none. Raises UsageError for
-    a name that fits no record or several, RegistryError for a record of an unknown corpus.
+    a name that fits no record or several, RegistryError for a record of an unknown corpus, WarehouseDamaged where its
+    rows don't fit together.
     """
+    with consistent(name):
+        return _raw(con, name, known)
+
+
+def _raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] | None) -> bytes:
     try:
         target = resolve(con, name)
     except UsageError:

@@ -12,6 +12,7 @@ from ingest.corpus import Corpus
 from ingest.disk_files import DiskFile, check_unchanged
 from ingest.sources import BOM, SourceFile, opened
 from schema.errors import SourceError
+from talkhouse.restore.consistent import consistent
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
@@ -58,8 +59,16 @@ def verify(
     """Write a corpus back into a temporary folder and compare it with these files; yield a verdict for each, by id.
 
     JSON files must be equal in every value and in the order of keys, all others byte for byte, members of archives
-    as files. Raises OutputFailed where the temporary folder has no room, SourceError for a damaged archive.
+    as files. Raises OutputFailed where the temporary folder has no room, SourceError for a damaged archive,
+    WarehouseDamaged where rows of the warehouse don't fit together.
     """
+    with consistent(corpus.id):
+        yield from _verdicts(con, corpus, files, on_progress)
+
+
+def _verdicts(
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, files: list[DiskFile], on_progress: OnProgress
+) -> Iterator[Verdict]:
     known = {source.id: source for source in sources(con, corpus.id) if source.kind != "archive"}
     with temporary_folder() as folder, opened(files) as (seen, skipped):
         output_paths = _written(con, corpus, folder, on_progress)

@@ -11,6 +11,7 @@ from ingest.stored_record import StoredRecord
 from ingest.unload import stored_records
 from schema.errors import OutputFailed, UsageError
 from talkhouse.atomic_output import atomic_folder
+from talkhouse.restore.consistent import consistent
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 
@@ -57,9 +58,9 @@ def write_back(
     Memory: some thousand records at a time, whatever the size of a file.
 
     Raises UsageError where the folder can't be, OutputFailed where there is no room or where the writer leaves out a
-    file that was read, BuildFailed where a name in the warehouse points outside of the folder.
+    file that was read, WarehouseDamaged where rows don't fit together or a name leads out of the folder.
     """
-    with atomic_folder(output) as folder:
+    with atomic_folder(output) as folder, consistent(corpus.id):
         done = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
         check_complete()
     done.files = [output.resolve() / path.relative_to(folder) for path in done.files]

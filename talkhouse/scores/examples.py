@@ -7,6 +7,7 @@ import duckdb
 
 from schema.sql import identifier, literal, quoted
 from talkhouse.atomic_output import check_free, move_into_place, private_folder
+from talkhouse.output_links import target_of
 from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
@@ -28,7 +29,7 @@ def write_rows(con: duckdb.DuckDBPyConnection, query: str, output: Path, *, forc
         rows = Rows(con.sql(query))
         with (folder / "rows").open("w", encoding="utf-8", newline="") as stream:
             write(rows, file_format, stream)
-        move_into_place(folder / "rows", output.resolve())
+        move_into_place(folder / "rows", target_of(output))
     return rows.count
 
 

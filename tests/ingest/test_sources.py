@@ -140,6 +140,16 @@ def test_a_name_that_is_no_utf8_is_an_error(tmp_path: Path) -> None:
     assert str(caught.value).encode()
 
 
+@pytest.mark.slow
+def test_a_name_in_a_tar_that_has_a_nul_is_an_error(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("plain")
+    info.pax_headers = {"path": "a\0b.json"}
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(info)
+    with pytest.raises(SourceError, match=r"has a NUL character[\s\S]*a\\x00b"):
+        seen(tmp_path)
+
+
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere: there is no such file or folder\n.*check the path"):
         disk_files(tmp_path / "nowhere", "toy")

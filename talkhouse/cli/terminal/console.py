@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ingest.boundary import OPTION
 from ingest.limits import described
 from talkhouse.visible import visible
 
@@ -85,6 +86,14 @@ InputLimit = Annotated[
         help=f"Read more of the files than corpora have; only for files that you trust (may be repeated). "
         f"Defaults: {described()}.",
         show_default=False,
+    ),
+]
+FollowLinks = Annotated[
+    bool,
+    typer.Option(
+        OPTION,
+        metavar="",
+        help="Also follow links that lead out of the folder that was named; only where you trust whoever made it.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON for programs.")]

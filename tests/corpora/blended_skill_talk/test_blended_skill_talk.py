@@ -44,7 +44,7 @@ def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
     (tmp_path / "data").mkdir()
     raw = HERE / "golden" / "worked_example" / "raw"
     (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
-    return build_data(tmp_path / "data")
+    return build_data(tmp_path / "data", follow_links=True)
 
 
 TEXT = (
@@ -119,7 +119,7 @@ def test_one_bad_length_rejects_the_whole_file(build_data: Build, tmp_path: Path
     (tmp_path / "data").mkdir()
     raw = HERE / "broken" / "BS-01" / "raw"
     (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data")
+    con = build_data(tmp_path / "data", follow_links=True)
     assert con.execute("select pointer, detail like '% at /1' from meta.quarantine").fetchall() == [("", True)]
     assert con.execute("select distinct split from main.records").fetchall() == [("valid",)]
 

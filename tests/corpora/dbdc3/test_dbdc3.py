@@ -46,7 +46,7 @@ def test_worked_example(build_data: Build, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
     (tmp_path / "data" / "dbdc3").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data")
+    con = build_data(tmp_path / "data", follow_links=True)
     share = "prob_o, prob_t, prob_x"
     rows = con.execute(
         f"select turn_index, utterance, context, prob_o, prob_t, prob_x, label, label_at_half, "

@@ -40,7 +40,7 @@ def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
     (tmp_path / "data").mkdir()
     raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
     (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
-    return build_data(tmp_path / "data")
+    return build_data(tmp_path / "data", follow_links=True)
 
 
 def test_worked_example(worked: duckdb.DuckDBPyConnection) -> None:
@@ -100,7 +100,7 @@ def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     (tmp_path / "data").mkdir()
     raw = Path(__file__).parent / "broken" / rule / "raw"
     (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data")
+    con = build_data(tmp_path / "data", follow_links=True)
     refused = "select record_id, turn_index from meta.findings where severity = 'reject_example'"
     for task in tasks:
         hit = f"select count(*) from delidata.{task} semi join ({refused}) using (record_id, turn_index)"
@@ -119,7 +119,7 @@ def test_a_group_that_is_given_twice_is_one_dialogue_and_makes_examples_once(bui
     (tmp_path / "data").mkdir()
     raw = Path(__file__).parent / "golden" / "repeated" / "raw"
     (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data")
+    con = build_data(tmp_path / "data", follow_links=True)
     counts = "select (select count(*) from main.records), (select count(*) from main.dialogues)"
     assert con.execute(counts).fetchall() == [(3, 2)]
     assert con.execute("select distinct record_id from main.examples").fetchall() == [

@@ -21,7 +21,7 @@ from ingest.corpus import Corpus
 from ingest.registry import corpora, sample_of
 from ingest.stored_record import StoredRecord
 from ingest.unload import stored_records
-from schema.errors import BuildFailed, OutputFailed, UsageError
+from schema.errors import OutputFailed, UsageError, WarehouseDamaged
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
@@ -255,9 +255,17 @@ def test_a_name_that_points_outside_is_refused(tmp_path: Path) -> None:
     made(tmp_path).close()
     shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "changed.duckdb")
     with duckdb.connect(tmp_path / "changed.duckdb") as con:
-        con.execute("update meta.source_files set path = 'toy/../../evil.txt' where source_file_id = 'toy/one.txt'")
-        with pytest.raises(BuildFailed, match="points outside"):
-            restore(con, toy(tmp_path), tmp_path / "out")
+        for column, value, file in (
+            ("path", "'toy/../../evil.txt'", "toy/one.txt"),
+            ("path", "'toy/evil' || chr(0) || '.txt'", "toy/one.txt"),
+            ("member", "'../../evil.txt'", "toy/packed.zip!one.txt"),
+            ("member", "'/evil.txt'", "toy/packed.zip!one.txt"),
+        ):
+            con.execute(f"update meta.source_files set {column} = {value} where source_file_id = '{file}'")
+            with pytest.raises(WarehouseDamaged, match="points outside"):
+                restore(con, toy(tmp_path), tmp_path / "out", archives=column == "member")
+            as_built = file.rpartition("!")[2]
+            con.execute(f"update meta.source_files set {column} = '{as_built}' where source_file_id = '{file}'")
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.rglob("evil*"))
 
