@@ -1,5 +1,6 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,12 +113,13 @@ def connect(
     except OSError as error:
         raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
     try:
+        _check_log(path, shown)  # again: it may have come meanwhile
         (configure if unsafe else guard)(con, settings)
-    except duckdb.Error as error:
+    except BaseException as error:
         con.close()
-        if LOCKED not in str(error):
-            raise
-        raise _opened_otherwise(error, shown) from error
+        if isinstance(error, duckdb.Error) and LOCKED in str(error):
+            raise _opened_otherwise(error, shown) from error
+        raise
     return con
 
 
@@ -136,6 +138,24 @@ def _check_file(path: Path, shown: Path) -> None:
     if not path.is_file():
         raise NotAWarehouse("the warehouse is a file, and this is none", where=shown, next_step="name it: --db FILE")
     check_name(shown)
+    _check_log(path, shown)
+
+
+def _check_log(path: Path, shown: Path) -> None:
+    """Refuse a write-ahead log of another user: DuckDB would take what it says for a part of the file."""
+    log = path.with_name(f"{path.name}.wal")
+    try:
+        owner = log.lstat().st_uid
+    except OSError:
+        return
+    if owner != path.stat().st_uid and owner != os.geteuid():
+        raise NotAWarehouse(
+            "a write-ahead log that another user has put beside the warehouse would be read as a part of it",
+            where=log,
+            expected="none, or one of the user whose file the warehouse is",
+            found=f"a log of the user {owner}",
+            next_step=f"remove it, and keep {shown.name} in a folder that others can't write to",
+        )
 
 
 def _attached(path: Path) -> duckdb.DuckDBPyConnection:

@@ -1,6 +1,7 @@
 """Another user of the machine, in the folders that all share: what they put there is not followed, read or trusted."""
 
 import os
+import shutil
 import stat
 import tempfile
 import traceback
@@ -11,8 +12,9 @@ import duckdb
 import pytest
 from filelock import FileLock
 
+import talkhouse
 from queries.catalogue import catalogue
-from schema.errors import TalkhouseError, UsageError, WarehouseLocked
+from schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.atomic_output import atomic_file, atomic_folder
 from talkhouse.build import template
 from talkhouse.build.progress import Silent
@@ -209,3 +211,13 @@ def test_a_warehouse_can_be_read_by_whom_its_user_lets_read_it(shared: Path) -> 
     (shared / "w.duckdb").chmod(0o440)
     build(shared / "w.duckdb", Silent(), only=("delidata",))
     assert stat.S_IMODE((shared / "w.duckdb").stat().st_mode) == 0o440
+
+
+def test_a_log_of_another_user_is_not_read_as_a_part_of_a_warehouse(shared: Path, sample: Path) -> None:
+    path = Path(shutil.copyfile(sample, shared / "w.duckdb"))
+    log = shared / "w.duckdb.wal"
+    as_other(lambda: log.write_bytes(b"forged") and None)
+    with pytest.raises(NotAWarehouse, match="another user has put beside the warehouse"):
+        talkhouse.open(path)
+    log.unlink()
+    talkhouse.open(path).close()
