@@ -114,11 +114,12 @@ def command(
 
     Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
     warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
-    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those, and
-    rights that were granted, are carried over to the new copy; what could not be is said. Where the warehouse and the
-    options are as they were, nothing is done.
+    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
+    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be is said.
+    Where the warehouse and the options are as they were, nothing is done.
 
-    The role needs the right to create schemas in the database, and no others. Its password is best kept in ~/.pgpass,
+    The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
+    belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
     or given by $PGPASSWORD; service files and sslmode work as in psql. A psql that does "\d+ main.turns" shows it all.
 
     Exit code of --verify: 0 where everything is equal, 1 where something differs.
