@@ -18,7 +18,7 @@ from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -210,7 +210,7 @@ def _show(done: "Result", *, as_json: bool) -> None:
     if done.plan.relations:
         _show_plan(done.plan)
     for note in done.notes:
-        output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        output.print(f"[yellow]note:[/] {escape(visible(note))}", soft_wrap=True)
 
 
 def _show_plan(plan: "Plan") -> None:
@@ -256,7 +256,7 @@ def _show_comparison(done: "Verified", *, as_json: bool) -> None:
     elif done.differences:
         output.print(f"[bold red]Different[/] in {escape(done.place)}:", soft_wrap=True)
         for one in done.differences:
-            output.print(f"  {escape(str(one))}", soft_wrap=True)
+            output.print(f"  {escape(visible(str(one)))}", soft_wrap=True)
         output.print("  publish again with: talkhouse publish URL --force", soft_wrap=True)
     else:
         output.print(f"[bold green]Equal[/] in {escape(done.place)}, by rows and hash:", soft_wrap=True)

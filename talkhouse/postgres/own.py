@@ -12,6 +12,7 @@ from psycopg import Connection
 
 from schema.sql import quoted
 from talkhouse.postgres.server import run
+from talkhouse.visible import visible
 
 TABLE, VIEW = "r", "v"
 """Kinds of relations that a publication makes, as the catalog names them."""
@@ -138,7 +139,7 @@ class Relation(NamedTuple):
             found.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")
         elif columns is not None and self.columns != list(columns):
             found.append(f"it has the columns {', '.join(self.columns) or '(none)'}")
-        return "; ".join(found) or None
+        return visible("; ".join(found)) or None
 
 
 def relations(server: Connection[Any], schemas: Iterable[str]) -> dict[tuple[str, str], Relation]:
@@ -160,9 +161,9 @@ def strange(server: Connection[Any], schemas: Collection[str], listed: Mapping[t
     for schema, name, description in run(server, _INSIDE, [sorted(schemas)]):
         one, kind = known.get((schema, name)), listed.get((schema, name))
         if one is None or kind is None:
-            found.append(description)
+            found.append(visible(description))
         elif why := one.differs(kind):
-            found.append(f"{description}: {why}")
+            found.append(f"{visible(description)}: {why}")
     return found
 
 

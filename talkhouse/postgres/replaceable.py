@@ -13,11 +13,13 @@ import psycopg
 from psycopg import Connection
 
 from schema.errors import ServerFailed, UsageError
+from schema.sql import literal
 from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.own import marked, owners, strange
 from talkhouse.postgres.plan import SUFFIX
 from talkhouse.postgres.record import Published
 from talkhouse.postgres.server import impatient, where
+from talkhouse.visible import visible
 
 TAKEN = (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation, psycopg.errors.LockNotAvailable)
 """What is raised where a name is taken, or about to be."""
@@ -56,12 +58,15 @@ def replaceable(
     existing = owners(server, schemas)
     if published and not is_marked(server, prefix):
         own = sorted({one for one, other in existing.items() if other is None} & {*published.schemas})
-    taken = [f"{one}, of the role {other}" if other else one for one, other in existing.items() if one not in own]
-    if taken:
+    if taken := {one: other for one, other in existing.items() if one not in own}:
+        named = [f"{one}, of the role {visible(other)}" if other else one for one, other in taken.items()]
+        unmarked = [one for one, other in taken.items() if published and other is None and one in published.schemas]
+        mark = literal(published_mark(prefix))
+        or_mark = f"   or, if it is a part of the copy: comment on schema {unmarked[0]} is {mark}" if unmarked else ""
         raise UsageError(
-            f"there is a schema that Talkhouse did not publish: {'; '.join(taken)}",
+            f"there is a schema that Talkhouse did not publish: {'; '.join(named)}",
             where=where(server),
-            next_step="put something before the names of the copy's schemas: --schema-prefix talkhouse_",
+            next_step=f"put something before the names of the copy's schemas: --schema-prefix talkhouse_{or_mark}",
         )
     inside = strange(server, own, published.listed(prefix)) if published else []
     if inside:

@@ -24,13 +24,17 @@ Servers look for deadlocks after a second.
 
 _SETTINGS = {
     # Fixed: what is written as text must not depend on the role's own settings.
+    "array_nulls": "on",
     "datestyle": "ISO",
+    # What others do is seen by the next statement.
+    "default_transaction_isolation": "read committed",
     "extra_float_digits": "1",
     # A limit for the queries of users would stop a load, which takes as long as it takes.
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
     # Nothing has to wait for others as long as that; who holds a lock for ever should not hold this up for ever.
     "lock_timeout": _WAIT,
+    "quote_all_identifiers": "off",
     "standard_conforming_strings": "on",
     "timezone": "UTC",
     # For the sorting of indexes: the default of 64 MB takes a third longer.

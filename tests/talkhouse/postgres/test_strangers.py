@@ -375,8 +375,11 @@ def test_of_a_copy_without_marks_no_more_is_replaced_than_is_needed(place: Place
     done = place.publish(without_views=True)
     assert done.notes == ("left alone, for nothing marks it as a part of the former copy: schema bi",)
     assert place.asked("select count(*) from bi.dialogues") == 1
-    with pytest.raises(UsageError, match="did not publish: bi"):
+    with pytest.raises(UsageError, match="did not publish: bi") as failed:
         place.publish()
+    # By hand, it can be said to be one.
+    place.root.execute(str(failed.value.next_step).partition("the copy: ")[2].encode())
+    assert place.publish().outcome is Outcome.PUBLISHED
 
 
 # Records of odd shape.
@@ -399,7 +402,7 @@ ODD = [
             "jsonb_set(origin, '{options,prefix}', '1')",
             "jsonb_set(origin, '{options,nul}', '1')",
             """jsonb_set(origin, '{options,max_rows}', '"5"')""",
-            "jsonb_set(origin, '{options,max_rows}', '1e400')",
+            "jsonb_set(origin, '{options,max_rows}', '1.5')",
             "jsonb_set(origin, '{options,without_views}', '0')",
             "jsonb_set(origin, '{options}', (repeat('[', 3000) || repeat(']', 3000))::jsonb)",
             "to_jsonb(repeat('9', 100000)::numeric)",
