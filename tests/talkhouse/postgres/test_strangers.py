@@ -368,6 +368,17 @@ def test_a_copy_without_marks_is_replaced_and_marked(place: Place) -> None:
 
 
 @pytest.mark.slow
+def test_a_mark_that_was_overwritten_can_be_written_again(place: Place) -> None:
+    place.publish()
+    place.root.execute("comment on schema main is 'Our corpora'")
+    place.build()
+    with pytest.raises(UsageError, match="did not publish: main") as failed:
+        place.publish()
+    place.root.execute(str(failed.value.next_step).partition("the copy: ")[2].encode())
+    assert place.publish().outcome is Outcome.PUBLISHED
+
+
+@pytest.mark.slow
 def test_of_a_copy_without_marks_no_more_is_replaced_than_is_needed(place: Place) -> None:
     place.publish()
     for name in ("main", "meta", "bi"):
@@ -375,11 +386,8 @@ def test_of_a_copy_without_marks_no_more_is_replaced_than_is_needed(place: Place
     done = place.publish(without_views=True)
     assert done.notes == ("left alone, for nothing marks it as a part of the former copy: schema bi",)
     assert place.asked("select count(*) from bi.dialogues") == 1
-    with pytest.raises(UsageError, match="did not publish: bi") as failed:
+    with pytest.raises(UsageError, match="did not publish: bi"):
         place.publish()
-    # By hand, it can be said to be one.
-    place.root.execute(str(failed.value.next_step).partition("the copy: ")[2].encode())
-    assert place.publish().outcome is Outcome.PUBLISHED
 
 
 # Records of odd shape.
