@@ -54,6 +54,9 @@ def is_migrated(_item: SchemaItem, name: str | None, kind: str, is_reflected: bo
 def run(connection: Connection) -> None:
     """Run the migrations in one transaction; the version table lives with the housekeeping."""
     if connection.dialect.name == "postgresql":
+        from migrations.postgres import check_own  # takes its time, which a warehouse does not need
+
+        check_own(connection, (MAIN, HOUSEKEEPING))
         connection.execute(text(f"set search_path to {MAIN}"))
         connection.dialect.default_schema_name = MAIN
     context.configure(

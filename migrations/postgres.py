@@ -1,14 +1,29 @@
-"""The DDL that makes all tables in PostgreSQL: in two parts, for rows are loaded faster where there are no keys yet."""
+"""All tables in PostgreSQL: the DDL that makes them, and what to refuse before a migration.
+
+The DDL is in two parts, for rows are loaded faster where there are no keys yet.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Constraint, MetaData, PrimaryKeyConstraint, String, Table, UniqueConstraint, insert
+from sqlalchemy import (
+    Column,
+    Connection,
+    Constraint,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    UniqueConstraint,
+    insert,
+    text,
+)
 from sqlalchemy.dialects.postgresql.base import PGDDLCompiler, PGDialect
 from sqlalchemy.schema import AddConstraint, CreateIndex, CreateTable, SetColumnComment, SetTableComment
 from sqlalchemy.sql import ClauseElement
 
 from migrations import VERSION_COMMENT, VERSION_NUMBER_COMMENT, VERSION_TABLE, head
+from schema.errors import UsageError
 from schema.tables import metadata
 from schema.warehouse import HOUSEKEEPING
 
@@ -36,6 +51,35 @@ def statements(schemas: Mapping[str, str], server: tuple[int, ...]) -> Statement
         before=_written([*map(CreateTable, tables), revision], _dialect(server, _WithoutConstraints), names),
         after=_written(_finishing(tables), _dialect(server, PGDDLCompiler), names),
     )
+
+
+_OF_OTHERS = """
+with me as (select oid from pg_catalog.pg_roles where rolname = current_user),
+ours as (select * from pg_catalog.pg_namespace where nspname = any(:schemas))
+select pg_describe_object('pg_catalog.pg_namespace'::regclass, oid, 0) from ours where nspowner <> (select oid from me)
+union all
+select pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0) from pg_catalog.pg_class c
+join ours on ours.oid = c.relnamespace where c.relowner <> (select oid from me)
+union all
+select pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0) from pg_catalog.pg_proc p
+join ours on ours.oid = p.pronamespace where p.proowner <> (select oid from me)
+union all
+select pg_describe_object('pg_catalog.pg_operator'::regclass, o.oid, 0) from pg_catalog.pg_operator o
+join ours on ours.oid = o.oprnamespace where o.oprowner <> (select oid from me)
+order by 1
+"""
+
+
+def check_own(connection: Connection, schemas: Iterable[str]) -> None:
+    """Raise UsageError where schemas, or what is in them, belong to other roles: to read a view may run their code."""
+    connection.execute(text("set search_path to pg_catalog, pg_temp"))
+    found = connection.execute(text(_OF_OTHERS), {"schemas": list(schemas)}).scalars().all()
+    if found:
+        raise UsageError(
+            "what is to be migrated belongs to other roles, and was not read",
+            found=", ".join(map(str, found)),
+            next_step="migrate as the role that owns it, or remove it",
+        )
 
 
 class _WithoutConstraints(PGDDLCompiler):

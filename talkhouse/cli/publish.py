@@ -17,7 +17,7 @@ from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -117,11 +117,12 @@ def command(
 
     Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
     warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
-    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those, and
-    rights that were granted, are carried over to the new copy; what could not be is said. Where the warehouse and the
-    options are as they were, nothing is done.
+    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
+    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be is said.
+    Where the warehouse and the options are as they were, nothing is done.
 
-    The role needs the right to create schemas in the database, and no others. Its password is best kept in ~/.pgpass,
+    The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
+    belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
     or given by $PGPASSWORD; service files and sslmode work as in psql. A psql that does "\d+ main.turns" shows it all.
 
     Exit code of --verify: 0 where everything is equal, 1 where something differs.
@@ -215,7 +216,7 @@ def _show(done: "Result", *, as_json: bool) -> None:
     if done.plan.relations:
         _show_plan(done.plan)
     for note in done.notes:
-        output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        output.print(f"[yellow]note:[/] {escape(visible(note))}", soft_wrap=True)
 
 
 def _show_plan(plan: "Plan") -> None:
@@ -261,7 +262,7 @@ def _show_comparison(done: "Verified", *, as_json: bool) -> None:
     elif done.differences:
         output.print(f"[bold red]Different[/] in {escape(done.place)}:", soft_wrap=True)
         for one in done.differences:
-            output.print(f"  {escape(str(one))}", soft_wrap=True)
+            output.print(f"  {escape(visible(str(one)))}", soft_wrap=True)
         output.print("  publish again with: talkhouse publish URL --force", soft_wrap=True)
     else:
         output.print(f"[bold green]Equal[/] in {escape(done.place)}, by rows and hash:", soft_wrap=True)

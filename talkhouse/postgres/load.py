@@ -35,14 +35,12 @@ class Progress(Protocol):
 def load(
     con: duckdb.DuckDBPyConnection, server: Connection[Any], plan: Plan, schemas: Mapping[str, str], progress: Progress
 ) -> list[Proof]:
-    """Make everything that is planned in new schemas; return what proves each relation, as it is in DuckDB.
+    """Make everything that is planned in new, empty schemas; return what proves each relation, as it is in DuckDB.
 
     ``schemas``: what a schema of the warehouse is called there. Needs a transaction, and leaves it open.
     """
     from migrations.postgres import statements  # takes its time, which a copy that is unchanged does not need
 
-    for name in schemas.values():
-        run(server, f"create schema {quoted(name)}")
     tables = statements({schema: schemas[schema] for schema in ("main", HOUSEKEEPING)}, version(server))
     for statement in tables.before:
         run(server, statement)

@@ -41,7 +41,7 @@ LONGEST = 63
 _SHOWN = 8
 """Names that are shown in place of one that does not exist."""
 
-SUFFIX = 6
+SUFFIX = 12
 """Bytes that stay free at the end of a schema's name, for what it is called before and after it is published."""
 
 
@@ -68,9 +68,19 @@ class Options:
     """What stands in texts in place of NUL, which PostgreSQL can't store."""
 
     @classmethod
-    def from_record(cls, recorded: dict[str, Any]) -> "Options":
-        """Return what was asked for when a copy was published."""
-        return cls(**{**recorded, "views": tuple(recorded["views"])})
+    def from_record(cls, recorded: Any) -> "Options | None":
+        """Return what was asked for when a copy was published; None where that is not what Talkhouse records."""
+        match recorded:
+            case {
+                "prefix": str(prefix),
+                "views": [*views],
+                "without_views": bool(without_views),
+                "max_rows": int(max_rows),
+                "nul": str() | None as nul,
+                **others,
+            } if not others and all(isinstance(one, str) for one in views):
+                return cls(prefix, tuple(views), without_views, max_rows, nul)
+        return None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Compares a copy with the warehouse: the number of rows of every relation, and the sum of their hashes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import psycopg
@@ -12,6 +13,8 @@ from talkhouse.postgres.plan import Relation
 from talkhouse.postgres.row_text import Proof, proof, select_proof_there
 from talkhouse.postgres.server import run, where
 
+_NONE: Mapping[str, str | None] = MappingProxyType({})
+
 
 class Difference(NamedTuple):
     """A relation that is not the same in the warehouse and in the copy."""
@@ -20,9 +23,13 @@ class Difference(NamedTuple):
     here: Proof
     there: Proof | None
     """None where the copy does not have it."""
+    why: str | None = None
+    """Why it was not read there."""
 
     def __str__(self) -> str:
         """Say what differs."""
+        if self.why:
+            return f"{self.name}: not read, for it is not what was published: {self.why}"
         if self.there is None:
             return f"{self.name}: PostgreSQL does not have it"
         if self.here.rows != self.there.rows:
@@ -54,13 +61,17 @@ def differences(
     proofs: Sequence[Proof],
     schemas: Mapping[str, str],
     progress: Progress,
+    others: Mapping[str, str | None] = _NONE,
 ) -> Iterator[Difference]:
-    """Hash each relation in PostgreSQL, and yield those that differ from what DuckDB has."""
+    """Hash each relation in PostgreSQL, and yield those that differ from what DuckDB has.
+
+    ``others``: relations that are not to be read, for they are not there (None) or are not what was published.
+    """
     progress.begin("comparing", records=sum(one.rows for one in proofs), unit="rows")
     for relation, here in zip(relations, proofs, strict=True):
-        there = proof_there(server, relation, schemas)
+        there = None if relation.name in others else proof_there(server, relation, schemas)
         if there != here:
-            yield Difference(relation.name, here, there)
+            yield Difference(relation.name, here, there, others.get(relation.name))
         progress.advance(here.rows)
 
 

@@ -1,7 +1,7 @@
 """Publishes a warehouse: a copy in new schemas, proven equal, in the place of the former one in one transaction."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,12 +17,13 @@ from schema.sql import identifier, quoted
 from schema.warehouse import HOUSEKEEPING
 from talkhouse import ctrl_c
 from talkhouse.postgres.column_types import SETUP
-from talkhouse.postgres.free_names import check_free
 from talkhouse.postgres.load import Progress, load
 from talkhouse.postgres.nul import check_nul
+from talkhouse.postgres.own import marked, own_relations, owners
 from talkhouse.postgres.plan import Options, Plan, make_plan
 from talkhouse.postgres.proof import check_equal
-from talkhouse.postgres.record import origin, read_record, write_record
+from talkhouse.postgres.record import Published, origin, read_record, write_record
+from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.postgres.swap import drop_replaced, swap
@@ -76,29 +77,27 @@ def publish(
     begun = time.monotonic()
     with connected(url) as server, locked(server, options.prefix), configured(con):
         _check_rights(server, grant_select)
-        made_from, published = origin(con, options), read_record(server, options.prefix)
-        if published and published.origin == made_from and not force:
-            notes = []
-            if not dry_run:
-                _grant(server, published.schemas, grant_select)
-                notes = drop_replaced(server, options.prefix)
-            at = published.published_at
-            return Result(Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=at)
+        made_from, published = origin(con, options), read_record(server, f"{options.prefix}{HOUSEKEEPING}")
+        if published and published.origin == made_from and is_marked(server, options.prefix) and not force:
+            return _unchanged(server, options.prefix, published, grant_select, dry_run=dry_run)
         plan = make_plan(con, options)
         if options.nul is None:
             check_nul(con, plan)
         names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
-        check_free(server, options.prefix, names.values(), published)
+        replaceable(server, options.prefix, names.values(), published)
         if dry_run:
             return Result(Outcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
-        staged = {schema: f"{name}~new" for schema, name in names.items()}
         run(server, "begin")
+        made = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
+        staged = {schema: made[name] for schema, name in names.items()}
         proofs = load(con, server, plan, staged, progress)
         check_equal(server, plan.relations, proofs, staged, progress)
         write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs)
-        by_name = {staged[schema]: name for schema, name in names.items()}
-        notes = swap(server, options.prefix, by_name, published.schemas if published else [])
+        # Again, for others may have put something into these schemas meanwhile.
+        former = replaceable(server, options.prefix, names.values(), published)
+        notes = swap(server, options.prefix, {new: name for name, new in made.items()}, former)
+        notes += _left(server, published, [*former, *names.values()])
         _grant(server, list(names.values()), grant_select)
         check_complete()
         with ctrl_c.ignored():
@@ -106,6 +105,24 @@ def publish(
             notes += drop_replaced(server, options.prefix)
         seconds = time.monotonic() - begun
         return Result(Outcome.PUBLISHED, where(server), plan, tuple(proofs), tuple(notes), seconds, datetime.now(UTC))
+
+
+def _unchanged(
+    server: Connection[Any], prefix: str, published: Published, grant_select: str | None, *, dry_run: bool
+) -> Result:
+    """Grant what may not be granted yet, and drop what was read at the last time."""
+    notes = []
+    if not dry_run:
+        _grant(server, marked(server, published_mark(prefix)), grant_select)
+        notes = drop_replaced(server, prefix)
+    at = published.published_at
+    return Result(Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=at)
+
+
+def _left(server: Connection[Any], published: Published | None, replaced: Iterable[str]) -> list[str]:
+    """Name schemas that are recorded and were not replaced: without marks, they may be anything."""
+    recorded = owners(server, {*published.schemas} - {*replaced}) if published else []
+    return [f"left alone, for nothing marks it as a part of the former copy: schema {one}" for one in recorded]
 
 
 @contextmanager
@@ -137,7 +154,10 @@ def _check_rights(server: Connection[Any], grant_select: str | None) -> None:
             next_step=f"let the owner of the database type: "
             f"grant create on database {identifier(server.info.dbname)} to {identifier(role)}",
         )
-    if grant_select and not run(server, "select from pg_roles where rolname = %s", [grant_select]).fetchall():
+    if (
+        grant_select
+        and not run(server, "select from pg_catalog.pg_roles where rolname = %s", [grant_select]).fetchall()
+    ):
         raise UsageError(
             f"the server has no role '{grant_select}'",
             where=where(server),
@@ -145,8 +165,10 @@ def _check_rights(server: Connection[Any], grant_select: str | None) -> None:
         )
 
 
-def _grant(server: Connection[Any], schemas: Iterable[str], role: str | None) -> None:
-    """Let a role read everything."""
-    for schema in schemas if role else ():
-        name, to = quoted(schema), quoted(role or "")
-        run(server, f"grant usage on schema {name} to {to}; grant select on all tables in schema {name} to {to}")
+def _grant(server: Connection[Any], schemas: Sequence[str], role: str | None) -> None:
+    """Let a role read everything that is published."""
+    names = own_relations(server, schemas) if role else []
+    if names:
+        to = quoted(role or "")
+        run(server, f"grant usage on schema {', '.join(map(quoted, schemas))} to {to}")
+        run(server, f"grant select on {', '.join(names)} to {to}")

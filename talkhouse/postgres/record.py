@@ -1,6 +1,10 @@
-"""What a publication records of itself, in two tables of ``meta``: what it was made from, and each relation's proof."""
+"""What a publication records of itself, in two tables of ``meta``: what it was made from, and each relation's proof.
+
+Only the role that publishes may write them, and they are read only once the catalog has shown that.
+"""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,11 +14,13 @@ import duckdb
 from psycopg import Connection
 from psycopg.types.json import Json
 
-from schema.sql import quoted
+from schema.errors import UsageError
+from schema.sql import identifier, quoted
 from schema.warehouse import HOUSEKEEPING
-from talkhouse.postgres.plan import Options, Plan
+from talkhouse.postgres.own import TABLE, VIEW, relations, writers
+from talkhouse.postgres.plan import Kind, Options, Plan
 from talkhouse.postgres.row_text import Proof
-from talkhouse.postgres.server import run
+from talkhouse.postgres.server import run, where
 from talkhouse.query.manifest import build
 from talkhouse.settings import version
 
@@ -47,16 +53,39 @@ comment on column {0}.published_relations.left_out is 'Why it was left out; null
 """
 
 
+_COLUMNS = {
+    PUBLICATION: ("published_at timestamp with time zone", "origin jsonb", "schemas text[]"),
+    RELATIONS: ("relation text", "kind text", "row_count bigint", "row_hash text", "left_out text"),
+}
+"""The columns of the two tables, as the catalog names their types."""
+
+_HASH = re.compile(r"[0-9a-f]{16}")
+
+
 @dataclass(frozen=True)
 class Published:
     """A publication that is in a database."""
 
-    published_at: datetime
-    origin: dict[str, Any]
+    published_at: datetime | None
+    origin: dict[str, Any] | None
+    """None where the record is not what Talkhouse writes: so it is equal to none."""
     schemas: list[str]
-    """Names in PostgreSQL."""
+    """Names in PostgreSQL, as recorded: whoever may write the record may have written them."""
+    kinds: dict[str, str]
+    """By the names of the relations in the warehouse."""
     proofs: dict[str, Proof]
     """By the names of the relations in the warehouse."""
+
+    def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
+        """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
+        kinds = {Kind.TABLE: TABLE, Kind.ROWS: TABLE, Kind.SPLIT: VIEW}
+        all_of_them = self.kinds | {f"{HOUSEKEEPING}.{name}": Kind.TABLE for name in _COLUMNS}
+        found = {}
+        for one, kind in all_of_them.items():
+            schema, _, name = one.partition(".")
+            if kind in kinds:
+                found[f"{prefix}{schema}{ending}", name] = kinds[Kind(kind)]
+        return found
 
 
 def origin(con: duckdb.DuckDBPyConnection, options: Options) -> dict[str, Any]:
@@ -75,6 +104,8 @@ def write_record(
 ) -> None:
     """Make the two tables in a schema; ``schemas`` are all that belong to the publication."""
     run(server, _TABLES.format(quoted(schema)))
+    if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
+        run(server, _revoked(schema, others))
     insert = f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)"
     run(server, insert, [Json(made_from), schemas])
     rows: list[tuple[Any, ...]] = [
@@ -85,13 +116,80 @@ def write_record(
         cursor.executemany(f"insert into {quoted(schema)}.{RELATIONS} values (%s, %s, %s, %s, %s)".encode(), rows)
 
 
-def read_record(server: Connection[Any], prefix: str) -> Published | None:
-    """Return what is published under a prefix; None where nothing is."""
-    schema = quoted(f"{prefix}{HOUSEKEEPING}")
-    ((table,),) = run(server, "select to_regclass(%s)", [f"{schema}.{PUBLICATION}"]).fetchall()
-    if table is None:
+def read_record(server: Connection[Any], schema: str) -> Published | None:
+    """Return what the two tables in a schema say; None where they are not there.
+
+    Raises UsageError, and has read nothing, where they are not tables of the publishing role, as it makes them, which
+    nobody else may write.
+    """
+    found = relations(server, [schema])
+    if (schema, PUBLICATION) not in found:
         return None
-    query = f"select published_at, origin, schemas from {schema}.{PUBLICATION}"
-    ((at, made_from, schemas),) = run(server, query).fetchall()
-    rows = run(server, f"select relation, row_count, row_hash from {schema}.{RELATIONS} where left_out is null")
-    return Published(at, made_from, schemas, {relation: Proof(number, found) for relation, number, found in rows})
+    for name, columns in _COLUMNS.items():
+        one = found.get((schema, name))
+        if why := "there is no such table" if one is None else one.differs(TABLE, columns):
+            raise UsageError(
+                f"{schema}.{name} is not what Talkhouse published as this role, and was not read",
+                where=where(server),
+                expected=f"a plain table of the role {server.info.user} with the columns {', '.join(columns)}",
+                found=why,
+                next_step="publish as the role that published the copy, look at what is there and remove it, "
+                "or name other schemas: --schema-prefix talkhouse_",
+            )
+    if others := writers(server, schema, list(_COLUMNS)):
+        raise UsageError(
+            f"other roles may write what the copy records of itself in {schema}; it was not read",
+            where=where(server),
+            found=", ".join(others),
+            next_step="see that published_relations lists relations of the copy alone, and type: "
+            + _revoked(schema, others),
+        )
+    return _read(server, quoted(schema))
+
+
+def _revoked(schema: str, others: Sequence[str]) -> str:
+    tables = ", ".join(f"{identifier(schema)}.{name}" for name in _COLUMNS)
+    return f"revoke insert, update, delete, truncate on {tables} from {', '.join(others)}"
+
+
+def _read(server: Connection[Any], schema: str) -> Published:
+    query = f"select published_at::text, origin::text, to_json(schemas)::text from {schema}.{PUBLICATION} limit 2"
+    rows = run(server, query).fetchall()
+    at, made_from, schemas = rows[0] if len(rows) == 1 else (None, None, None)
+    time = _time(at)
+    recorded = run(
+        server, f"select relation, kind, row_count, row_hash from {schema}.{RELATIONS} where left_out is null"
+    )
+    listed = [row for row in recorded.fetchall() if "." in (row[0] or "")]
+    return Published(
+        time,
+        _origin(made_from) if time else None,
+        [one for one in _json(schemas) or () if isinstance(one, str)],
+        {relation: kind for relation, kind, *_ in listed},
+        {
+            relation: Proof(number, found)
+            for relation, _, number, found in listed
+            if _HASH.fullmatch(found or "") and (number or 0) >= 0
+        },
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text or "")
+    except ValueError:  # infinity, and years that Python does not have
+        return None
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _origin(text: str | None) -> dict[str, Any] | None:
+    match _json(text):
+        case {"build": {"load_id": _, "finished_at": _}, "options": options} as found if Options.from_record(options):
+            return dict(found)
+    return None

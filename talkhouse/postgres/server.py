@@ -8,21 +8,33 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
-from psycopg import Connection, Cursor
+from psycopg import Connection, Cursor, Transaction
 
 from schema.errors import ServerFailed, UsageError
 
 OLDEST = 14
 """The oldest version of the server that has what is needed."""
 
+_WAIT = "60s"
+_PATIENCE = "200ms"
+"""How long to wait for a lock at most, and where readers that come meanwhile wait as well.
+
+Servers look for deadlocks after a second.
+"""
+
 _SETTINGS = {
     # Fixed: what is written as text must not depend on the role's own settings.
+    "array_nulls": "on",
     "datestyle": "ISO",
+    # What others do is seen by the next statement.
+    "default_transaction_isolation": "read committed",
     "extra_float_digits": "1",
-    "search_path": "",
     # A limit for the queries of users would stop a load, which takes as long as it takes.
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
+    # Nothing has to wait for others as long as that; who holds a lock for ever should not hold this up for ever.
+    "lock_timeout": _WAIT,
+    "quote_all_identifiers": "off",
     "standard_conforming_strings": "on",
     "timezone": "UTC",
     # For the sorting of indexes: the default of 64 MB takes a third longer.
@@ -48,6 +60,8 @@ _REFUSED = {
     "53100": "make room on the server's disk, and publish again",
     "53200": "raise the server's max_locks_per_transaction or its memory, and publish again",
     "54000": "shorten the key that is named above, or leave its corpus out: an index takes 2,704 bytes at most",
+    "42P06": "see whose schema that is: \\dn+ in psql; remove it, or name other schemas with --schema-prefix",
+    "55P03": "see in pg_locks who holds the lock, and publish again when it is gone",
     "25006": "name the server that takes writes; this one is read-only",
 }
 """What to do about errors of the server, by SQLSTATE."""
@@ -69,12 +83,16 @@ def connected(url: str) -> Iterator[Connection[Any]]:
     except psycopg.ProgrammingError:
         # Its message quotes the part of the URL that it does not understand, which may be a part of the password.
         raise _not_a_url("a parameter that libpq does not know, or one without a value") from None
+    except UnicodeError:  # from Python's own look-up of names
+        raise _not_a_url("a host of which a part is empty or too long") from None
     except psycopg.OperationalError as error:
         raise _no_connection(str(error)) from None
     with closing(con), _explained(con):
         _check_server(con)
+        # The first statement, and one that calls nothing: functions and operators of others are not found from here on.
+        run(con, "set search_path to pg_catalog, pg_temp")
         for setting, value in _SETTINGS.items():
-            run(con, "select set_config(%s, %s, false)", [setting, value])
+            run(con, "select pg_catalog.set_config(%s, %s, false)", [setting, value])
         with suppress(psycopg.errors.InvalidParameterValue):  # not every system can
             run(con, f"set client_connection_check_interval = '{_NOTICED}'")
         yield con
@@ -91,16 +109,29 @@ def run(server: Connection[Any], statement: str, values: Any = None) -> Cursor[t
 
 
 @contextmanager
+def impatient(server: Connection[Any]) -> Iterator[Transaction]:
+    """Run statements in a transaction of their own, or a part of one, that waits for no lock longer than a moment."""
+    with server.transaction() as part:
+        run(server, f"set local lock_timeout = '{_PATIENCE}'")
+        yield part
+        run(server, f"set local lock_timeout = '{_WAIT}'")  # a part's settings hold for all that follows it
+
+
+@contextmanager
 def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
-    """Keep other publishers of the same schemas away; ServerFailed says who is at it. The connection holds the lock."""
+    """Keep other publishers of the same schemas away; ServerFailed says who is at it. The connection holds the lock.
+
+    Other roles can't publish to these schemas. But any role can take the lock, and then that role does not count: a
+    second publisher of this role would only find the schemas changed, and fail in its transaction.
+    """
     key = f"talkhouse publish {prefix}"
     ((is_ours,),) = run(server, "select pg_try_advisory_lock(hashtextextended(%s, 0))", [key]).fetchall()
-    if not is_ours:
-        holders = run(server, _HOLDER, [key]).fetchall()
+    holders = [] if is_ours else run(server, _HOLDER, [key]).fetchall()
+    if holders:
         raise ServerFailed(
             "another process is publishing to these schemas",
             where=where(server),
-            found="; ".join(holder for (holder,) in holders) or None,
+            found="; ".join(holder for (holder,) in holders),
             next_step="wait for it, or name other schemas with --schema-prefix",
         )
     yield
@@ -109,9 +140,10 @@ def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
 _HOLDER = """
 select format('%%s as %%s since %%s (server process %%s)', coalesce(nullif(application_name, ''), 'a connection'),
     usename, to_char(backend_start at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS UTC'), pid)
-from pg_locks join pg_stat_activity using (pid)
-where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-    and objsubid = 1 and granted and (classid::bigint << 32) | objid::bigint = hashtextextended(%s, 0)
+from pg_catalog.pg_locks join pg_catalog.pg_stat_activity using (pid)
+where locktype = 'advisory' and database = (select oid from pg_catalog.pg_database where datname = current_database())
+    and objsubid = 1 and granted and usename = current_user
+    and (classid::bigint << 32) | objid::bigint = hashtextextended(%s, 0)
 """
 
 
@@ -143,8 +175,14 @@ def _check_url(url: str) -> None:
     if not url.startswith(("postgresql://", "postgres://")):
         # It is not shown: it may hold a password all the same.
         raise UsageError("this is not the URL of a PostgreSQL database", expected="postgresql://ROLE@HOST/DATABASE")
-    if url.count("@") > urlsplit(url).netloc.count("@") or url.count("@") > 1:
+    try:
+        place = urlsplit(url).netloc
+    except ValueError:  # its message quotes a part of the URL
+        raise _not_a_url("a host that is neither a name nor an address") from None
+    if url.count("@") > place.count("@") or url.count("@") > 1:
         raise _not_a_url("a character of the role or password that a URL can't have as it is")
+    if not url.isprintable():
+        raise _not_a_url("a character that can't be printed")
 
 
 def _not_a_url(found: str) -> UsageError:

@@ -3,38 +3,40 @@
 Schemas are only renamed, which itself waits for no reader and lets none wait. But a statement looks its tables up one
 after the other, and must not find one of the old copy and one of the new: so it waits for the moment that this takes.
 What others have built on the old tables is moved: rights are granted again, and views are replaced by themselves, which
-binds them to the new tables.
+binds them to the new tables. Only the role's own views: to write one again runs functions of the types that it names.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from psycopg import Connection
 
+from schema.errors import UsageError
 from schema.sql import literal, quoted
-from talkhouse.postgres.server import run
+from schema.warehouse import HOUSEKEEPING
+from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, strange
+from talkhouse.postgres.record import read_record
+from talkhouse.postgres.replaceable import TAKEN, named_freely, published_mark, replaced_mark
+from talkhouse.postgres.server import impatient, run
 
 _ATTEMPTS = 20
 """How often to try what has to wait for readers."""
-
-_PATIENCE = "200ms"
-"""How long each time; readers that come meanwhile wait as long. Servers look for deadlocks after a second."""
 
 _REPLACED = re.compile(r"(?P<schema>.*)~old(?P<number>\d+)")
 
 _VIEWS = """
 select distinct format('%%I.%%I', n.nspname, v.relname), pg_get_viewdef(v.oid), array_to_string(v.reloptions, ', '),
     case when v.relkind <> 'v' then 'it is no plain view'
-        when not pg_has_role(v.relowner, 'usage') then 'it belongs to another role' end
-from pg_depend d
-join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-join pg_class v on v.oid = r.ev_class
-join pg_namespace n on n.oid = v.relnamespace
-join pg_class read on d.refclassid = 'pg_class'::regclass and read.oid = d.refobjid
-join pg_namespace ours on ours.oid = read.relnamespace
+        when v.relowner <> (select oid from pg_catalog.pg_roles where rolname = current_user)
+            then 'it belongs to another role' end
+from pg_catalog.pg_depend d
+join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
+join pg_catalog.pg_class v on v.oid = r.ev_class
+join pg_catalog.pg_namespace n on n.oid = v.relnamespace
+join pg_catalog.pg_class read on d.refclassid = 'pg_catalog.pg_class'::regclass and read.oid = d.refobjid
+join pg_catalog.pg_namespace ours on ours.oid = read.relnamespace
 where ours.nspname = any(%(schemas)s) and n.nspname <> all(%(schemas)s)
 order by 1
 """
@@ -42,14 +44,15 @@ order by 1
 _GRANTS = """
 with granted as (
     select format('schema %%I', nspname) as target, a.*, nspowner as owner, null as name
-    from pg_namespace, aclexplode(nspacl) a where nspname = any(%(schemas)s)
+    from pg_catalog.pg_namespace, aclexplode(nspacl) a where nspname = any(%(schemas)s)
     union all
     select format('table %%I.%%I', nspname, relname), a.*, relowner, null
-    from pg_class c join pg_namespace n on n.oid = relnamespace, aclexplode(relacl) a where nspname = any(%(schemas)s)
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = relnamespace, aclexplode(relacl) a
+    where nspname = any(%(schemas)s)
     union all
     select format('table %%I.%%I', nspname, relname), a.*, relowner, attname
-    from pg_attribute t join pg_class c on c.oid = attrelid join pg_namespace n on n.oid = relnamespace,
-        aclexplode(attacl) a
+    from pg_catalog.pg_attribute t join pg_catalog.pg_class c on c.oid = attrelid
+        join pg_catalog.pg_namespace n on n.oid = relnamespace, aclexplode(attacl) a
     where nspname = any(%(schemas)s)
 )
 select format('%%s%%s on %%s to %%s%%s', privilege_type, ' (' || quote_ident(name) || ')', target,
@@ -61,7 +64,7 @@ order by 1
 """
 
 _DEFAULTS = """
-select nspname from pg_default_acl join pg_namespace n on n.oid = defaclnamespace
+select nspname from pg_catalog.pg_default_acl join pg_catalog.pg_namespace n on n.oid = defaclnamespace
 where nspname = any(%(schemas)s) order by 1
 """
 
@@ -79,26 +82,43 @@ def swap(server: Connection[Any], prefix: str, staged: Mapping[str, str], publis
     _set_aside(server, prefix, published)
     views = list(_views(server, prefix))
     for now, name in staged.items():
-        run(server, f"alter schema {quoted(now)} rename to {quoted(name)}")
+        _rename(server, now, name)
+        run(server, f"comment on schema {quoted(name)} is {literal(published_mark(prefix))}")
     lost += [f"not granted again: {grant}: {why}" for grant in grants if (why := _tried(server, f"grant {grant}"))]
     return lost + [note for view in views if (note := _moved(server, *view))]
 
 
 def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
-    """Drop what newer publications have replaced; return what must stay since somebody reads it."""
+    """Drop what newer publications have replaced; return what must stay since somebody reads it, or why else."""
     kept = []
-    for schemas in _replaced(server, prefix).values():
+    for number, schemas in _replaced(server, prefix).items():
         try:
-            with server.transaction():
-                run(server, f"set local lock_timeout = {literal(_PATIENCE)}")
-                for kind, what in (("v", "view"), ("r", "table")):
-                    if names := _relations(server, kind, schemas):
-                        run(server, f"drop {what} {', '.join(names)}")
-                run(server, f"drop schema {', '.join(map(quoted, schemas))}")
+            with impatient(server):
+                why = _obstacle(server, prefix, number, list(schemas))
+                if why is None:
+                    _drop(server, list(schemas))
         except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.LockNotAvailable) as error:
             why = error.diag.message_detail or "somebody is reading it"
+        if why:
             kept.append(f"the replaced copy in {', '.join(schemas)} stays for now: {'; '.join(why.splitlines())}")
     return kept
+
+
+def _obstacle(server: Connection[Any], prefix: str, number: int, schemas: Sequence[str]) -> str | None:
+    """Say what is in schemas that were replaced, and was not published there."""
+    try:
+        published = read_record(server, f"{prefix}{HOUSEKEEPING}~old{number}")
+    except UsageError as error:
+        return f"{error.what}: {error.found}"
+    found = strange(server, schemas, published.listed(prefix, f"~old{number}") if published else {})
+    return f"it holds what Talkhouse did not publish: {'; '.join(found)}" if found else None
+
+
+def _drop(server: Connection[Any], schemas: Sequence[str]) -> None:
+    for kind, what in ((VIEW, "view"), (TABLE, "table")):
+        if names := own_relations(server, schemas, [kind]):
+            run(server, f"drop {what} {', '.join(names)}")
+    run(server, f"drop schema {', '.join(map(quoted, schemas))}")
 
 
 def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequence[str]) -> str | None:
@@ -107,30 +127,25 @@ def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequen
     The views of users come first: who has looked one up will wait for its tables, and would be waited for. Returns a
     note where a statement ran too long to wait for.
     """
-    names = [*views, *(name for kind in "rv" for name in _relations(server, kind, schemas))]
+    names = [*views, *(name for kind in (TABLE, VIEW) for name in own_relations(server, schemas, [kind]))]
     why = names and _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
     return f"queries of this very moment may have read some of the old copy and some of the new: {why}" if why else None
 
 
 def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
-    taken = _replaced(server, prefix)
-    number = next(one for one in count(1) if one not in taken)
-    for schema in schemas:
-        old = quoted(f"{schema}~old{number}")
-        run(server, f"alter schema {quoted(schema)} rename to {old}")
-        run(server, f"comment on schema {old} is {literal(_comment(prefix))}")
+    made = named_freely(server, schemas, "~old", lambda now, new: _rename(server, now, new)) if schemas else {}
+    for old in made.values():
+        run(server, f"comment on schema {quoted(old)} is {literal(replaced_mark(prefix))}")
 
 
-def _comment(prefix: str) -> str:
-    """Return what marks schemas that were replaced, and of which prefix they were."""
-    return f"Replaced by a newer publication (prefix '{prefix}'); the next one drops it, unless somebody reads it."
+def _rename(server: Connection[Any], now: str, name: str) -> None:
+    run(server, f"alter schema {quoted(now)} rename to {quoted(name)}")
 
 
 def _replaced(server: Connection[Any], prefix: str) -> dict[int, dict[str, str]]:
     """Find what was set aside, by number: what it is called now -> what it was called."""
     found: dict[int, dict[str, str]] = {}
-    query = "select nspname from pg_namespace where obj_description(oid, 'pg_namespace') = %s order by 1"
-    for (schema,) in run(server, query, [_comment(prefix)]):
+    for schema in marked(server, replaced_mark(prefix)):
         if match := _REPLACED.fullmatch(schema):
             found.setdefault(int(match["number"]), {})[schema] = match["schema"]
     return found
@@ -142,11 +157,17 @@ def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str
     Their SQL names tables as they are called at the moment, so these have their former names for that moment.
     """
     for schemas in _replaced(server, prefix).values():
-        for now, name in schemas.items():
-            run(server, f"alter schema {quoted(now)} rename to {quoted(name)}")
-        yield from run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
-        for now, name in schemas.items():
-            run(server, f"alter schema {quoted(name)} rename to {quoted(now)}")
+        found = []
+        try:
+            with impatient(server) as part:
+                for now, name in schemas.items():
+                    _rename(server, now, name)
+                found = run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
+                raise psycopg.Rollback(part)
+        except TAKEN:  # by somebody who has made a schema of that name since
+            rows = run(server, _VIEWS, {"schemas": list(schemas)}).fetchall()
+            found = [(*view, obstacle or "a schema that it reads is gone") for *view, obstacle in rows]
+        yield from found
 
 
 def _moved(
@@ -163,8 +184,7 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
     why = None
     for _ in range(attempts):
         try:
-            with server.transaction():
-                run(server, f"set local lock_timeout = {literal(_PATIENCE)}")
+            with impatient(server):
                 run(server, statement)
             return None
         except psycopg.errors.LockNotAvailable:
@@ -174,11 +194,3 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
         except psycopg.Error as error:
             return error.diag.message_primary or str(error)
     return why
-
-
-def _relations(server: Connection[Any], kind: str, schemas: Iterable[str]) -> list[str]:
-    """Name the tables (r) or views (v) of some schemas."""
-    query = (
-        "select oid::regclass::text from pg_class where relkind::text = %s and relnamespace = any(%s::regnamespace[])"
-    )
-    return [name for (name,) in run(server, query, [kind, [quoted(schema) for schema in schemas]])]

@@ -1,15 +1,21 @@
 """Compares a published copy with the warehouse again."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import duckdb
+from psycopg import Connection
 
 from schema.errors import ServerFailed, UsageError
+from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.load import Progress, proof_here
-from talkhouse.postgres.plan import Options, Plan, make_plan
+from talkhouse.postgres.own import TABLE, VIEW, relations
+from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
 from talkhouse.postgres.proof import Difference, differences
 from talkhouse.postgres.publish import configured
-from talkhouse.postgres.record import read_record
+from talkhouse.postgres.record import Published, read_record
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, where
 from talkhouse.query.manifest import build
@@ -32,35 +38,72 @@ def verify(con: duckdb.DuckDBPyConnection, url: str, prefix: str, progress: Prog
     A view of means is compared with what DuckDB gave when it was published: DuckDB adds numbers up in any order, and
     another time their last digit may be another.
 
-    Raises UsageError where nothing is published, ServerFailed where another build is, or where the server fails.
+    Only tables and views of the publishing role, as it made them, are read there; any other is told as a difference.
+
+    Raises UsageError where nothing is published or the record of it is not ours, ServerFailed where another build is,
+    or where the server fails.
     """
     with connected(url) as server, locked(server, prefix), configured(con):
-        published = read_record(server, prefix)
-        if published is None:
-            raise UsageError(
-                "no copy is published there",
-                where=where(server),
-                next_step="publish one with: talkhouse publish URL   or name its --schema-prefix",
-            )
-        if published.origin["build"] != build(con):
+        published, origin = _published(server, f"{prefix}{HOUSEKEEPING}")
+        if origin["build"] != build(con):
             raise ServerFailed(
                 "the copy is not of this build of the warehouse",
                 where=where(server),
                 expected=_named(build(con)),
-                found=_named(published.origin["build"]),
+                found=_named(origin["build"]),
                 next_step="publish this one with: talkhouse publish URL   or name the warehouse with --db FILE",
             )
-        plan = make_plan(con, Options.from_record(published.origin["options"]))
-        plan = replace(plan, relations=tuple(one for one in plan.relations if one.name in published.proofs))
+        plan = make_plan(con, Options.from_record(origin["options"]) or Options(prefix))
+        plan = replace(plan, relations=tuple(one for one in plan.relations if one.name in published.kinds))
         progress.begin("hashing", records=sum(one.rows for one in plan.relations), unit="rows")
         proofs = []
         for relation in plan.relations:
-            recorded = published.proofs[relation.name]
-            proofs.append(proof_here(con, relation) if relation.is_repeatable else recorded)
+            recorded = None if relation.is_repeatable else published.proofs.get(relation.name)
+            proofs.append(recorded or proof_here(con, relation))
             progress.advance(relation.rows)
         schemas = {schema: f"{prefix}{schema}" for schema in plan.schemas}
-        found = tuple(differences(server, plan.relations, proofs, schemas, progress))
+        others = _others(server, plan, schemas)
+        found = tuple(differences(server, plan.relations, proofs, schemas, progress, others))
         return Verified(where(server), plan, tuple(proofs), found)
+
+
+def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[str, Any]]:
+    """Return what is published, and its origin."""
+    published = read_record(server, schema)
+    if published is None:
+        raise UsageError(
+            "no copy is published there",
+            where=where(server),
+            next_step="publish one with: talkhouse publish URL   or name its --schema-prefix",
+        )
+    if published.origin is None:
+        raise UsageError(
+            f"{schema}.publication does not say what was published",
+            where=where(server),
+            expected="one row, as this Talkhouse writes it",
+            next_step="publish again with: talkhouse publish URL --force",
+        )
+    return published, published.origin
+
+
+def _others(server: Connection[Any], plan: Plan, schemas: Mapping[str, str]) -> dict[str, str | None]:
+    """Say what is there in place of a relation of the plan; None where nothing is."""
+    found, others = relations(server, schemas.values()), dict[str, str | None]()
+    for one in plan.relations:  # a view comes before those of its splits
+        there = found.get((schemas[one.selection.schema], one.selection.name))
+        columns = [f"{column.name} {_in_catalog(column.type.name)}" for column in one.columns]
+        why = there and there.differs(VIEW if one.kind is Kind.SPLIT else TABLE, columns)
+        if why or there is None:
+            others[one.name] = why
+        elif one.parent in others:
+            others[one.name] = f"it reads {one.parent}"
+    return others
+
+
+def _in_catalog(kind: str) -> str:
+    """Name a type as the catalog does, without its precision."""
+    plain = re.sub(r"\(.*\)", "", kind)
+    return re.sub(r"^timestamp\b", "timestamp without time zone", plain)
 
 
 def _named(made_by: dict[str, object]) -> str:

@@ -16,10 +16,11 @@ from sqlalchemy import NullPool, Table, create_engine
 
 import migrations
 from migrations.postgres import statements
+from schema.errors import UsageError
 from schema.sql import quoted
 from schema.tables import metadata, qualified
 from schema.tables.base import GrainKey
-from tests.postgres_server import Database, Server
+from tests.postgres_server import SUPERUSER, Database, Server
 from tests.talkhouse.postgres.builds import published
 
 ROOT = Path(__file__).parents[2]
@@ -134,6 +135,21 @@ def test_the_alembic_program_takes_the_url(postgres: Database) -> None:
     subprocess.run([*alembic, "upgrade", "head"], check=True, cwd=ROOT, capture_output=True)
     done = subprocess.run([*alembic, "check"], check=True, cwd=ROOT, capture_output=True, text=True)
     assert "No new upgrade operations detected" in done.stdout
+
+
+@pytest.mark.slow
+def test_what_belongs_to_another_role_is_not_read(postgres: Database) -> None:
+    with postgres.connect(SUPERUSER) as root:
+        root.execute("create role stranger login")
+        root.execute(f"grant create on database {postgres.name} to stranger".encode())
+        try:
+            with postgres.connect("stranger") as con:
+                con.execute("create schema meta create view alembic_version as select 1 / 0 as version_num")
+                con.execute("grant usage on schema meta to public; grant select on meta.alembic_version to public")
+            with pytest.raises(UsageError, match=r"schema meta, view meta\.alembic_version"):
+                upgrade(postgres)
+        finally:
+            root.execute("drop owned by stranger cascade; drop role stranger")
 
 
 # ``alembic check``: the metadata and a database are one and the same.

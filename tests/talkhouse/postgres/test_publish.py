@@ -187,9 +187,9 @@ def test_a_copy_that_differs_is_not_published(
         )
         root.execute(
             "create function public.damage_corpora() returns event_trigger language plpgsql as $$ begin "
-            """if to_regclass('"main~new".corpora') is not null """
+            """if to_regclass('"main~new1".corpora') is not null """
             "and not exists (select from pg_trigger where tgname = 'd') then "
-            """create trigger d before insert on "main~new".corpora for each row execute function public.damage(); """
+            """create trigger d before insert on "main~new1".corpora for each row execute function public.damage(); """
             "end if; end $$"
         )
         root.execute("create event trigger damage on ddl_command_end execute function public.damage_corpora()")
