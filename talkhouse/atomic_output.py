@@ -61,13 +61,23 @@ def private_folder(output: Path) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             raise UsageError("the output is not a file that can be replaced", where=output, next_step="name a file")
         folder = private_folder_path(output)
-        with _locked(folder, output, "another process is writing this file"):
-            shutil.rmtree(folder, ignore_errors=True)
-            try:  # Ctrl-C may come as soon as the folder is there
-                folder.mkdir(mode=0o700)
-                yield folder
-            finally:
-                remove_folder(folder)
+        with private_folder_at(folder, output):
+            yield folder
+
+
+@contextmanager
+def private_folder_at(folder: Path, output: Path) -> Iterator[None]:
+    """Make a private folder, which is removed at the end, and hold its lock; no link is followed to it.
+
+    What a killed process left there is cleared first. UsageError where another process has it.
+    """
+    with _locked(folder, output, "another process is writing this file"):
+        shutil.rmtree(folder, ignore_errors=True)
+        try:  # Ctrl-C may come as soon as the folder is there
+            folder.mkdir(mode=0o700)
+            yield
+        finally:
+            remove_folder(folder)
 
 
 def clear_private_folder(output: Path) -> None:

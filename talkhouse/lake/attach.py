@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from schema.errors import SparkFailed, UsageError
 from talkhouse.lake.manifest import Manifest, check_revision, read
+from talkhouse.lake.spark_types import spark_name
 from talkhouse.lake.statements import statements
 from talkhouse.lake.translated import Translation, read_translation
 
@@ -97,9 +98,11 @@ def _check_rows(spark: "SparkSession", found: Manifest, location: str) -> None:
     """Count the rows of a small table: Spark creates tables over a folder that is not there, too."""
     from pyspark.errors import PySparkException
 
-    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows)
+    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows, default=None)
+    if table is None:
+        return
     try:
-        rows, reason = spark.table(f"`{table.schema}`.`{table.name}`").count(), ""
+        rows, reason = spark.table(spark_name(table.schema, table.name)).count(), ""
     except PySparkException as error:
         rows, reason = 0, first_line(error)
     if rows != table.rows:

@@ -1,5 +1,6 @@
 """The warehouses whose tables go into one lake: attached side by side, each corpus in one of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,13 +13,16 @@ from sqlalchemy import Table
 
 import migrations
 from schema import warehouse
-from schema.errors import UsageError
+from schema.errors import NotAWarehouse, UsageError
 from schema.sql import dicts, literal, quoted
 from schema.tables import metadata, owned_by, qualified
+from talkhouse.lake.relations import check_tables
 from talkhouse.relations import closest
 
 SHARED = "shared"
 """What stands in place of a corpus for rows that belong to none."""
+
+_CORPUS = re.compile(r"[a-z][a-z0-9_]*")
 
 _CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from {}.main.corpora order by all"
 
@@ -97,8 +101,23 @@ def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]
 def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
     warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
     con.execute(f"attach {literal(str(path))} as {database} (read_only)")
-    (build,) = dicts(con.execute(_BUILD.format(database)))
-    return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
+    check_tables(con, database, path)
+    builds = dicts(con.execute(_BUILD.format(database)))
+    if not builds:
+        raise NotAWarehouse(
+            "the warehouse does not say which build made it", where=path, next_step="make it with: talkhouse build"
+        )
+    found = Warehouse(path, database, builds[0], tuple(dicts(con.execute(_CORPORA.format(database)))))
+    for corpus in found.corpus_ids:
+        if corpus == SHARED or not _CORPUS.fullmatch(corpus):  # it becomes the name of a folder
+            raise NotAWarehouse(
+                "the warehouse has a corpus with a name that no corpus has",
+                where=path,
+                expected="small letters, digits and underscores",
+                found=corpus,
+                next_step="name another warehouse: --db FILE",
+            )
+    return found
 
 
 def _check_views(found: Sequence[Warehouse]) -> None:
