@@ -17,7 +17,7 @@ from queries.catalogue import catalogue
 from schema.errors import LakeDamaged, SchemaMismatch
 from schema.warehouse import HOUSEKEEPING
 from talkhouse.lake import files, manifest
-from talkhouse.lake.attach import attach_snapshot, first_line
+from talkhouse.lake.attach import attach_snapshot, check_folders, first_line
 from talkhouse.lake.compare import Column, Relation, compare
 from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.plan import Progress
@@ -79,6 +79,7 @@ def check(lake: Path, url: str, progress: Progress, *, location: str | None = No
     translation = read_translation(folder, found)
     _check_catalogue(found, folder)
     checked = check_files(found, folder, progress)
+    check_folders(found, folder)
     rows = sum(table.rows for table in found.tables)
     with temporary_folder() as private, warehouse_of(found, folder, private) as con:
         _check_relations(con, found, translation, folder)

@@ -17,7 +17,7 @@ from sqlalchemy import Double, Table
 from schema.sql import quoted
 from schema.tables import qualified
 from talkhouse.lake.inside import Inside
-from talkhouse.lake.manifest import Column, File
+from talkhouse.lake.manifest import Column, File, Manifest
 from talkhouse.query.expressions import Column as Expression
 from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
@@ -153,6 +153,34 @@ def is_whole(file: File, lake: Path) -> bool:
             return os.fstat(stream.fileno()).st_size == file.bytes and sha256(stream) == file.sha256
     except OSError:
         return False
+
+
+def strangers(found: Manifest, lake: Path) -> list[str]:
+    """Return the paths in the folders of tables that an engine would read and the manifest does not name.
+
+    Those that begin with a dot or an underscore are hidden from engines. What is named must be a file, and no link.
+    """
+    others = []
+    for table in found.tables:
+        named = {file.path for file in table.files if _is_file(file, lake)}
+        try:
+            there = [f"{table.folder}/{path}" for path in Inside(lake, table.folder).files()]
+        except OSError:
+            there = [table.folder]
+        others += [path for path in there if path not in named and not any(map(_is_hidden, path.split("/")))]
+    return others
+
+
+def _is_file(file: File, lake: Path) -> bool:
+    try:
+        with Inside(lake).reading(file.path):
+            return True
+    except OSError:
+        return False
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def sha256(stream: io.BufferedReader) -> str:

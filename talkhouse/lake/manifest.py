@@ -80,8 +80,8 @@ class Table(msgspec.Struct, frozen=True):
         """The name as SQL writes it."""
         return f"{self.schema}.{self.name}"
 
-    def check_paths(self, snapshot: str) -> None:
-        """Raise ValueError for a path that is not the one of this table, or of a file of it."""
+    def check(self, snapshot: str) -> None:
+        """Raise ValueError for a path that is not the one of this table or of a file of it, and for a wrong key."""
         if self.folder != f"{snapshot}/{self.schema}/{self.name}":
             raise ValueError(f"{self.full_name} has another folder: {self.folder!r}")
         for file in self.files:
@@ -89,7 +89,10 @@ class Table(msgspec.Struct, frozen=True):
             if folder != f"{self.folder}/corpus={file.corpus}" or not _FILE.fullmatch(name):
                 raise ValueError(f"{self.full_name} has a file elsewhere: {file.path!r}")
         check_once(file.path for file in self.files)
-        check_once(column.name for column in self.columns)
+        names = [column.name for column in self.columns]
+        check_once(names)
+        if not {*self.grain} <= {*names}:
+            raise ValueError(f"{self.full_name} has a key of other columns: {', '.join(self.grain)}")
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -113,7 +116,7 @@ class Manifest(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse paths that Talkhouse does not write, and what is there twice."""
         for table in self.tables:
-            table.check_paths(self.snapshot)
+            table.check(self.snapshot)
         check_once(table.full_name for table in self.tables)
         msgspec.convert(self.corpus_ids, list[Name])
 

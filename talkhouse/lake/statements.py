@@ -74,4 +74,5 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
 
 def _literal(text: str) -> str:
-    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+    escaped = "".join(_ESCAPES.get(character, character) for character in text)
+    return "'" + escaped.replace("${", "$\\u007b") + "'"  # Spark puts settings in place of ${name}, in texts too

@@ -1,5 +1,6 @@
 """The views in the SQL of another engine, as ``translation.json`` has them."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest, check_once, document
 from talkhouse.lake.manifest import Name as Schema
 from talkhouse.lake.spark_types import check_type, spark_type
+from talkhouse.lake.view_sql import check_query
 
 NAME = "translation.json"
 
-WRITABLE = r"\A[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff`'\";\\$]+\Z"
+_WRITABLE = r"\A[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff`'\";\\$]+\Z"
 """What the name of a view may be: a script of Spark's is cut at semicolons, also at those inside of backticks."""
 
-Name = Annotated[str, Meta(pattern=WRITABLE, max_length=1000)]
+Name = Annotated[str, Meta(pattern=_WRITABLE, max_length=1000)]
 
 
 class ViewColumn(msgspec.Struct, frozen=True):
@@ -49,7 +51,10 @@ class View(msgspec.Struct, frozen=True):
     """The rules of the translation that changed something."""
 
     def __post_init__(self) -> None:
-        """Refuse a key that is none of the columns, and a column that is there twice."""
+        """Refuse a name or a query that no view has, a column that is there twice, and a key of other columns."""
+        if not re.search(_WRITABLE, self.name):
+            raise ValueError(f"the name {self.name!r} can't be written in a script")
+        check_query(self.sql)
         check_once(column.name for column in self.columns)
         if others := sorted({*self.grain} - {column.name for column in self.columns}):
             raise ValueError(f"{self.full_name} has no column {others[0]!r}")
