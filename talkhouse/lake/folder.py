@@ -54,6 +54,11 @@ class Workspace:
         return Inside(self.lake, f"{_PRIVATE}/{self.found.next}")
 
 
+def private_path(lake: Path) -> Path:
+    """Return the path of the private folder, which is in the lake whatever its manifest is."""
+    return lake.resolve() / _PRIVATE
+
+
 def check(lake: Path) -> Found:
     """See what is in the folder of a lake that is to be written.
 
@@ -117,7 +122,7 @@ def acquire(lake: Path) -> Iterator[Workspace]:
         is_new = not lake.exists()
         try:
             lake.mkdir(exist_ok=True)
-            private = lake.resolve() / _PRIVATE
+            private = private_path(lake)
             with private_folder_at(private, lake), reported(lake):
                 found = check(lake)  # again: another process may have written it
                 workspace = Workspace(lake, private, found, at_end)

@@ -1,7 +1,8 @@
 """The snapshots in a lake's folder: which of them are its own, and how one is removed.
 
 A snapshot is known by what is in it and never by its name alone: the first file that is written to it is a marker with
-the lake's id. A Talkhouse before the marker wrote none: there, a snapshot is one whose manifest is of its own name.
+the lake's id and the snapshot's name. A Talkhouse before the marker wrote none: there, a snapshot is one whose manifest
+is of its own name.
 """
 
 import errno
@@ -31,6 +32,7 @@ _DOCUMENTS = (documents.SCRIPT, translated.NAME, manifest.NAME, MARKER)
 class _Marker(msgspec.Struct):
     format: Literal[1]
     lake: Annotated[str, Meta(pattern=r"\A[0-9a-f]{32}\Z")]
+    snapshot: str
 
 
 class Snapshots(NamedTuple):
@@ -72,7 +74,7 @@ def number_of(found: Manifest) -> int:
 
 def mark(snapshot: Inside, lake_id: str) -> None:
     """Write the marker of a new snapshot, before anything else."""
-    documents.write({MARKER: msgspec.json.encode(_Marker(1, lake_id)) + b"\n"}, snapshot)
+    documents.write({MARKER: msgspec.json.encode(_Marker(1, lake_id, snapshot.name)) + b"\n"}, snapshot)
 
 
 def _marker(snapshot: Inside) -> _Marker | bool:
@@ -87,7 +89,7 @@ def _marker(snapshot: Inside) -> _Marker | bool:
 
 def _is_own(snapshot: Inside, marker: _Marker | bool, lake_id: str) -> bool:
     if isinstance(marker, _Marker):
-        return marker.lake == lake_id
+        return (marker.lake, marker.snapshot) == (lake_id, snapshot.name)
     return not marker and manifest.read_of(snapshot) is not None
 
 

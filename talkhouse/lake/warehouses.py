@@ -101,23 +101,27 @@ def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]
 def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
     warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
     con.execute(f"attach {literal(str(path))} as {database} (read_only)")
+    _check_contents(con, path, database)
+    (build,) = dicts(con.execute(_BUILD.format(database)))
+    return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
+
+
+def _check_contents(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
+    """Raise SchemaMismatch or NotAWarehouse where tables, builds or the names of corpora are not Talkhouse's."""
     check_tables(con, database, path)
-    builds = dicts(con.execute(_BUILD.format(database)))
-    if not builds:
+    if not con.execute(_BUILD.format(database)).fetchall():
         raise NotAWarehouse(
             "the warehouse does not say which build made it", where=path, next_step="make it with: talkhouse build"
         )
-    found = Warehouse(path, database, builds[0], tuple(dicts(con.execute(_CORPORA.format(database)))))
-    for corpus in found.corpus_ids:
-        if corpus == SHARED or not _CORPUS.fullmatch(corpus):  # it becomes the name of a folder
+    for (corpus,) in con.execute(f"select corpus_id from {database}.main.corpora order by all").fetchall():
+        if corpus == SHARED or not _CORPUS.fullmatch(str(corpus)):  # it becomes the name of a folder
             raise NotAWarehouse(
                 "the warehouse has a corpus with a name that no corpus has",
                 where=path,
                 expected="small letters, digits and underscores",
-                found=corpus,
+                found=str(corpus),
                 next_step="name another warehouse: --db FILE",
             )
-    return found
 
 
 def _check_views(found: Sequence[Warehouse]) -> None:

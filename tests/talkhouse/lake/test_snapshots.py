@@ -52,7 +52,11 @@ def of_others(lake: Path) -> dict[str, object]:
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-8")
     content = json.loads((lake / "snapshot-8" / "manifest.json").read_text().replace("snapshot-1/", "snapshot-8/"))
     (lake / "snapshot-8" / "manifest.json").write_text(json.dumps({**content, "snapshot": "snapshot-8"}))
-    (lake / "snapshot-8" / "snapshot.json").write_text(json.dumps({"format": 1, "lake": "0" * 32}))
+    (lake / "snapshot-8" / "snapshot.json").write_text(
+        json.dumps({"format": 1, "lake": "0" * 32, "snapshot": "snapshot-8"})
+    )
+    # A copy of one of the lake's.
+    shutil.copytree(lake / "snapshot-1", lake / "snapshot-100")
     # With a marker that nobody has written.
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-9")
     (lake / "snapshot-9" / "snapshot.json").write_text("{}")
@@ -60,7 +64,7 @@ def of_others(lake: Path) -> dict[str, object]:
     return strange(lake)
 
 
-OTHERS = [f"snapshot-{name}" for name in ("03", "2", "2024", "4", "5", "6", "7", "8", "9")]
+OTHERS = [f"snapshot-{name}" for name in ("03", "100", "2", "2024", "4", "5", "6", "7", "8", "9")]
 
 
 def strange(lake: Path) -> dict[str, object]:
