@@ -52,9 +52,8 @@ def of_others(lake: Path) -> dict[str, object]:
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-8")
     content = json.loads((lake / "snapshot-8" / "manifest.json").read_text().replace("snapshot-1/", "snapshot-8/"))
     (lake / "snapshot-8" / "manifest.json").write_text(json.dumps({**content, "snapshot": "snapshot-8"}))
-    (lake / "snapshot-8" / "snapshot.json").write_text(
-        json.dumps({"format": 1, "lake": "0" * 32, "snapshot": "snapshot-8"})
-    )
+    marker = {"format": 1, "lake": "0" * 32, "snapshot": "snapshot-8"}
+    (lake / "snapshot-8" / "snapshot.json").write_text(json.dumps(marker))
     # A copy of one of the lake's.
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-100")
     # With a marker that nobody has written.
