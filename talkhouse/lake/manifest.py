@@ -83,11 +83,11 @@ class Table(msgspec.Struct, frozen=True):
     def check(self, snapshot: str) -> None:
         """Raise ValueError for a path that is not the one of this table or of a file of it, and for a wrong key."""
         if self.folder != f"{snapshot}/{self.schema}/{self.name}":
-            raise ValueError(f"{self.full_name} has another folder: {self.folder!r}")
+            raise ValueError(f"{self.full_name} has another folder: {self.folder[:100]!r}")
         for file in self.files:
             folder, _, name = file.path.rpartition("/")
             if folder != f"{self.folder}/corpus={file.corpus}" or not _FILE.fullmatch(name):
-                raise ValueError(f"{self.full_name} has a file elsewhere: {file.path!r}")
+                raise ValueError(f"{self.full_name} has a file elsewhere: {file.path[:100]!r}")
         check_once(file.path for file in self.files)
         names = [column.name for column in self.columns]
         check_once(names)
@@ -138,7 +138,7 @@ def check_once(names: Iterable[str]) -> None:
     """Raise ValueError for a name that comes twice."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise ValueError(f"{name!r} is there twice")
+            raise ValueError(f"{name[:100]!r} is there twice")
 
 
 def encode(manifest: Manifest) -> bytes:

@@ -22,7 +22,7 @@ def check_type(name: str) -> None:
     try:
         spark_type(name)
     except (KeyError, RecursionError):
-        raise ValueError(f"no column has the type {name!r}") from None
+        raise ValueError(f"no column has the type {name[:100]!r}") from None
 
 
 def spark_name(*parts: str) -> str:

@@ -34,7 +34,7 @@ class ViewColumn(msgspec.Struct, frozen=True):
         """Refuse a type that no column has: it stands in SQL as it is."""
         check_type(self.type)
         if self.spark_type != spark_type(self.type):
-            raise ValueError(f"{self.type!r} is no {self.spark_type!r} in Spark")
+            raise ValueError(f"{self.type[:100]!r} is no {self.spark_type[:100]!r} in Spark")
 
 
 class View(msgspec.Struct, frozen=True):
@@ -53,11 +53,11 @@ class View(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse a name or a query that no view has, a column that is there twice, and a key of other columns."""
         if not re.search(_WRITABLE, self.name):
-            raise ValueError(f"the name {self.name!r} can't be written in a script")
+            raise ValueError(f"the name {self.name[:100]!r} can't be written in a script")
         check_query(self.sql)
         check_once(column.name for column in self.columns)
         if others := sorted({*self.grain} - {column.name for column in self.columns}):
-            raise ValueError(f"{self.full_name} has no column {others[0]!r}")
+            raise ValueError(f"{self.full_name} has no column {others[0][:100]!r}")
 
     @property
     def full_name(self) -> str:
