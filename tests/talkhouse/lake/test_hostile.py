@@ -143,22 +143,22 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
     original = Path(shutil.copytree(lake, lake.with_name("original")))
     good, ends = json.loads(pointer.read_bytes()), Counter[str]()
     for place in kinds(good):
-        is_written = False  # to write takes a second
+        is_written = place[0] != "tables"  # to write takes a second
         for value in HOSTILE:
             pointer.write_text(json.dumps(replaced(good, place, value)))
             here = stamps(lake)
             refused = ends_well(lambda: manifest.read(lake))
             ends[refused] += 1
-            if refused or not is_written:
+            if refused:
                 assert ends_well(lambda: sql(lake)) == refused
                 assert ends_well(lambda: write_lake(lake, [other], Quiet(), dry_run=True)) == refused, (place, value)
-                assert stamps(lake) == here
                 assert ends_well(lambda: write_lake(lake, [other], Quiet())) == refused, (place, value)
-                assert (stamps(lake) == here) == bool(refused)
-            if not refused and not is_written:
+                assert stamps(lake) == here
+            elif not is_written:
                 is_written = True
-                made = manifest.read(lake)
-                assert all(is_whole(file, lake) for table in made.tables for file in table.files)
+                made = write_lake(lake, [other], Quiet())
+                assert made.snapshot == "snapshot-2"
+                assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
                 assert {path.name for path in lake.iterdir()} == {"manifest.json", "snapshot-1", "snapshot-2"}
                 shutil.rmtree(lake)
                 shutil.copytree(original, lake)
