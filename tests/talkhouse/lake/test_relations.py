@@ -28,7 +28,7 @@ CHANGES = [
     ),
     ("alter table main.images alter column kind type integer using 1", SchemaMismatch, r"kind INTEGER"),
     ("delete from meta.loads", NotAWarehouse, "which build made it"),
-    ("update meta.loads set catalogue_hash = null", TalkhouseError, "other views"),
+    ("update meta.loads set catalogue_hash = ''", TalkhouseError, "other views"),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_warehouse_with_other_tables_or_views_is_refused(
 @pytest.mark.usefixtures("translated_once")
 def test_a_table_of_the_users_own_is_none_of_the_lakes(sample: Path, lake: Path, tmp_path: Path) -> None:
     path = changed(sample, tmp_path / "changed.duckdb", "create schema mine; create table mine.notes (x int)")
-    assert write_lake(lake, [path], Quiet()).outcome == "unchanged"
+    assert not any(part.is_new for part in write_lake(lake, [path], Quiet()).parts)
 
 
 @pytest.mark.slow
