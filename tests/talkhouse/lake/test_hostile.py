@@ -172,11 +172,12 @@ def test_no_name_in_the_views_ends_a_statement(lake: Path) -> None:
     path = lake / "snapshot-1" / "translation.json"
     good = json.loads(path.read_bytes())
     number = len(statements_as_spark_cuts_them(sql(lake)))
-    for location in filter(lambda value: isinstance(value, str), HOSTILE):
+    texts = [value for value in HOSTILE if isinstance(value, str)]
+    for location in texts:
         assert len(statements_as_spark_cuts_them(sql(lake, location=location))) == number
     accepted = 0
     for place in kinds(good):
-        for value in HOSTILE:
+        for value in texts:
             path.write_text(json.dumps(replaced(good, place, value)))
             if not ends_well(lambda: read_translation(lake, manifest.read(lake))):
                 accepted += 1
