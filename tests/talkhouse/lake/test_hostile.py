@@ -272,7 +272,8 @@ def test_links_and_pipes_in_a_lake_lead_nowhere(
         done = ends_well(lambda: write_lake(lake, [other], Quiet()))
         assert done in ("", "NotALake", "UsageError"), make
         assert tree(outside) == before, make
-        assert described(lake / name) == there, make
+        if not name.endswith(".lock"):  # which is removed whatever it is, and nothing through it
+            assert described(lake / name) == there, make
         if not done:
             found = manifest.read(lake)
             assert all(is_whole(file, lake) for table in found.tables for file in table.files), make
