@@ -46,8 +46,10 @@ class Inside(NamedTuple):
 
     @contextmanager
     def creating(self, path: str) -> Iterator[io.BufferedWriter]:
-        """Make a file that is not there yet, and the folders on the way to it."""
+        """Make a new file in place of one that may be there, and the folders on the way to it."""
         with self._parent(path, make=True) as (folder, name):
+            with suppress(FileNotFoundError):  # a query that needs more memory is run again
+                os.unlink(name, dir_fd=folder)
             handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
         with open(handle, "wb") as stream:  # noqa: PTH123 - a descriptor
             yield stream
