@@ -62,13 +62,23 @@ def private_folder(output: Path) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             raise UsageError("the output is not a file that can be replaced", where=output, next_step="name a file")
         folder = private_folder_path(output)
-        with _locked(folder, output, "another process is writing this file"):
-            shutil.rmtree(folder, ignore_errors=True)
-            try:  # Ctrl-C may come as soon as the folder is there
-                folder.mkdir(mode=0o700)
-                yield folder
-            finally:
-                remove_folder(folder)
+        with private_folder_at(folder, output):
+            yield folder
+
+
+@contextmanager
+def private_folder_at(folder: Path, output: Path) -> Iterator[None]:
+    """Make a private folder, which is removed at the end, and hold its lock; no link is followed to it.
+
+    What a killed process left there is cleared first. UsageError where another process has it.
+    """
+    with _locked(folder, output, "another process is writing this file"):
+        _delete(folder)
+        try:  # Ctrl-C may come as soon as the folder is there
+            folder.mkdir(mode=0o700)
+            yield
+        finally:
+            remove_folder(folder)
 
 
 def clear_private_folder(output: Path) -> None:
@@ -102,7 +112,7 @@ def atomic_folder(output: Path) -> Iterator[Path]:
         _check_folder(output, target)
         private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
         with _locked(private, output, "another process is writing to this folder"):
-            shutil.rmtree(private, ignore_errors=True)
+            _delete(private)
             try:  # Ctrl-C may come as soon as the folder is there
                 private.mkdir()
                 yield private
@@ -176,6 +186,12 @@ def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
 def remove_folder(folder: Path) -> None:
     """Delete a private folder at the end; Ctrl-C, perhaps the second one, does not leave half of it."""
     with ctrl_c.ignored():
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder; what is none stays, for ``rmtree`` would wait for somebody to write to a named pipe."""
+    if folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -67,7 +67,7 @@ PHASES = {
         "keep": "talkhouse.lake.files:keep",
         "publish": "talkhouse.lake.folder:publish",
         "sync": "talkhouse.lake.folder:sync",
-        "remove": "talkhouse.lake.folder:_remove_others",
+        "remove": "talkhouse.lake.folder:_remove_older",
         "clear": "shutil:rmtree",
     },
     "superset": {

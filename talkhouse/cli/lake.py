@@ -223,6 +223,10 @@ def _lines(done: "Result") -> list[str]:
     if done.removed:
         lines.append(f"no longer there: {', '.join(done.removed)}")
     lines += [f"damaged, and written again: {path}" for part in done.parts for path in part.damaged]
+    if done.recovered:
+        lines.append("manifest.json was missing; the snapshots that are there stay")
+    if done.left:
+        lines.append(f"not of this lake, and left as it is: {', '.join(done.left)}")
     return lines
 
 
@@ -233,5 +237,7 @@ def _described(done: "Result") -> dict[str, object]:
         "snapshot": done.snapshot,
         "corpora": done.corpora,
         "removed": done.removed,
+        "recovered": done.recovered,
+        "left": done.left,
         "parts": [part._asdict() for part in done.parts],
     }

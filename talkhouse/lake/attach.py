@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema.errors import SparkFailed, UsageError
+from schema.errors import LakeDamaged, SparkFailed, UsageError
+from talkhouse.lake.files import strangers
 from talkhouse.lake.manifest import Manifest, check_revision, read
+from talkhouse.lake.spark_types import spark_name
 from talkhouse.lake.statements import statements
 from talkhouse.lake.translated import Translation, read_translation
 
@@ -32,6 +34,8 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
     found = read(folder)
     check_revision(found, folder)
     translation = read_translation(folder, found)
+    if location is None:
+        check_folders(found, folder)
     refused = attach_snapshot(spark, found, translation, location or str(folder))
     for name, reason in refused.items():
         raise SparkFailed(
@@ -54,6 +58,17 @@ def attach_snapshot(spark: "SparkSession", found: Manifest, translation: Transla
     if not refused.keys() & {table.full_name for table in found.tables}:
         _check_rows(spark, found, location)
     return refused
+
+
+def check_folders(found: Manifest, lake: Path) -> None:
+    """Raise LakeDamaged where the folder of a table has something else: Spark reads all of it, and follows links."""
+    if others := strangers(found, lake):
+        raise LakeDamaged(
+            "something lies in the lake that its manifest does not name, or a link in place of a file",
+            where=lake,
+            found=", ".join(others[:3]) + (", ..." if len(others) > 3 else ""),
+            next_step="move it out of the lake, or write the lake again with: talkhouse lake DIR",
+        )
 
 
 def check_version(spark: "SparkSession") -> None:
@@ -97,9 +112,11 @@ def _check_rows(spark: "SparkSession", found: Manifest, location: str) -> None:
     """Count the rows of a small table: Spark creates tables over a folder that is not there, too."""
     from pyspark.errors import PySparkException
 
-    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows)
+    table = min((table for table in found.tables if table.rows), key=lambda table: table.rows, default=None)
+    if table is None:
+        return
     try:
-        rows, reason = spark.table(f"`{table.schema}`.`{table.name}`").count(), ""
+        rows, reason = spark.table(spark_name(table.schema, table.name)).count(), ""
     except PySparkException as error:
         rows, reason = 0, first_line(error)
     if rows != table.rows:

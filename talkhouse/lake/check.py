@@ -15,12 +15,14 @@ import duckdb
 import migrations
 from queries.catalogue import catalogue
 from schema.errors import LakeDamaged, SchemaMismatch
+from schema.warehouse import HOUSEKEEPING
 from talkhouse.lake import files, manifest
-from talkhouse.lake.attach import attach_snapshot, first_line
+from talkhouse.lake.attach import attach_snapshot, check_folders, first_line
 from talkhouse.lake.compare import Column, Relation, compare
 from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.plan import Progress
 from talkhouse.lake.read_back import warehouse_of
+from talkhouse.lake.relations import check_columns, columns_of_all
 from talkhouse.lake.sessions import session
 from talkhouse.lake.spark_types import spark_type
 from talkhouse.lake.translated import Translation, read_translation
@@ -28,6 +30,8 @@ from talkhouse.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_VERSION_TABLE = f"{HOUSEKEEPING}.{migrations.VERSION_TABLE}"
 
 _THREADS = 2
 """Queries at once: while one is planned, another runs."""
@@ -75,8 +79,10 @@ def check(lake: Path, url: str, progress: Progress, *, location: str | None = No
     translation = read_translation(folder, found)
     _check_catalogue(found, folder)
     checked = check_files(found, folder, progress)
+    check_folders(found, folder)
     rows = sum(table.rows for table in found.tables)
     with temporary_folder() as private, warehouse_of(found, folder, private) as con:
+        _check_relations(con, found, translation, folder)
         progress.begin("starting Spark")
         with session(url, rows=rows, folder=private) as spark:
             progress.begin("creating tables and views")
@@ -100,6 +106,18 @@ def _check_catalogue(found: Manifest, lake: Path) -> None:
                 found=there,
                 next_step="write the lake again with: talkhouse lake DIR   or use the Talkhouse that wrote it",
             )
+
+
+def _check_relations(con: duckdb.DuckDBPyConnection, found: Manifest, translation: Translation, lake: Path) -> None:
+    """Refuse a lake with a table or view more or less than it would have here, or one with other columns."""
+    expected = dict(columns_of_all(con))
+    for one in translation.unportable:
+        expected.pop(one.full_name, None)
+    del expected[_VERSION_TABLE]
+    relations = relations_of(found, translation)
+    there = {one.full_name: {column.name: column.type for column in one.columns} for one in relations}
+    check_columns(expected, there, lake)
+    check_columns({name: expected.get(name, {}) for name in there}, there, lake)
 
 
 def check_files(found: Manifest, lake: Path, progress: Progress) -> int:

@@ -14,6 +14,7 @@ from pyarrow import lib as pa
 from pyarrow.types import is_floating, is_list
 
 from schema.sql import quoted
+from talkhouse.lake.spark_types import spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,7 +99,7 @@ def compare(
 
     A relation of more rows is read in ranges of its key, each by a query of its own. What Spark raises is passed on.
     """
-    frame = spark.table(f"`{relation.schema}`.`{relation.name}`").drop(_PARTITION)
+    frame = spark.table(spark_name(relation.schema, relation.name)).drop(_PARTITION)
     types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     if difference := _difference_of_columns(relation, types):
         return Compared(0, difference)
@@ -167,11 +168,12 @@ def _sorted(con: duckdb.DuckDBPyConnection, relation: Relation, table: pa.Table)
 def _between(frame: "DataFrame", relation: Relation, low: Key | None, high: Key | None) -> "DataFrame":
     """Keep the rows from one key up to, and without, another; Spark too has null before everything else."""
     types = {column.name: column.spark_type for column in relation.columns}
-    columns = ", ".join(f"`{name}`" for name in relation.key)
+    columns = ", ".join(map(spark_name, relation.key))
 
     def struct(key: Key) -> str:
         values = zip(key, relation.key, strict=True)
-        return f"struct({', '.join(f'cast({_literal(value)} as {types[name]}) as `{name}`' for value, name in values)})"
+        casts = (f"cast({_literal(value)} as {types[name]}) as {spark_name(name)}" for value, name in values)
+        return f"struct({', '.join(casts)})"
 
     limits = [] if low is None else [f"struct({columns}) >= {struct(low)}"]
     limits += [] if high is None else [f"struct({columns}) < {struct(high)}"]

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from schema.errors import UsageError
-from talkhouse.lake.manifest import Manifest, read
+from talkhouse.lake.inside import Inside
+from talkhouse.lake.manifest import Manifest, document, read
 from talkhouse.lake.statements import script, statements
 from talkhouse.lake.translated import NAME, Translation, encode, read_translation
 from talkhouse.relations import closest
@@ -20,9 +21,19 @@ def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[
     }
 
 
-def are_there(found: Mapping[str, bytes], folder: Path) -> bool:
+def are_there(found: Mapping[str, bytes], snapshot: Inside) -> bool:
     """Tell whether a snapshot has just these."""
-    return all((folder / name).is_file() and (folder / name).read_bytes() == found[name] for name in found)
+    try:
+        return all(document(snapshot, name) == found[name] for name in found)
+    except (OSError, ValueError):
+        return False
+
+
+def write(found: Mapping[str, bytes], folder: Inside) -> None:
+    """Write documents to a folder that has none of them."""
+    for name, content in found.items():
+        with folder.creating(name) as stream:
+            stream.write(content)
 
 
 def sql(lake: Path, name: str | None = None, location: str | None = None) -> str:

@@ -1,9 +1,8 @@
 """The files of one corpus in one table: written sorted, the same rows always as the same bytes, or kept as they are."""
 
-import errno
 import hashlib
+import io
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version as installed
@@ -17,7 +16,8 @@ from sqlalchemy import Double, Table
 
 from schema.sql import quoted
 from schema.tables import qualified
-from talkhouse.lake.manifest import Column, File
+from talkhouse.lake.inside import Inside
+from talkhouse.lake.manifest import Column, File, Manifest
 from talkhouse.query.expressions import Column as Expression
 from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
@@ -78,21 +78,20 @@ def _schema(table: Table, columns: tuple[Column, ...]) -> str:
     return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
 
 
-def write(con: duckdb.DuckDBPyConnection, found: Content, snapshot: Path, on_rows: OnRows) -> list[File]:
+def write(con: duckdb.DuckDBPyConnection, found: Content, snapshot: Inside, on_rows: OnRows) -> list[File]:
     """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
-    folder = snapshot / found.folder
-    folder.mkdir(parents=True)
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in found.table.info["grain"])
 
     def work() -> list[int]:
         rows = Rows(con.sql(f"from ({found.query}) order by {order}"), on_rows=on_rows)
         with _query_errors():
             types, batches = rows.batches(Expression.as_stored)
-            return _write(row_groups(batches), _declared(types, found), folder)
+            return _write(row_groups(batches), _declared(types, found), snapshot.below(found.folder))
 
     counts = in_little_memory(con, _MEMORY, work)
-    paths = [folder / _name(index) for index in range(len(counts))]
-    return [_describe(path, found.corpus, rows, snapshot) for path, rows in zip(paths, counts, strict=True)]
+    return [
+        _describe(f"{found.folder}/{_name(index)}", found.corpus, rows, snapshot) for index, rows in enumerate(counts)
+    ]
 
 
 @contextmanager
@@ -106,15 +105,14 @@ def _query_errors() -> Iterator[None]:
         raise
 
 
-def _write(groups: Iterator[Any], declared: Any, folder: Path) -> list[int]:
+def _write(groups: Iterator[Any], declared: Any, folder: Inside) -> list[int]:
     """Write row groups to as many files as they need, at least one; return the number of rows of each."""
     counts: list[int] = []
     group = next(groups, None)
     while not counts or group is not None:
         counts.append(0)
-        path = folder / _name(len(counts) - 1)
         with (
-            path.open("wb") as stream,
+            folder.creating(_name(len(counts) - 1)) as stream,
             parquet.ParquetWriter(stream, declared, **_COMPRESSION) as writer,  # type: ignore[no-untyped-call]
         ):
             while group is not None and stream.tell() < _FILE_BYTES:
@@ -137,37 +135,60 @@ def _declared(types: Any, found: Content) -> Any:
     return schema(fields, metadata={"table": qualified(found.table), "comment": found.table.comment or ""})
 
 
-def keep(files: Iterable[File], lake: Path, snapshot: Path) -> list[File]:
+def keep(files: Iterable[File], lake: Path, snapshot: Inside) -> list[File]:
     """Put files of the current snapshot into a new one, by a second name; return them with their new paths."""
     return [_keep(file, lake, snapshot) for file in files]
 
 
-def _keep(file: File, lake: Path, snapshot: Path) -> File:
-    inside = Path(file.path).relative_to(Path(file.path).parts[0])
-    target = snapshot / inside
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(lake / file.path, target)
-    except OSError as error:
-        # No hard links here, or too many to this file.
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV):
-            raise
-        shutil.copyfile(lake / file.path, target)
-    return File(f"{snapshot.name}/{inside.as_posix()}", file.corpus, file.rows, file.bytes, file.sha256)
+def _keep(file: File, lake: Path, snapshot: Inside) -> File:
+    inside = file.path.partition("/")[2]
+    Inside(lake).link(file.path, snapshot, inside)
+    return File(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256)
 
 
 def is_whole(file: File, lake: Path) -> bool:
-    """Tell whether a file is there with the bytes that it was written with."""
-    path = lake / file.path
-    return path.is_file() and path.stat().st_size == file.bytes and sha256(path) == file.sha256
+    """Tell whether a file is there, and no link is on the way to it, with the bytes that it was written with."""
+    try:
+        with Inside(lake).reading(file.path) as stream:
+            return os.fstat(stream.fileno()).st_size == file.bytes and sha256(stream) == file.sha256
+    except OSError:
+        return False
 
 
-def sha256(path: Path) -> str:
+def strangers(found: Manifest, lake: Path) -> list[str]:
+    """Return the paths in the folders of tables that an engine would read and the manifest does not name.
+
+    Those that begin with a dot or an underscore are hidden from engines. What is named must be a file, and no link.
+    """
+    others = []
+    for table in found.tables:
+        named = {file.path for file in table.files if _is_file(file, lake)}
+        try:
+            there = [f"{table.folder}/{path}" for path in Inside(lake, table.folder).files()]
+        except OSError:
+            there = [table.folder]
+        others += [path for path in there if path not in named and not any(map(_is_hidden, path.split("/")))]
+    return others
+
+
+def _is_file(file: File, lake: Path) -> bool:
+    try:
+        with Inside(lake).reading(file.path):
+            return True
+    except OSError:
+        return False
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def sha256(stream: io.BufferedReader) -> str:
     """Hash the bytes of a file: 64 hex digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _describe(path: Path, corpus: str, rows: int, snapshot: Path) -> File:
-    inside = path.relative_to(snapshot).as_posix()
-    return File(f"{snapshot.name}/{inside}", corpus, rows, path.stat().st_size, sha256(path))
+def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> File:
+    with snapshot.reading(inside) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        return File(f"{snapshot.name}/{inside}", corpus, rows, size, sha256(stream))

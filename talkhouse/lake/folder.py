@@ -1,23 +1,39 @@
 """The folder of a lake: a new snapshot is made beside the current one, and appears by one rename of the manifest."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from schema.errors import NotALake, UsageError
+from schema.errors import LakeDamaged, NotALake, UsageError
 from talkhouse import ctrl_c
-from talkhouse.atomic_output import Messages, output_errors, private_folder, private_folder_path, sync
-from talkhouse.lake import manifest
+from talkhouse.atomic_output import Messages, output_errors, private_folder_at, sync
+from talkhouse.lake import documents, manifest, snapshots
+from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest
+from talkhouse.lake.snapshots import Snapshots, name_of, number_of
 
-_SNAPSHOT = re.compile(r"snapshot-([1-9]\d*)")
+_PRIVATE = f".{manifest.NAME}.part"
+"""The private folder; with an ending, the file of its lock."""
+
 _MESSAGES = Messages(
     "there is no room for the lake; the one that was there is unchanged",
     "make room, or name a folder on another disk",
     "the lake can't be written",
 )
+
+
+class Found(NamedTuple):
+    """What lies in the folder of a lake."""
+
+    current: Manifest | None
+    """The current snapshot; where the lake's manifest is missing, the newest one that can be read."""
+    is_missing: bool
+    """Whether there are snapshots of the lake, and no manifest that says which is the current one."""
+    snapshots: Snapshots
+    next: str
+    """The name of the next snapshot, which nothing has."""
 
 
 @dataclass(frozen=True)
@@ -26,43 +42,73 @@ class Workspace:
 
     lake: Path
     private: Path
-    current: Manifest | None
+    found: Found
     at_end: ExitStack
     """Left after the private folder is deleted and the lock released."""
+    left: set[str] = field(default_factory=set)
+    """The names of old snapshots in which something else lies, and which therefore stay."""
 
     @property
-    def snapshot(self) -> Path:
+    def snapshot(self) -> Inside:
         """The new snapshot while it is written; its name is the one that it will have."""
-        return self.private / name_after(self.current)
+        return Inside(self.lake, f"{_PRIVATE}/{self.found.next}")
 
 
-def name_after(current: Manifest | None) -> str:
-    """Return the name of the snapshot after the current one."""
-    return f"snapshot-{_number(current.snapshot) + 1 if current else 1}"
+def private_path(lake: Path) -> Path:
+    """Return the path of the private folder, which is in the lake whatever its manifest is."""
+    return lake.resolve() / _PRIVATE
 
 
-def check(lake: Path) -> Manifest | None:
-    """Read the manifest of a lake that is to be written, None for a new one.
+def check(lake: Path) -> Found:
+    """See what is in the folder of a lake that is to be written.
 
     Raises UsageError or NotALake where the folder can't be one, and what ``manifest.read`` raises.
     """
-    with output_errors(lake, _MESSAGES):
+    with reported(lake):
         if lake.exists() and not lake.is_dir():
             raise UsageError("a lake is a folder, and this is a file", where=lake, next_step="name a folder")
         if not lake.exists() and not lake.absolute().parent.is_dir():
             raise UsageError("there is no such folder", where=lake.absolute().parent, next_step="make it")
+        if not lake.exists():
+            return Found(None, False, Snapshots.none(), name_of(1))
         current = manifest.find(lake)
-        if current is not None:
-            manifest.check_revision(current, lake)
-        elif lake.exists() and (others := sorted(path.name for path in lake.iterdir() if not _is_ours(path))):
-            raise NotALake(
-                "the folder holds something else than a lake",
-                where=lake,
-                expected=f"a folder with a {manifest.NAME}, an empty one, or a new one",
-                found=", ".join(others[:3]) + (", ..." if len(others) > 3 else ""),
-                next_step="name another folder, or empty this one yourself",
-            )
-        return current
+        found = snapshots.find(lake, current)
+        if current is None and not found.own:
+            _check_empty(lake)
+        return _found(lake, current, found)
+
+
+def _check_empty(lake: Path) -> None:
+    """Raise NotALake for a folder in which something lies that no run has left that was killed."""
+    if others := [name for name in Inside(lake).names() if not name.startswith(_PRIVATE)]:
+        raise NotALake(
+            "the folder holds something else than a lake",
+            where=lake,
+            expected=f"a folder with a {manifest.NAME}, an empty one, or a new one",
+            found=", ".join(others[:3]) + (", ..." if len(others) > 3 else ""),
+            next_step="name another folder, or empty this one yourself",
+        )
+
+
+def _found(lake: Path, current: Manifest | None, found: Snapshots) -> Found:
+    """Choose the snapshot whose files can be kept, and a name for the next one."""
+    is_missing = current is None and bool(found.own)
+    if is_missing:
+        read = (manifest.read_of(Inside(lake, name_of(number))) for number in reversed(found.own))
+        current = next((one for one in read if one), None)
+    if current is not None:
+        manifest.check_revision(current, lake)
+    number = max((*found.own, number_of(current) if current else 0)) + 1
+    while Inside(lake).exists(name_of(number)):
+        number += 1
+    if number > snapshots.LAST:
+        raise LakeDamaged(
+            "there is no number left for another snapshot",
+            where=lake,
+            found=name_of(number - 1),
+            next_step="write a lake in another folder",
+        )
+    return Found(current, is_missing, found, name_of(number))
 
 
 @contextmanager
@@ -71,20 +117,26 @@ def acquire(lake: Path) -> Iterator[Workspace]:
 
     Raises UsageError where another process writes it, OutputFailed where there is no room, and what ``check`` raises.
     """
-    pointer = lake / manifest.NAME
-    with ExitStack() as at_end, output_errors(lake, _MESSAGES):
+    with ExitStack() as at_end, reported(lake):
         check(lake)
         is_new = not lake.exists()
         try:
             lake.mkdir(exist_ok=True)
-            with private_folder(pointer) as private, output_errors(lake, _MESSAGES):
-                current = check(lake)  # again: another process may have written it
-                _remove_others(lake, private, current)
-                yield Workspace(lake, private, current, at_end)
+            private = private_path(lake)
+            with private_folder_at(private, lake), reported(lake):
+                found = check(lake)  # again: another process may have written it
+                workspace = Workspace(lake, private, found, at_end)
+                _remove_older(workspace, _before(found))
+                yield workspace
         finally:
             if is_new:
                 with suppress(OSError):  # it is not empty where the lake is in it
                     lake.rmdir()
+
+
+def start(workspace: Workspace) -> None:
+    """Begin the new snapshot, with its marker."""
+    snapshots.mark(workspace.snapshot, workspace.found.snapshots.lake_id)
 
 
 def publish(workspace: Workspace, made: Manifest, check_complete: Callable[[], None]) -> None:
@@ -92,39 +144,42 @@ def publish(workspace: Workspace, made: Manifest, check_complete: Callable[[], N
 
     The snapshot that was current stays for those who still read it; older ones go.
     """
-    lake, private, snapshot = workspace.lake, workspace.private, workspace.snapshot
-    (snapshot / manifest.NAME).write_bytes(manifest.encode(made))
-    (private / manifest.NAME).write_bytes(manifest.encode(made))
-    for path in [*snapshot.rglob("*"), snapshot, private / manifest.NAME]:
-        sync(path)
+    lake, private, snapshot = Inside(workspace.lake), Inside(workspace.lake, _PRIVATE), workspace.snapshot
+    for folder in (snapshot, private):
+        documents.write({manifest.NAME: manifest.encode(made)}, folder)
+    private.sync()
     check_complete()
     # From here on Ctrl-C comes too late: it would be said that the lake is unchanged.
     workspace.at_end.enter_context(ctrl_c.ignored())
-    snapshot.rename(lake / snapshot.name)
+    private.move(snapshot.name, lake, snapshot.name)
     try:
-        sync(lake)
-        (private / manifest.NAME).replace(lake / manifest.NAME)
+        sync(workspace.lake)
+        private.move(manifest.NAME, lake, manifest.NAME)
     except BaseException:
-        (lake / snapshot.name).rename(snapshot)
+        lake.move(snapshot.name, private, snapshot.name)
         raise
-    sync(lake)
-    _remove_others(lake, private, made)
+    sync(workspace.lake)
+    found = workspace.found
+    if found.current is not None and not found.is_missing:
+        _remove_older(workspace, number_of(found.current))
 
 
-def _remove_others(lake: Path, private: Path, current: Manifest | None) -> None:
-    """Remove all snapshots but the current one and the one before: they go with the private folder."""
-    number = _number(current.snapshot) if current else 0
-    for path in list(lake.iterdir()):
-        if _SNAPSHOT.fullmatch(path.name) and _number(path.name) not in (number, number - 1):
-            path.rename(private / f"old-{path.name}")
+def _before(found: Found) -> int:
+    """Return the number of the snapshot before the current one; 0 where nothing tells which is the current one."""
+    if found.current is None or found.is_missing:
+        return 0
+    return max((number for number in found.snapshots.own if number < number_of(found.current)), default=0)
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a folder without a manifest may have this: a run was killed before its first snapshot was published."""
-    if _SNAPSHOT.fullmatch(path.name):
-        return (path / manifest.NAME).is_file()
-    return path.name.startswith(private_folder_path(path.with_name(manifest.NAME)).name)
+def _remove_older(workspace: Workspace, number: int) -> None:
+    """Remove the lake's own snapshots with lower numbers than this."""
+    for one in workspace.found.snapshots.own:
+        if one < number and snapshots.remove(Inside(workspace.lake, name_of(one))):
+            workspace.left.add(name_of(one))
 
 
-def _number(snapshot: str) -> int:
-    return int(snapshot.rpartition("-")[2])
+@contextmanager
+def reported(lake: Path) -> Iterator[None]:
+    """Turn an OSError into why the lake can't be written."""
+    with output_errors(lake, _MESSAGES):
+        yield

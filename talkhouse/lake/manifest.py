@@ -1,48 +1,75 @@
-"""The manifest of a lake: what its current snapshot is, and every table and file in it."""
+"""The manifest of a lake: what its current snapshot is, and every table and file in it.
 
+Whoever can write a lake can write its manifest, so only what Talkhouse writes is taken: the names of tables, columns
+and corpora have its form, and a path is the one that follows from them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 import migrations
 from schema.errors import LakeDamaged, NotALake, SchemaMismatch
+from talkhouse.lake.inside import Inside
+from talkhouse.lake.spark_types import check_type
 
 NAME = "manifest.json"
 FORMAT = 1
 """The number of this layout; another one can't be read."""
 
+LONGEST = 256_000_000
+"""Bytes that a document in a lake may have."""
+
+Name = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", max_length=200)]
+"""A table, a column or a corpus."""
+
+Count = Annotated[int, Meta(ge=0, le=10**18)]
+
+Facts = dict[str, str | bool | int | float | None]
+"""What is told about a build or a corpus."""
+
+_FILE = re.compile(r"part-[0-9]{5,9}\.parquet")
+
 
 class Column(msgspec.Struct, frozen=True):
     """A column as it is declared; ``type`` in DuckDB's words."""
 
-    name: str
+    name: Name
     type: str
     nullable: bool
     comment: str
+
+    def __post_init__(self) -> None:
+        """Refuse a type that no table has."""
+        check_type(self.type)
 
 
 class File(msgspec.Struct, frozen=True):
     """A file of Parquet; ``path`` is relative to the lake."""
 
     path: str
-    corpus: str
+    corpus: Name
     """The corpus of its rows; ``shared`` where they belong to none."""
-    rows: int
-    bytes: int
-    sha256: str
+    rows: Count
+    bytes: Count
+    sha256: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
 class Table(msgspec.Struct, frozen=True):
     """A table with its columns and files; ``folder`` is relative to the lake."""
 
-    schema: str
-    name: str
+    schema: Annotated[str, Meta(pattern=r"\A(main|meta)\Z")]
+    name: Name
     comment: str
-    grain: list[str]
+    grain: list[Name]
     """The columns that together name one row, by which the rows are sorted."""
     folder: str
-    rows: int
+    rows: Count
     columns: list[Column]
     fingerprints: dict[str, str]
     """Corpus -> a hash of its rows and of how they are written: the same means the same files."""
@@ -53,24 +80,50 @@ class Table(msgspec.Struct, frozen=True):
         """The name as SQL writes it."""
         return f"{self.schema}.{self.name}"
 
+    def check(self, snapshot: str) -> None:
+        """Raise ValueError for a path that is not the one of this table or of a file of it, and for a wrong key."""
+        if self.folder != f"{snapshot}/{self.schema}/{self.name}":
+            raise ValueError(f"{self.full_name} has another folder: {self.folder[:100]!r}")
+        for file in self.files:
+            folder, _, name = file.path.rpartition("/")
+            if folder != f"{self.folder}/corpus={file.corpus}" or not _FILE.fullmatch(name):
+                raise ValueError(f"{self.full_name} has a file elsewhere: {file.path[:100]!r}")
+        check_once(file.path for file in self.files)
+        names = [column.name for column in self.columns]
+        check_once(names)
+        if not {*self.grain} <= {*names}:
+            raise ValueError(f"{self.full_name} has a key of other columns: {', '.join(self.grain)}")
+
 
 class Manifest(msgspec.Struct, frozen=True):
     """What lies in a lake."""
 
     format: int
-    snapshot: Annotated[str, msgspec.Meta(pattern=r"^snapshot-[1-9]\d*$")]
+    snapshot: Annotated[str, Meta(pattern=r"\Asnapshot-[1-9][0-9]{0,14}\Z")]
     """The folder of the current snapshot."""
     talkhouse: str
     """The version of Talkhouse that wrote it."""
-    revision: str
+    revision: Annotated[str, Meta(pattern=r"\A[0-9]{1,9}\Z")]
     """The schema revision of its tables."""
     catalogue: str
     """SHA-256 over the SQL of the views."""
-    builds: list[dict[str, Any]]
+    builds: list[Facts]
     """The build of each warehouse whose tables are in it."""
-    corpora: list[dict[str, Any]]
+    corpora: list[Facts]
     """The corpora with their titles, licences and terms."""
     tables: list[Table]
+
+    def __post_init__(self) -> None:
+        """Refuse paths that Talkhouse does not write, and what is there twice."""
+        for table in self.tables:
+            table.check(self.snapshot)
+        check_once(table.full_name for table in self.tables)
+        msgspec.convert(self.corpus_ids, list[Name])
+
+    @property
+    def corpus_ids(self) -> list[str]:
+        """The ids of its corpora."""
+        return [str(corpus.get("corpus_id")) for corpus in self.corpora]
 
     def table(self, name: str) -> Table | None:
         """Return a table by its name with the schema."""
@@ -81,6 +134,13 @@ class _Head(msgspec.Struct):
     format: int
 
 
+def check_once(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that comes twice."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{name[:100]!r} is there twice")
+
+
 def encode(manifest: Manifest) -> bytes:
     """Write a manifest as JSON."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
@@ -88,22 +148,19 @@ def encode(manifest: Manifest) -> bytes:
 
 def find(lake: Path) -> Manifest | None:
     """Read the manifest of a lake, None where there is none; errors as ``read`` has them."""
-    return read(lake) if (lake / NAME).exists() else None
+    return read(lake) if Inside(lake).exists(NAME) else None
 
 
 def read(lake: Path) -> Manifest:
     """Read the manifest of a lake.
 
-    Raises NotALake where there is none, LakeDamaged where it can't be read, SchemaMismatch for another layout. A lake
-    of an older schema revision is read as any other: whatever belongs to it lies in it.
+    Raises NotALake where there is none or it is no regular file, LakeDamaged where it can't be read or has something
+    that Talkhouse does not write, SchemaMismatch for another layout. A lake of an older schema revision is read as any
+    other: whatever belongs to it lies in it.
     """
     path = lake / NAME
     try:
-        content = path.read_bytes()
-        head = msgspec.json.decode(content, type=_Head)
-        if head.format != FORMAT:
-            raise _other("layout", FORMAT, head.format, path)
-        return msgspec.json.decode(content, type=Manifest)
+        return _decoded(document(Inside(lake), NAME), path)
     except (FileNotFoundError, NotADirectoryError):
         raise NotALake(
             "this is not a lake",
@@ -113,7 +170,7 @@ def read(lake: Path) -> Manifest:
         ) from None
     except OSError as error:
         raise NotALake("the lake can't be read", where=path, found=error.strerror or str(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         raise LakeDamaged(
             "the lake's manifest is damaged, and was left as it is",
             where=path,
@@ -121,6 +178,31 @@ def read(lake: Path) -> Manifest:
             found=str(error),
             next_step="move the folder away and write the lake again",
         ) from error
+
+
+def read_of(snapshot: Inside) -> Manifest | None:
+    """Read the manifest in a snapshot; None where there is none of Talkhouse's, or that of another snapshot."""
+    try:
+        found = _decoded(document(snapshot, NAME), snapshot.lake / snapshot.path)
+    except (OSError, ValueError, RecursionError, SchemaMismatch):
+        return None
+    return found if found.snapshot == snapshot.name else None
+
+
+def document(folder: Inside, name: str) -> bytes:
+    """Read a document in a lake; OSError where it is no regular file, ValueError where it is too long."""
+    with folder.reading(name) as stream:
+        content = stream.read(LONGEST + 1)
+    if len(content) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST:,} bytes")
+    return content
+
+
+def _decoded(content: bytes, path: Path) -> Manifest:
+    head = msgspec.json.decode(content, type=_Head)
+    if head.format != FORMAT:
+        raise _other("layout", FORMAT, head.format, path)
+    return msgspec.json.decode(content, type=Manifest)
 
 
 def check_revision(manifest: Manifest, lake: Path) -> None:

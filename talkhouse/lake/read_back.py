@@ -5,13 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+from pyarrow import parquet
+from pyarrow.lib import ArrowException, RecordBatchReader
 
 import migrations
 from ingest.registry import corpora
 from queries.catalogue import catalogue
 from queries.views import create_split_views, create_views
 from schema import warehouse
-from schema.sql import literal, quoted
+from schema.errors import LakeDamaged
+from schema.sql import quoted
+from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest, Table
 
 
@@ -33,10 +37,28 @@ def warehouse_of(found: Manifest, lake: Path, private: Path) -> Iterator[duckdb.
 
 
 def _fill(con: duckdb.DuckDBPyConnection, table: Table, lake: Path) -> None:
-    """Copy a table's files, whose folders say nothing that is not in them."""
-    paths = ", ".join(literal(str(lake / file.path)) for file in table.files)
-    if paths:
-        con.execute(
-            f"insert into {quoted(table.schema)}.{quoted(table.name)} by name "
-            f"select * from read_parquet([{paths}], hive_partitioning = false)"
-        )
+    """Copy a table's files; LakeDamaged for one that is not as the manifest says."""
+    for file in table.files:
+        try:
+            with Inside(lake).reading(file.path) as stream:
+                _copy(con, table, parquet.ParquetFile(stream))  # type: ignore[no-untyped-call]
+        except (OSError, ArrowException, duckdb.Error) as error:
+            raise LakeDamaged(
+                "a file of the lake can't be read",
+                where=lake / file.path,
+                expected=f"Parquet with the columns of {table.full_name}",
+                found=str(error).splitlines()[0],
+                next_step="write the lake again with: talkhouse lake DIR",
+            ) from error
+
+
+def _copy(con: duckdb.DuckDBPyConnection, table: Table, file: parquet.ParquetFile) -> None:
+    names = file.schema_arrow.names
+    if names != [column.name for column in table.columns]:
+        raise OSError(f"the columns {', '.join(names)}")
+    batches = file.iter_batches()  # type: ignore[no-untyped-call]
+    con.register("read", RecordBatchReader.from_batches(file.schema_arrow, batches))
+    try:
+        con.execute(f"insert into {quoted(table.schema)}.{quoted(table.name)} by name select * from read")
+    finally:
+        con.unregister("read")

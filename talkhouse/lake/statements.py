@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from talkhouse.lake.manifest import Manifest, Table
-from talkhouse.lake.spark_types import spark_type
+from talkhouse.lake.spark_types import spark_name, spark_type
 from talkhouse.lake.translated import Translation, View
 
 
@@ -25,7 +25,7 @@ def statements(manifest: Manifest, translation: Translation, location: str) -> l
     """
     schemas = sorted({table.schema for table in manifest.tables} | {view.schema for view in translation.views})
     return [
-        *(Statement("database", schema, f"CREATE DATABASE IF NOT EXISTS {_name(schema)}") for schema in schemas),
+        *(Statement("database", schema, f"CREATE DATABASE IF NOT EXISTS {spark_name(schema)}") for schema in schemas),
         *(statement for table in manifest.tables for statement in _table(table, location)),
         *(Statement("view", view.full_name, _view(view)) for view in translation.views),
     ]
@@ -38,11 +38,12 @@ def script(made: Iterable[Statement]) -> str:
 
 def _table(table: Table, location: str) -> list[Statement]:
     """Replace the table by one of this snapshot's files; a folder is a corpus, and so a partition."""
-    name = _name(table.schema, table.name)
+    name = spark_name(table.schema, table.name)
     columns = [(column.name, spark_type(column.type), column.comment) for column in table.columns]
     columns.append(("corpus", "string", "The corpus, by the folder that the row is in; shared: it belongs to none."))
+    declared = _list(f"{spark_name(one)} {kind}{_comment(text)}" for one, kind, text in columns)
     create = (
-        f"CREATE TABLE {name} (\n{_list(f'{_name(one)} {kind}{_comment(text)}' for one, kind, text in columns)}\n)\n"
+        f"CREATE TABLE {name} (\n{declared}\n)\n"
         f"USING parquet\nPARTITIONED BY (corpus)\nLOCATION {_literal(f'{location}/{table.folder}')}"
         f"{_comment(table.comment)}"
     )
@@ -53,9 +54,9 @@ def _table(table: Table, location: str) -> list[Statement]:
 
 
 def _view(view: View) -> str:
-    columns = _list(f"{_name(column.name)}{_comment(column.comment)}" for column in view.columns)
+    columns = _list(f"{spark_name(column.name)}{_comment(column.comment)}" for column in view.columns)
     return (
-        f"CREATE OR REPLACE VIEW {_name(view.schema, view.name)} (\n{columns}\n){_comment(view.comment)}\n"
+        f"CREATE OR REPLACE VIEW {spark_name(view.schema, view.name)} (\n{columns}\n){_comment(view.comment)}\n"
         f"AS\n{view.sql}"
     )
 
@@ -68,13 +69,10 @@ def _comment(text: str) -> str:
     return f" COMMENT {_literal(text)}" if text else ""
 
 
-def _name(*parts: str) -> str:
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-
-
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 """A literal stays on one line, so that a semicolon in it ends none."""
 
 
 def _literal(text: str) -> str:
-    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+    escaped = "".join(_ESCAPES.get(character, character) for character in text)
+    return "'" + escaped.replace("${", "$\\u007b") + "'"  # Spark puts settings in place of ${name}, in texts too

@@ -1,5 +1,6 @@
 """The warehouses whose tables go into one lake: attached side by side, each corpus in one of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,14 +13,17 @@ from sqlalchemy import Table
 
 import migrations
 from schema import warehouse
-from schema.errors import UsageError
+from schema.errors import NotAWarehouse, UsageError
 from schema.guard import NO_SETTINGS, Settings, guard
 from schema.sql import dicts, literal, quoted
 from schema.tables import metadata, owned_by, qualified
+from talkhouse.lake.relations import check_tables
 from talkhouse.relations import closest
 
 SHARED = "shared"
 """What stands in place of a corpus for rows that belong to none."""
+
+_CORPUS = re.compile(r"[a-z][a-z0-9_]*")
 
 _CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from {}.main.corpora order by all"
 
@@ -102,8 +106,27 @@ def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
 
 
 def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
+    _check_contents(con, path, database)
     (build,) = dicts(con.execute(_BUILD.format(database)))
     return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
+
+
+def _check_contents(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
+    """Raise SchemaMismatch or NotAWarehouse where tables, builds or the names of corpora are not Talkhouse's."""
+    check_tables(con, database, path)
+    if not con.execute(_BUILD.format(database)).fetchall():
+        raise NotAWarehouse(
+            "the warehouse does not say which build made it", where=path, next_step="make it with: talkhouse build"
+        )
+    for (corpus,) in con.execute(f"select corpus_id from {database}.main.corpora order by all").fetchall():
+        if corpus == SHARED or not _CORPUS.fullmatch(str(corpus)):  # it becomes the name of a folder
+            raise NotAWarehouse(
+                "the warehouse has a corpus with a name that no corpus has",
+                where=path,
+                expected="small letters, digits and underscores",
+                found=str(corpus),
+                next_step="name another warehouse: --db FILE",
+            )
 
 
 def _check_views(found: Sequence[Warehouse]) -> None:

@@ -16,12 +16,14 @@ from schema import warehouse
 from schema.errors import OutputFailed, UsageError
 from schema.guard import Settings
 from talkhouse import interrupt
-from talkhouse.atomic_output import private_folder_path
-from talkhouse.lake import files, folder, manifest
+from talkhouse.lake import files, folder
 from talkhouse.lake.documents import are_there, documents
-from talkhouse.lake.folder import Workspace
+from talkhouse.lake.documents import write as write_documents
+from talkhouse.lake.folder import Found, Workspace
+from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
 from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan
+from talkhouse.lake.relations import check_views
 from talkhouse.lake.translated import Translation
 from talkhouse.lake.translation.translate import translate
 from talkhouse.lake.warehouses import Warehouses, attached
@@ -63,6 +65,10 @@ class Result:
     removed: tuple[str, ...]
     """Corpora that were in the lake before, and are no longer."""
     parts: tuple[Done, ...]
+    recovered: bool
+    """Whether snapshots were there without a manifest that says which is the current one: all of them stay."""
+    left: tuple[str, ...]
+    """What stays though it is named like an old snapshot: it is not the lake's, or something else lies in it."""
     seconds: float
 
 
@@ -82,15 +88,25 @@ def write_lake(
     with attached(paths, only, _settings(lake)) as found, interrupt.stoppable(found.con, None) as stop:
         translation = _translate(found)
         if dry_run:
-            current = folder.check(lake)
-            done = _planned(found, lake, make_plan(found, lake, current, progress), current, translation)
+            there, left = folder.check(lake), set[str]()
+            plan = make_plan(found, lake, there.current, progress)
+            done = _planned(found, lake, plan, there, translation)
         else:
             with folder.acquire(lake) as workspace, _explained(lake):
-                current = workspace.current
+                there, left = workspace.found, workspace.left
                 done = _written(found, workspace, translation, stop.check, progress)
-        before = [str(corpus["corpus_id"]) for corpus in (current.corpora if current else ())]
-        removed = tuple(corpus for corpus in before if corpus not in found.corpora)
-        return Result(done.outcome, lake, done.snapshot, found.corpora, removed, done.parts, time.monotonic() - begun)
+        before = there.current.corpus_ids if there.current else []
+        return Result(
+            done.outcome,
+            lake,
+            done.snapshot,
+            found.corpora,
+            tuple(corpus for corpus in before if corpus not in found.corpora),
+            done.parts,
+            there.is_missing,
+            tuple(sorted({*there.snapshots.others, *left})),
+            time.monotonic() - begun,
+        )
 
 
 def _translate(found: Warehouses) -> Translation:
@@ -102,6 +118,8 @@ def _translate(found: Warehouses) -> Translation:
             where=found.all[0].path,
             next_step="bring it up to date with: talkhouse build",
         )
+    for one in found.all:
+        check_views(found.con, one.database, one.path, own)
     return translate(found.con, own)
 
 
@@ -113,19 +131,20 @@ class _Snapshot(NamedTuple):
     parts: tuple[Done, ...]
 
 
-def _planned(
-    found: Warehouses, lake: Path, plan: Plan, current: Manifest | None, translation: Translation
-) -> _Snapshot:
+def _planned(found: Warehouses, lake: Path, plan: Plan, there: Found, translation: Translation) -> _Snapshot:
     """Say what would be written: nothing, where the current snapshot is what the new one would be."""
-    tables = _kept(plan, current.snapshot if current else "")
+    current = there.current
+    if current is None:
+        return _Snapshot(Outcome.DRY_RUN, there.next, _done(plan, _kept(plan, there.next)))
+    tables = _kept(plan, current.snapshot)
     done = _done(plan, tables)
     if (
-        current is not None
+        not there.is_missing
         and _manifest(found, current.snapshot, tables) == current
-        and are_there(documents(lake, current, translation), lake / current.snapshot)
+        and are_there(documents(lake, current, translation), Inside(lake, current.snapshot))
     ):
         return _Snapshot(Outcome.UNCHANGED, current.snapshot, done)
-    return _Snapshot(Outcome.DRY_RUN, folder.name_after(current), done)
+    return _Snapshot(Outcome.DRY_RUN, there.next, done)
 
 
 def _written(
@@ -136,14 +155,14 @@ def _written(
     progress: Progress,
 ) -> _Snapshot:
     """Write and publish a snapshot, unless the current one is what it would be."""
-    plan = make_plan(found, workspace.lake, workspace.current, progress)
-    planned = _planned(found, workspace.lake, plan, workspace.current, translation)
+    plan = make_plan(found, workspace.lake, workspace.found.current, progress)
+    planned = _planned(found, workspace.lake, plan, workspace.found, translation)
     if planned.outcome is Outcome.UNCHANGED:
         return planned
+    folder.start(workspace)
     tables = _write(found, plan, workspace, progress)
     made = _manifest(found, workspace.snapshot.name, tables)
-    for name, content in documents(workspace.lake, made, translation).items():
-        (workspace.snapshot / name).write_bytes(content)
+    write_documents(documents(workspace.lake, made, translation), workspace.snapshot)
     folder.publish(workspace, made, check_complete)
     return _Snapshot(Outcome.WRITTEN, made.snapshot, _done(plan, tables))
 
@@ -166,7 +185,7 @@ def _settings(lake: Path) -> Settings:
     """Let DuckDB sort in the private folder of the lake, and draw no bar of its own."""
     return {
         "enable_progress_bar": False,
-        "temp_directory": str(private_folder_path(lake / manifest.NAME) / "sorting"),
+        "temp_directory": str(folder.private_path(lake) / "sorting"),
     }
 
 

@@ -59,17 +59,17 @@ def translated(
         for name in sorted(read & left_out.keys()):
             raise NotPortable(exp.to_table(name), "it is left out")
         tree, rules = ruled(tree)
-    except NotPortable as error:
+        return View(
+            schema=query.schema,
+            name=query.name,
+            comment=query.comment,
+            grain=[*query.grain],
+            sql=spark_sql(_with_types(tree, columns)),
+            columns=[*columns],
+            rules=rules,
+        )
+    except (NotPortable, ValueError) as error:
         raise Unportable("the view has no equal in Spark", where=query.full_name, found=str(error)) from error
-    return View(
-        schema=query.schema,
-        name=query.name,
-        comment=query.comment,
-        grain=[*query.grain],
-        sql=spark_sql(_with_types(tree, columns)),
-        columns=[*columns],
-        rules=rules,
-    )
 
 
 def _with_types(tree: exp.Expr, columns: Sequence[ViewColumn]) -> exp.Expr:

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
+from queries.catalogue import Catalogue
+from talkhouse.lake import write
+from talkhouse.lake.translated import Translation
 from tests import sail_server
 from tests.talkhouse.lake.lakes import lake_of
 
@@ -24,6 +28,25 @@ def lake_of_sample(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def lake(lake_of_sample: Path, tmp_path: Path) -> Path:
     """A lake of the sample that a test may change."""
     return Path(shutil.copytree(lake_of_sample, tmp_path / "lake"))
+
+
+@pytest.fixture(scope="session")
+def translations() -> dict[str, Translation]:
+    """The views that have been translated, by the hash of the catalogue."""
+    return {}
+
+
+@pytest.fixture
+def translated_once(monkeypatch: pytest.MonkeyPatch, translations: dict[str, Translation]) -> None:
+    """Translate the views once for all tests that write lakes of one catalogue: it takes most of their time."""
+    translate = write.translate
+
+    def once(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> Translation:
+        if catalogue.hash not in translations:
+            translations[catalogue.hash] = translate(con, catalogue)
+        return translations[catalogue.hash]
+
+    monkeypatch.setattr(write, "translate", once)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -170,7 +171,7 @@ def test_the_manifest_tells_types_rows_hashes_builds_and_licences(sample: Path, 
             assert {(one.name, one.type) for one in table.columns} == set(types)
             for file in table.files:
                 path = lake / file.path
-                assert (file.bytes, file.sha256) == (path.stat().st_size, files.sha256(path))
+                assert (file.bytes, file.sha256) == (path.stat().st_size, sha256(path.read_bytes()).hexdigest())
                 assert file.rows == parquet.ParquetFile(path).metadata.num_rows
         licences = con.execute("select corpus_id, licence, terms from main.corpora order by all").fetchall()
     assert [(one["corpus_id"], one["licence"], one["terms"]) for one in current.corpora] == licences
@@ -415,7 +416,7 @@ def test_a_lake_of_an_older_revision_is_refreshed(sample: Path, tmp_path: Path) 
     old = json.loads((lake / "manifest.json").read_text())
     old["revision"] = "0001"
     for table in old["tables"]:
-        table["columns"] = table["columns"][:-1]
+        table["columns"] = [one for one in table["columns"] if one["name"] in table["grain"]]
         table["fingerprints"] = dict.fromkeys(table["fingerprints"], "of another layout")
     (lake / "manifest.json").write_text(json.dumps(old))
     assert written(lake, sample).outcome == Outcome.WRITTEN
