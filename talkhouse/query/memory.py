@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], Result]) -> Result:
     """Do something while DuckDB holds ``most`` bytes; where that is not enough, again with all that it may have."""
     try:
-        with _lowered(con, most):
+        with lowered(con, most):
             return work()
     except (duckdb.Error, TalkhouseError) as error:
         if _NO_MEMORY not in str(error):
@@ -32,7 +32,7 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
 
 
 @contextmanager
-def _lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
+def lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
     """Lower DuckDB's memory for a while, unless it is low already."""
     # A connection of its own to the same database: one with an open result takes no settings.
     with con.cursor() as settings:

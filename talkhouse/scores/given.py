@@ -1,0 +1,161 @@
+"""The files of predictions that a user names: each is copied once, so that what is read has the hash that is kept.
+
+A copy has a name of our own, for in a name that DuckDB reads, ``p[1].csv`` is a pattern and ``label=a/`` a column.
+"""
+
+import csv
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+from pyarrow import lib as pa
+
+from ingest.disk_files import disk_files
+from ingest.limits import Limits
+from schema.errors import SourceError, TalkhouseError, UsageError
+
+LABEL_FILES = ".labels.json"
+"""How the names of files end that are read of a folder or an archive."""
+
+_PIECE = 1_000_000
+"""Bytes that are copied at a time."""
+
+_SAID = 300
+"""Characters of what a reader says of a file; it may quote a line of any length."""
+
+
+class Copy(NamedTuple):
+    """A private copy of one file."""
+
+    name: str
+    """Its own name; of a file of a folder, the path in it."""
+    path: Path
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file or folder that the user has named."""
+
+    path: Path
+    is_folder: bool
+    copies: tuple[Copy, ...]
+    """Of a folder, those of its label files."""
+    sha256: str
+    """Of a folder, that over the names and hashes of its label files."""
+
+    @property
+    def only(self) -> Path:
+        """The copy, where it is a file."""
+        return self.copies[0].path
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.only.stat().st_size
+
+
+def take(paths: Sequence[Path], folder: Path, limits: Limits) -> list[Given]:
+    """Copy files to a private folder, and hash them on the way.
+
+    Raises UsageError for what is missing or neither a file nor a folder, SourceError for what is beyond the limits.
+    """
+    found = []
+    for index, path in enumerate(paths):
+        if path.is_dir():
+            found.append(_folder(path, folder / f"{index}", limits))
+        else:
+            copy = folder / f"{index}"
+            found.append(Given(path, False, (Copy(path.name, copy),), _copy(path, copy, limits)[0]))
+    return found
+
+
+@contextmanager
+def readable(given: Sequence[Given]) -> Iterator[None]:
+    """Turn what a reader raises into UsageError or SourceError with the paths that the user knows."""
+    where = ", ".join(str(one.path) for one in given) or None
+    try:
+        yield
+    except (MemoryError, duckdb.OutOfMemoryException):
+        raise
+    except SourceError as error:
+        raise _at(error, given, where) from error
+    except (
+        *(OSError, zipfile.BadZipFile, duckdb.Error, pa.ArrowException, csv.Error),
+        *(ValueError, TypeError, OverflowError, RecursionError),
+    ) as error:
+        # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
+        said = re.split(r"\n\n|\nPossible fixes", str(error).strip())[0].replace("\n", "; ")
+        for one in given:
+            for copy in one.copies:
+                said = said.replace(str(copy.path), copy.name)
+        raise UsageError(
+            "the predictions can't be read",
+            where=where,
+            found=(said[:_SAID] + (" ..." if len(said) > _SAID else "")) or type(error).__name__,
+            next_step="name another file, or its layout with --format",
+        ) from error
+
+
+def _at(error: SourceError, given: Sequence[Given], paths: str | None) -> TalkhouseError:
+    """Return an error about a private copy as one about the file that the user has named."""
+    named = {str(copy.path): one.path for one in given for copy in one.copies}
+    where = named.get(str(error.where), error.where or paths)
+    return SourceError(error.what, where=where, expected=error.expected, found=error.found, next_step=error.next_step)
+
+
+def _folder(path: Path, folder: Path, limits: Limits) -> Given:
+    """Copy the label files of a folder."""
+    folder.mkdir()
+    copies, hashes, total = [], [], 0
+    labels = (one.location for one in disk_files(path, path.name, limits) if one.location.name.endswith(LABEL_FILES))
+    for index, file in enumerate(sorted(labels)):
+        copy = Copy(file.relative_to(path).as_posix(), folder / f"{index}")
+        digest, size = _copy(_inside(file, path), copy.path, limits, os.O_NOFOLLOW)
+        total += size
+        limits.check("file", total, path, f"{total:,} or more, in its files {LABEL_FILES}")
+        copies.append(copy)
+        hashes.append(f"{copy.name} {digest}\n")
+    return Given(path, True, tuple(copies), sha256("".join(hashes).encode()).hexdigest())
+
+
+def _inside(file: Path, folder: Path) -> Path:
+    """Return where a file of a folder really is; SourceError where a link leads out."""
+    real = file.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise SourceError(
+            "a link leads out of the folder", where=file, found=f"a link to {real}", next_step="copy the file there"
+        )
+    return real
+
+
+def _copy(path: Path, copy: Path, limits: Limits, flags: int = 0) -> tuple[str, int]:
+    """Copy a file; return its SHA-256 and size. A named pipe or a device is opened without waiting, and refused."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | flags)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "there is no such file" if isinstance(error, FileNotFoundError) else "the file can't be opened",
+            where=path,
+            found=getattr(error, "strerror", None) or str(error),
+            next_step="name a file of predictions",
+        ) from error
+    with os.fdopen(handle, "rb") as stream, copy.open("wb") as output:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise UsageError("neither a file nor a folder", where=path, next_step="write it to a file, and name that")
+        limits.check("file", info.st_size, path)
+        digest, size = sha256(), 0
+        while piece := stream.read(_PIECE):
+            size += len(piece)
+            limits.check("file", size, path, f"{size:,} or more")
+            digest.update(piece)
+            output.write(piece)
+    return digest.hexdigest(), size
