@@ -20,10 +20,10 @@ import duckdb
 import talkhouse
 from benchmarks.memory import peak
 from schema.sql import literal
-from talkhouse.atomic_output import private_folder, private_folder_path
+from talkhouse.atomic_output import private_folder
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.query.export import configure, export
+from talkhouse.query.export import export, settings
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.selection import select
 
@@ -58,16 +58,14 @@ def invent(path: Path, rows: int) -> None:
 
 def talkhouse_export(path: Path, file_format: str, output: Path) -> None:
     """Export as the command does."""
-    with talkhouse.open(path) as con:
-        configure(con, output)
+    with talkhouse.open(path, settings=settings(output)) as con:
         export(con, VIEW, output, file_format=ExportFormat(file_format))
 
 
 def duckdb_copy(path: Path, file_format: str, output: Path) -> None:
     """Let DuckDB write the same rows in the same order."""
-    with talkhouse.open(path) as con, private_folder(output):
-        con.execute("set memory_limit = '1GB'")
-        con.execute(f"set temp_directory = {literal(str(private_folder_path(output) / 'sorting'))}")
+    limits = {**settings(output), "memory_limit": "1GB"}
+    with talkhouse.open(path, settings=limits, unsafe=True) as con, private_folder(output):
         con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[file_format]})")
 
 

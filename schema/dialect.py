@@ -11,7 +11,7 @@ from sqlalchemy.schema import ForeignKeyConstraint
 from schema import warehouse
 from schema.errors import UsageError
 from schema.reflection import Reflection
-from schema.sql import identifier, literal
+from schema.sql import identifier
 
 
 class _DDLCompiler(PGDDLCompiler):
@@ -37,14 +37,14 @@ class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock 
         """
         if not parameters.get("database"):
             raise UsageError("the URL names no warehouse", expected="a file, as in talkhouse:///talkhouse.duckdb")
-        con = warehouse.connect(Path(parameters["database"]))
-        for name, value in parameters.get("url_config", {}).items():
-            con.execute(f"set {identifier(name)} = {literal(value)}")
-        return ConnectionWrapper(con)
+        settings = {identifier(name): value for name, value in parameters.get("url_config", {}).items()}
+        return ConnectionWrapper(warehouse.connect(Path(parameters["database"]), settings=settings))
 
 
 def engine(path: Path) -> Engine:
     """Return an engine that writes a private file; it keeps no connection, so that others may open the file later."""
-    return create_engine(
-        f"talkhouse:///{path}", creator=lambda: ConnectionWrapper(warehouse.create(path)), poolclass=NullPool
-    )
+
+    def connected() -> ConnectionWrapper:
+        return ConnectionWrapper(warehouse.create(path, guarded=True))
+
+    return create_engine(f"talkhouse:///{path}", creator=connected, poolclass=NullPool)

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import duckdb
 
+from schema.contents import revision
 from schema.errors import (
     BadName,
     NotAWarehouse,
     OpenedOtherwise,
     SchemaMismatch,
+    TalkhouseError,
     WarehouseDamaged,
     WarehouseLocked,
     WarehouseMissing,
 )
+from schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
 from schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
@@ -54,12 +57,17 @@ def check_name(path: Path, schemas: Iterable[str] = ()) -> None:
         )
 
 
-def create(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a private file for writing, in the published storage version; make it where there is none."""
+def create(path: Path, *, guarded: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open a private file for writing, in the published storage version; make it where there is none.
+
+    ``guarded``: what stands in the file already may be somebody else's.
+    """
     con = duckdb.connect()
     options = f"row_group_size {ROW_GROUP}, storage_version '{STORAGE_VERSION}'"
     con.execute(f"attach {literal(str(path))} as {name(path)} ({options})")
     con.execute(f"use {name(path)}")
+    if guarded:
+        guard(con)
     return con
 
 
@@ -75,16 +83,46 @@ def name(path: Path) -> str:
     return quoted(path.stem)
 
 
-def connect(path: Path, shown: Path | None = None, *, alone: bool = False) -> duckdb.DuckDBPyConnection:
-    """Open a file read-only; messages name ``shown`` where the file is known under another name.
+def connect(
+    path: Path,
+    shown: Path | None = None,
+    *,
+    alone: bool = False,
+    settings: Settings = NO_SETTINGS,
+    unsafe: bool = False,
+) -> duckdb.DuckDBPyConnection:
+    """Open a file read-only and guarded; messages name ``shown`` where the file is known under another name.
 
     All connections of a process to a path share one database: as long as one is open, another sees the file that was
     there when the first was opened. One ``alone`` sees the file that is there now.
+
+    ``settings`` are made before DuckDB takes no others. ``unsafe``: nothing is guarded, and a view in the file may read
+    every other file that the user may read.
 
     Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
     settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
+    _check_file(path, shown)
+    try:
+        with explain_damage(shown):
+            con = _attached(path) if alone else duckdb.connect(path, read_only=True)
+    except duckdb.Error as error:
+        raise _explained(error, shown) from error
+    except OSError as error:
+        raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
+    try:
+        (configure if unsafe else guard)(con, settings)
+    except duckdb.Error as error:
+        con.close()
+        if LOCKED not in str(error):
+            raise
+        raise _opened_otherwise(error, shown) from error
+    return con
+
+
+def _check_file(path: Path, shown: Path) -> None:
+    """Refuse what is no file, and a name that no warehouse may have."""
     if not path.exists():
         raise WarehouseMissing(
             "there is no warehouse here",
@@ -95,43 +133,49 @@ def connect(path: Path, shown: Path | None = None, *, alone: bool = False) -> du
         raise NotAWarehouse(
             "the warehouse is a file, and this is a folder", where=shown, next_step="name it: --db FILE"
         )
+    if not path.is_file():
+        raise NotAWarehouse("the warehouse is a file, and this is none", where=shown, next_step="name it: --db FILE")
     check_name(shown)
-    try:
-        with explain_damage(shown):
-            return _attached(path) if alone else duckdb.connect(path, read_only=True)
-    except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise WarehouseLocked(
-                "another process holds the file open for writing",
-                where=shown,
-                found=str(error).split(". See also")[0],
-                next_step="close that process; readers should open the file read-only",
-            ) from error
-        if "different configuration" in str(error):
-            raise OpenedOtherwise(
-                "this process has the file open with other settings",
-                where=shown,
-                expected="every connection of a process to it read-only, without settings of its own",
-                found=str(error),
-                next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
-            ) from error
-        raise NotAWarehouse(
-            "this is not a warehouse",
-            where=shown,
-            expected="a DuckDB database that Talkhouse made",
-            found=str(error),
-            next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
-        ) from error
-    except OSError as error:
-        raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
 
 
 def _attached(path: Path) -> duckdb.DuckDBPyConnection:
     """Open a file read-only in a database of its own."""
     con = duckdb.connect()
+    con.execute(f"set temp_directory = {literal(f'{path}.tmp')}")  # as DuckDB does for a file that it opens itself
     con.execute(f"attach {literal(str(path))} as {name(path)} (read_only)")
     con.execute(f"use {name(path)}")
     return con
+
+
+def _explained(error: duckdb.Error, shown: Path) -> TalkhouseError:
+    """Return why DuckDB can't open a file."""
+    found = str(error)
+    if "Could not set lock" in found:
+        return WarehouseLocked(
+            "another process holds the file open for writing",
+            where=shown,
+            found=found.split(". See also")[0],
+            next_step="close that process; readers should open the file read-only",
+        )
+    if "different configuration" in found:
+        return _opened_otherwise(error, shown)
+    return NotAWarehouse(
+        "this is not a warehouse",
+        where=shown,
+        expected="a DuckDB database that Talkhouse made",
+        found=found,
+        next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
+    )
+
+
+def _opened_otherwise(error: duckdb.Error, shown: Path) -> OpenedOtherwise:
+    return OpenedOtherwise(
+        "this process has the file open with other settings",
+        where=shown,
+        expected="every connection of a process to it read-only, without settings of its own",
+        found=str(error),
+        next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
+    )
 
 
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes", "Failed to load metadata pointer")
@@ -155,23 +199,6 @@ def explain_damage(path: Path) -> Iterator[None]:
         ) from error
 
 
-def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """Read the schema revision; NotAWarehouse where the database has none."""
-    try:
-        row = con.execute("select version_num from meta.alembic_version").fetchone()
-    except duckdb.CatalogException:
-        row = None
-    if row is None:
-        raise NotAWarehouse(
-            "this DuckDB database was not made by Talkhouse",
-            where=path,
-            expected="a schema 'meta' with a schema revision",
-            found="other tables",
-            next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
-        )
-    return str(row[0])
-
-
 def check_revision(found: str, head: str, path: Path) -> None:
     """Refuse a file with a newer schema, which this Talkhouse can't read."""
     if found > head:
@@ -184,12 +211,15 @@ def check_revision(found: str, head: str, path: Path) -> None:
         )
 
 
-def open_warehouse(path: Path, head: str, *, alone: bool = False) -> duckdb.DuckDBPyConnection:
+def open_warehouse(
+    path: Path, head: str, *, alone: bool = False, settings: Settings = NO_SETTINGS, unsafe: bool = False
+) -> duckdb.DuckDBPyConnection:
     """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands.
 
-    ``alone`` is as in ``connect``. A cursor of such a connection needs ``use`` with the ``name`` of the file.
+    ``alone``, ``settings`` and ``unsafe`` are as in ``connect``. A cursor of a connection ``alone`` needs ``use`` with
+    the ``name`` of the file. Raises what ``connect`` and ``contents.revision`` raise, and SchemaMismatch.
     """
-    con = connect(path, alone=alone)
+    con = connect(path, alone=alone, settings=settings, unsafe=unsafe)
     try:
         found = revision(con, path)
         check_revision(found, head, path)

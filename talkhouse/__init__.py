@@ -7,11 +7,19 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from schema.guard import Settings
+
 __all__ = ["open"]
 
 
-def open(path: "str | Path | None" = None) -> "duckdb.DuckDBPyConnection":  # noqa: A001 - read as talkhouse.open
+def open(  # noqa: A001 - read as talkhouse.open
+    path: "str | Path | None" = None, *, settings: "Settings | None" = None, unsafe: bool = False
+) -> "duckdb.DuckDBPyConnection":
     """Open a warehouse read-only; without a path ``$TALKHOUSE_DB``, then ``talkhouse.duckdb``.
+
+    Whoever made the file, its views can't reach other files, the network or Python's variables; nor can your queries.
+    ``settings`` of DuckDB are made before it takes no others, except memory_limit, threads and TimeZone. ``unsafe``
+    leaves all that open, for a file that you trust: to copy rows to a file, or to query a data frame by its name.
 
     Raises a ``schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer, open
     in this process with other settings, of another schema revision, or not a warehouse.
@@ -20,4 +28,4 @@ def open(path: "str | Path | None" = None) -> "duckdb.DuckDBPyConnection":  # no
     from schema.warehouse import open_warehouse
     from talkhouse.settings import database
 
-    return open_warehouse(database(path), migrations.head())
+    return open_warehouse(database(path), migrations.head(), settings=settings or {}, unsafe=unsafe)

@@ -10,7 +10,7 @@ import duckdb
 import migrations
 from ingest.disk_files import DiskFile, Stat
 from queries.catalogue import Catalogue
-from schema import warehouse
+from schema import contents, warehouse
 from schema.errors import UsageError
 from talkhouse.build.request import SAMPLES, Input, Request
 
@@ -57,7 +57,7 @@ def read_published(path: Path, shown: Path) -> PublishedState | None:
         return None
     con = warehouse.connect(path, shown=shown)
     try:
-        revision = warehouse.revision(con, shown)
+        revision = contents.revision(con, shown)
         warehouse.check_revision(revision, migrations.head(), shown)
         return _read(con, revision)
     finally:

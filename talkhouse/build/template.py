@@ -20,7 +20,7 @@ import queries
 import schema
 from queries.catalogue import Catalogue
 from queries.views import create_split_views, create_views
-from schema import warehouse
+from schema import contents, warehouse
 from schema.errors import NotAWarehouse
 from talkhouse.atomic_output import sync
 
@@ -70,7 +70,7 @@ def _open_copy(path: Path) -> duckdb.DuckDBPyConnection | None:
     except duckdb.Error:
         return None
     with suppress(NotAWarehouse, duckdb.Error):
-        if warehouse.revision(con, path) == migrations.head():
+        if contents.revision(con, path) == migrations.head():
             return con
     con.close()
     return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 import migrations
-from schema import warehouse
+from schema import contents, warehouse
 from schema.errors import BuildFailed, UsageError, WarehouseLocked
 from talkhouse import ctrl_c
 from talkhouse.atomic_output import remove_folder
@@ -102,7 +102,7 @@ def migrate_old(workspace: Workspace) -> None:
         return
     guard = warehouse.connect(workspace.old, shown=workspace.published)
     try:
-        if warehouse.revision(guard, workspace.published) == migrations.head():
+        if contents.revision(guard, workspace.published) == migrations.head():
             return
         workspace.old.rename(workspace.outdated)
         # It is held open meanwhile, so that nobody writes to it while it is copied.

@@ -109,11 +109,14 @@ def command(
         )
     import talkhouse
     from talkhouse import interrupt
-    from talkhouse.query.export import configure, export
+    from talkhouse.query.export import export, settings
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+    with (
+        talkhouse.open(database(db), settings=settings(path)) as con,
+        interrupt.stoppable(con, None) as stop,
+        ProgressBar() as bar,
+    ):
         bar.begin(f"exporting {name}", unit="rows")
-        configure(con, path)
         done = export(
             con,
             name,

@@ -13,7 +13,6 @@ import typer
 from rich.markup import escape
 
 from schema.errors import UsageError, check_unicode
-from schema.sql import literal
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
@@ -175,15 +174,18 @@ def _working(
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.build.memory_limit import MemoryLimit
+    from talkhouse.temporary_folder import temporary_folder
 
     memory = MemoryLimit(memory_limit)
     try:
         with (
-            talkhouse.open(database(db)) as con,
+            temporary_folder() as folder,
+            talkhouse.open(
+                database(db), settings={"memory_limit": memory.text, "temp_directory": str(folder / "sorting")}
+            ) as con,
             interrupt.stoppable(con, None) as stop,
             ProgressBar() as bar,
         ):
-            con.execute(f"set memory_limit = {literal(memory.text)}")
             yield con, stop.check, bar
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None

@@ -34,12 +34,15 @@ def command(
     require_dashboard()
     import talkhouse
     from talkhouse import interrupt
-    from talkhouse.query.export import configure
+    from talkhouse.query.export import settings
     from talkhouse.report.write import write_report
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None), ProgressBar() as bar:
+    with (
+        talkhouse.open(database(db), settings=settings(path)) as con,
+        interrupt.stoppable(con, None),
+        ProgressBar() as bar,
+    ):
         bar.begin("reading the rows of the charts", unit="charts")
-        configure(con, path)
         done = write_report(con, path, force=force, on_chart=bar.advance)
     output.print(
         f"Wrote a report on {done.corpora} corpora, with {done.charts} charts ({decimal(done.bytes)}),"

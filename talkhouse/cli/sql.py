@@ -116,9 +116,9 @@ def _run(
     from talkhouse.query.memory import capped
     from talkhouse.query.run_query import run_query
 
-    with talkhouse.open(path) as con:
+    settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
+    with talkhouse.open(path, settings=settings, unsafe=not sandboxed) as con:
         _check_output(output, path)
-        sandbox.configure(con, sandboxed=sandboxed, memory=memory)
         start_clock()
         with interrupt.stoppable(con, timeout) as stop, capped(con) if sandboxed else nullcontext():
             run_query(con, query, query_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)

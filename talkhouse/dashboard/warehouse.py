@@ -42,8 +42,8 @@ class Warehouse:
 
     def __init__(self, version: Version) -> None:
         self.version = version
-        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True)
-        sandbox.configure(self._con, memory=MEMORY)
+        settings = sandbox.settings(memory=MEMORY)
+        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True, settings=settings)
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -28,7 +28,7 @@ def warehouse_of(found: Manifest, lake: Path, private: Path) -> Iterator[duckdb.
         for table in found.tables:
             _fill(con, table, lake)
         create_split_views(con, catalogue(), {name: corpus.splits for name, corpus in corpora().items()})
-    with duckdb.connect(path, read_only=True) as con:
+    with warehouse.connect(path) as con:
         yield con
 
 

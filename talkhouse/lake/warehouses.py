@@ -13,6 +13,7 @@ from sqlalchemy import Table
 import migrations
 from schema import warehouse
 from schema.errors import UsageError
+from schema.guard import NO_SETTINGS, Settings, guard
 from schema.sql import dicts, literal, quoted
 from schema.tables import metadata, owned_by, qualified
 from talkhouse.relations import closest
@@ -73,19 +74,20 @@ class Warehouses:
 
 
 @contextmanager
-def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]:
-    """Open warehouses side by side, for their corpora or ``only`` for some.
+def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO_SETTINGS) -> Iterator[Warehouses]:
+    """Open warehouses side by side, for their corpora or ``only`` for some; ``settings`` are made before all others.
 
     Raises what ``open_warehouse`` raises; UsageError for a corpus that none of them has, or several, and for warehouses
     with other views than the first.
     """
     with duckdb.connect() as con:
-        found = tuple(
-            sorted(
-                (_attach(con, path, f"warehouse_{index}") for index, path in enumerate(paths)),
-                key=lambda one: one.corpus_ids,  # in whatever order they were named
-            )
-        )
+        databases = {f"warehouse_{index}": path for index, path in enumerate(paths)}
+        for database, path in databases.items():
+            _attach(con, path, database)
+        guard(con, settings)
+        # In whatever order they were named.
+        opened = [_described(con, path, database) for database, path in databases.items()]
+        found = tuple(sorted(opened, key=lambda one: one.corpus_ids))
         con.execute(f"use {found[0].database}")
         _check_views(found)
         warehouses = Warehouses(con, found, _wanted(found, only))
@@ -94,9 +96,12 @@ def attached(paths: Sequence[Path], only: Sequence[str]) -> Iterator[Warehouses]
         yield warehouses
 
 
-def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
+def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
     warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
     con.execute(f"attach {literal(str(path))} as {database} (read_only)")
+
+
+def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
     (build,) = dicts(con.execute(_BUILD.format(database)))
     return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
 

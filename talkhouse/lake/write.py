@@ -14,9 +14,10 @@ import migrations
 from queries.catalogue import catalogue
 from schema import warehouse
 from schema.errors import OutputFailed, UsageError
-from schema.sql import literal
+from schema.guard import Settings
 from talkhouse import interrupt
-from talkhouse.lake import files, folder
+from talkhouse.atomic_output import private_folder_path
+from talkhouse.lake import files, folder, manifest
 from talkhouse.lake.documents import are_there, documents
 from talkhouse.lake.folder import Workspace
 from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
@@ -78,7 +79,7 @@ def write_lake(
     """
     begun = time.monotonic()
     folder.check(lake)
-    with attached(paths, only) as found, interrupt.stoppable(found.con, None) as stop:
+    with attached(paths, only, _settings(lake)) as found, interrupt.stoppable(found.con, None) as stop:
         translation = _translate(found)
         if dry_run:
             current = folder.check(lake)
@@ -135,7 +136,6 @@ def _written(
     progress: Progress,
 ) -> _Snapshot:
     """Write and publish a snapshot, unless the current one is what it would be."""
-    _configure(found.con, workspace)
     plan = make_plan(found, workspace.lake, workspace.current, progress)
     planned = _planned(found, workspace.lake, plan, workspace.current, translation)
     if planned.outcome is Outcome.UNCHANGED:
@@ -162,10 +162,12 @@ def _done(plan: Plan, tables: Sequence[Table]) -> tuple[Done, ...]:
     return tuple(done)
 
 
-def _configure(con: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
-    """Let the connection sort in the private folder, and draw no bar of its own."""
-    con.execute("set enable_progress_bar = false")
-    con.execute(f"set temp_directory = {literal(str(workspace.private / 'sorting'))}")
+def _settings(lake: Path) -> Settings:
+    """Let DuckDB sort in the private folder of the lake, and draw no bar of its own."""
+    return {
+        "enable_progress_bar": False,
+        "temp_directory": str(private_folder_path(lake / manifest.NAME) / "sorting"),
+    }
 
 
 def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:

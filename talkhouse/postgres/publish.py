@@ -12,7 +12,8 @@ import duckdb
 from psycopg import Connection
 
 from schema.errors import ServerFailed, UsageError
-from schema.sql import identifier, literal, quoted
+from schema.guard import configure
+from schema.sql import identifier, quoted
 from schema.warehouse import HOUSEKEEPING
 from talkhouse import ctrl_c
 from talkhouse.postgres.column_types import SETUP
@@ -26,7 +27,6 @@ from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.postgres.swap import drop_replaced, swap
 from talkhouse.query.sandbox import failure
-from talkhouse.temporary_folder import temporary_folder
 
 
 class Outcome(StrEnum):
@@ -110,11 +110,9 @@ def publish(
 
 @contextmanager
 def configured(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let a connection to DuckDB write rows as text, and sort in a temporary folder; QueryFailed where it fails."""
-    with temporary_folder() as folder, _explained(con):
-        con.execute(f"set temp_directory = {literal(str(folder))}")
-        con.execute("set enable_progress_bar = false")
-        con.execute("set arrow_large_buffer_size = true")
+    """Let a connection to DuckDB write rows as text; QueryFailed where it fails."""
+    with _explained(con):
+        configure(con, {"enable_progress_bar": False, "arrow_large_buffer_size": True})
         for statement in SETUP:
             con.execute(statement)
         yield

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from schema.errors import UsageError
-from schema.sql import literal
+from schema.guard import Settings
 from talkhouse.atomic_output import check_free, move_into_place, private_folder, private_folder_path
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
@@ -78,15 +78,13 @@ def export(
     return Exported(selection.full_name, output, manifest_path, rows, size, sources)
 
 
-def configure(con: duckdb.DuckDBPyConnection, output: Path) -> None:
-    """Let a connection sort in the private folder beside the output, which is removed with it.
+def settings(output: Path) -> Settings:
+    """Return the settings with which a warehouse is opened for ``export``.
 
-    Not part of ``export``: DuckDB can't change the folder of a connection that has used it once. Without this it is
-    DuckDB's own, beside the warehouse.
+    DuckDB sorts in the private folder beside the output, which is removed with it, and not beside the warehouse.
     """
     # DuckDB shows a bar of its own on standard output where it takes Python for interactive.
-    con.execute("set enable_progress_bar = false")
-    con.execute(f"set temp_directory = {literal(str(private_folder_path(output) / 'sorting'))}")
+    return {"enable_progress_bar": False, "temp_directory": str(private_folder_path(output) / "sorting")}
 
 
 def format_of(output: Path) -> ExportFormat:

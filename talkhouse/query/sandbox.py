@@ -8,35 +8,18 @@ import re
 import duckdb
 
 from schema.errors import QueryFailed, UsageError, check_unicode
-from schema.sql import literal
+from schema.guard import Settings
 from talkhouse.query.suggestions import suggest
 
-_COMMON_SETTINGS = {
-    # A query can't read the variables of this program as tables.
-    "python_enable_replacements": "false",
-    # DuckDB draws its bar on standard output, among the rows.
-    "enable_progress_bar": "false",
-}
-"""Settings inside the sandbox and outside it."""
-
-_SANDBOX_SETTINGS = {
+_SANDBOX: Settings = {
     # Without external access DuckDB still lets a query overwrite the database's own file, its log and its temporary
     # folder, which it puts on the list of allowed paths: copy (select 1) to 'w.duckdb' (use_tmp_file false).
     # Only a disabled file system closes that; it also stops spilling, so there is no temporary folder to name.
-    "temp_directory": "''",
-    # Its default names the home folder of the user, and a query can read every setting.
-    "secret_directory": "''",
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "allow_extension_repositories": "'forbidden'",
-    "allow_persistent_secrets": "false",
-    "disabled_filesystems": "'LocalFileSystem'",
-    # The last one: nothing can be set after it.
-    "lock_configuration": "true",
+    "temp_directory": "",
+    "disabled_filesystems": "LocalFileSystem",
+    "allowed_configs": (),
 }
-"""Settings of the sandbox, in the order in which they are made."""
+"""Settings of the sandbox besides those that guard every warehouse."""
 
 READING = ("SELECT", "EXPLAIN", "MULTI")
 """Statements that are allowed in the sandbox; a pivot is a MULTI, as it first looks for its columns."""
@@ -58,15 +41,16 @@ _LONGEST = 2000
 """Characters of DuckDB's message that are shown: it may quote a value of any length."""
 
 
-def configure(con: duckdb.DuckDBPyConnection, *, sandboxed: bool = True, memory: str | None = None) -> None:
-    """Configure a connection for the console: sandboxed, it loses files, network, extensions and settings for good.
+def settings(*, sandboxed: bool = True, memory: str | None = None) -> Settings:
+    """Return the settings with which a warehouse is opened for the console.
 
     ``memory`` is a size or a share of the machine's, as DuckDB reads it; without it DuckDB's own limit holds.
     """
-    if memory is not None:
-        con.execute(f"set memory_limit = {literal(memory)}")
-    for name, value in (_COMMON_SETTINGS | (_SANDBOX_SETTINGS if sandboxed else {})).items():
-        con.execute(f"set {name} = {value}")
+    made: Settings = {} if memory is None else {"memory_limit": memory}
+    # DuckDB draws its bar on standard output, among the rows. A query can't read the variables of this program as
+    # tables, outside of the sandbox too.
+    made = {**made, "enable_progress_bar": False, "python_enable_replacements": False}
+    return {**made, **_SANDBOX} if sandboxed else made
 
 
 def parse(con: duckdb.DuckDBPyConnection, query: str) -> list[duckdb.Statement]:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import NoSuchTableError
 import migrations
 import talkhouse
 from ingest.registry import corpora, sample_of
-from schema import warehouse
+from schema import contents, warehouse
 from schema.dialect import engine
 from schema.errors import BuildFailed, WarehouseLocked
 from schema.tables import metadata
@@ -53,7 +53,7 @@ def shared(one: Hashes, other: Hashes) -> set[str]:
 
 def revision(path: Path) -> str:
     with duckdb.connect(path, read_only=True) as con:
-        return warehouse.revision(con, path)
+        return contents.revision(con, path)
 
 
 def downgrade(path: Path, target: str) -> None:
@@ -324,7 +324,7 @@ def test_a_build_brings_an_older_warehouse_up_to_date(rebuild: Rebuild, data: Pa
 def test_a_reader_of_the_older_file_keeps_it(rebuild: Rebuild, data: Path, older: Path) -> None:
     with duckdb.connect(older, read_only=True) as reader:
         rebuild(data)
-        assert warehouse.revision(reader, older) == "0001"
+        assert contents.revision(reader, older) == "0001"
         assert reader.execute("select count(*) > 0 from main.turns").fetchall() == [(True,)]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Table
 
 import migrations
 from ingest.rows import ROWS, Row
-from schema import warehouse
+from schema import contents, warehouse
 from schema.tables import metadata, owned_by, qualified
 
 TABLES = sorted(metadata.tables.values(), key=qualified)
@@ -70,7 +70,7 @@ def test_the_alembic_program_comes_to_the_same(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     subprocess.run([*alembic, "upgrade", "head"], check=True, cwd=root, capture_output=True)
     with duckdb.connect(path, read_only=True) as con:
-        assert warehouse.revision(con, path) == migrations.head()
+        assert contents.revision(con, path) == migrations.head()
         assert con.execute("select count(*) from duckdb_tables()").fetchall() == [(len(TABLES) + 1,)]
     subprocess.run([*alembic, "downgrade", "base"], check=True, cwd=root, capture_output=True)
     with duckdb.connect(path, read_only=True) as con:

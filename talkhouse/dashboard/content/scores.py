@@ -61,10 +61,9 @@ def page() -> None:
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file for a moment, like the warehouse: who writes scores needs it for themselves."""
-    with files.connect(path(), alone=True) as con:
-        sandbox.configure(con, memory=warehouse.MEMORY)
-        with warehouse.limited(con, path()):
-            yield con
+    settings = sandbox.settings(memory=warehouse.MEMORY)
+    with files.connect(path(), alone=True, settings=settings) as con, warehouse.limited(con, path()):
+        yield con
 
 
 def _read(relation: str) -> tuple[pl.DataFrame, int]:

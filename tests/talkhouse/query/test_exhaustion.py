@@ -130,8 +130,7 @@ def _unchanged(sample: Path) -> Iterator[None]:
 
 @pytest.mark.parametrize("query", ALL.values(), ids=ALL)
 def test_a_query_that_takes_too_much_is_stopped(sample: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with talkhouse.open(sample) as con:
-        sandbox.configure(con, memory="200MB")
+    with talkhouse.open(sample, settings=sandbox.settings(memory="200MB")) as con:
         with pytest.raises(QueryFailed) as failed, stoppable(con, 0.5) as stop, capped(con):
             run_query(con, query, QueryFormat.CSV, Path("/dev/null"), check_complete=stop.check)
         assert len(str(failed.value)) < 10_000

@@ -31,8 +31,8 @@ ENDLESS = "select i from range(100_000_000_000) t(i)"
 def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
     """Run a query as the command does, in this process."""
     frame = duckdb.sql("select 1 as of_python")
-    with talkhouse.open(folder / "w.duckdb") as con:
-        sandbox.configure(con, sandboxed=sandboxed)
+    settings = sandbox.settings(sandboxed=sandboxed)
+    with talkhouse.open(folder / "w.duckdb", settings=settings, unsafe=not sandboxed) as con:
         run_query(con, query.format(dir=folder, db=folder / "w.duckdb"), QueryFormat.CSV, None, sandboxed=sandboxed)
     del frame
 
@@ -45,10 +45,9 @@ def test_python_and_the_environment_are_out_of_reach_of_unsafe_too(folder: Path,
 
 @pytest.mark.parametrize("attack", [*WRITES, "copy (select 1) to '{db}' (format csv, use_tmp_file false)"])
 def test_the_settings_hold_without_the_check_of_statements(folder: Path, attack: str) -> None:
-    with talkhouse.open(folder / "w.duckdb") as con:
-        sandbox.configure(con)
-        with pytest.raises(duckdb.PermissionException):
-            con.sql(attack.format(dir=folder, db=folder / "w.duckdb")).fetchall()
+    settings = sandbox.settings()
+    with talkhouse.open(folder / "w.duckdb", settings=settings) as con, pytest.raises(duckdb.PermissionException):
+        con.sql(attack.format(dir=folder, db=folder / "w.duckdb")).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -120,9 +119,7 @@ def test_the_command_is_sandboxed_until_unsafe(folder: Path) -> None:
 
 
 def test_memory_ends_with_a_hint_and_not_on_the_disk(folder: Path) -> None:
-    with talkhouse.open(folder / "w.duckdb") as con:
-        con.execute("set memory_limit = '100MB'")
-        sandbox.configure(con)
+    with talkhouse.open(folder / "w.duckdb", settings=sandbox.settings(memory="100MB")) as con:
         query = "select repeat('x', 100) || i as s from range(5_000_000) t(i) order by hash(i)"
         with pytest.raises(QueryFailed, match=r"more memory[\s\S]*--unsafe"):
             run_query(con, query, QueryFormat.CSV, None)
@@ -149,8 +146,7 @@ def test_limit(
     more: bool,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with talkhouse.open(sample) as con:
-        sandbox.configure(con)
+    with talkhouse.open(sample, settings=sandbox.settings()) as con:
         run_query(con, "select i as n from range(5) t(i) order by i desc", query_format, tmp_path / "out", limit=limit)
     assert count(query_format, tmp_path / "out") == rows
     note = f"only the first {limit} rows are returned (--limit); there are more\n"
@@ -159,10 +155,8 @@ def test_limit(
 
 @pytest.mark.parametrize("query_format", list(QueryFormat))
 def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
-    with talkhouse.open(sample) as con:
-        sandbox.configure(con)
-        with stoppable(con, 300):
-            run_query(con, ENDLESS, query_format, tmp_path / "out", limit=2)
+    with talkhouse.open(sample, settings=sandbox.settings()) as con, stoppable(con, 300):
+        run_query(con, ENDLESS, query_format, tmp_path / "out", limit=2)
     assert count(query_format, tmp_path / "out") == 2
 
 
@@ -170,10 +164,12 @@ def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, query_
 def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     path = tmp_path / "out"
     path.write_text("as it was")
-    with talkhouse.open(sample) as con:
-        sandbox.configure(con)
-        with pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"), stoppable(con, 0.5) as stop:
-            run_query(con, ENDLESS, query_format, path, check_complete=stop.check)
+    with (
+        talkhouse.open(sample, settings=sandbox.settings()) as con,
+        pytest.raises(QueryFailed, match=r"too long[\s\S]*0.5 s"),
+        stoppable(con, 0.5) as stop,
+    ):
+        run_query(con, ENDLESS, query_format, path, check_complete=stop.check)
     assert path.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -198,8 +194,7 @@ def test_parquet_keeps_types(sample: Path, tmp_path: Path) -> None:
     query = (
         "select '{}'::json as j, uuid() as u, sum(1) as s, interval 1 day as i, now() as t, [1] as l, 'a' as \"a b\""
     )
-    with talkhouse.open(sample) as con:
-        sandbox.configure(con)
+    with talkhouse.open(sample, settings=sandbox.settings()) as con:
         run_query(con, query, QueryFormat.PARQUET, tmp_path / "out")
     found = duckdb.execute(f"select column_type from (describe from read_parquet('{tmp_path}/out'))").fetchall()
     assert [kind for (kind,) in found] == [

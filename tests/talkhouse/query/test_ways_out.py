@@ -18,8 +18,7 @@ from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
 def console(files: dict[Path, bytes]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A sandboxed console on the warehouse of these files, which all ways out try one after the other."""
     (folder,) = {path.parent for path in files}
-    with talkhouse.open(folder / "w.duckdb") as con:
-        sandbox.configure(con)
+    with talkhouse.open(folder / "w.duckdb", settings=sandbox.settings()) as con:
         before = con.execute(STATE).fetchall()
         yield con
         assert con.execute(STATE).fetchall() == before

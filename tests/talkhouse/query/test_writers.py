@@ -58,8 +58,7 @@ def awkward(copied: Path) -> Path:
 
 def by_sql(path: Path, query: str, query_format: QueryFormat, output: Path | None, limit: int | None = None) -> None:
     """Write a query's rows as ``talkhouse sql`` does, in the sandbox."""
-    with talkhouse.open(path) as con:
-        sandbox.configure(con)
+    with talkhouse.open(path, settings=sandbox.settings()) as con:
         run_query(con, query, query_format, output, limit=limit)
 
 
@@ -74,8 +73,7 @@ def test_sql_and_export_write_the_same_bytes(awkward: Path, tmp_path: Path, quer
         for name in RELATIONS:
             export(con, name, tmp_path / f"{name}.export", file_format=ExportFormat(query_format))
         queries = [select(con, name).sql() for name in RELATIONS]
-    with talkhouse.open(awkward) as con:
-        sandbox.configure(con)
+    with talkhouse.open(awkward, settings=sandbox.settings()) as con:
         for name, query in zip(RELATIONS, queries, strict=True):
             run_query(con, query, query_format, tmp_path / f"{name}.sql")
             assert (tmp_path / f"{name}.sql").read_bytes() == (tmp_path / f"{name}.export").read_bytes(), name
@@ -134,8 +132,7 @@ STATEMENTS = [
 
 @pytest.mark.parametrize("query", STATEMENTS)
 def test_every_statement_that_reads_has_every_format(awkward: Path, tmp_path: Path, query: str) -> None:
-    with talkhouse.open(awkward) as con:
-        sandbox.configure(con)
+    with talkhouse.open(awkward, settings=sandbox.settings()) as con:
         for query_format in QueryFormat:
             run_query(con, query, query_format, tmp_path / query_format, limit=1)
             assert (tmp_path / query_format).read_bytes()

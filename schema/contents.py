@@ -1,0 +1,69 @@
+"""What a DuckDB file has to have, and must not have, to be taken for a warehouse."""
+
+from pathlib import Path
+
+import duckdb
+
+from schema.errors import NotAWarehouse
+
+_FIRST = "0001"
+TABLES = {
+    **dict.fromkeys(
+        (
+            *("main.annotations", "main.candidates", "main.corpora", "main.dialogues", "main.examples", "main.images"),
+            *("main.labels", "main.participants", "main.persona_uses", "main.personas", "main.records", "main.schemes"),
+            *("main.speakers", "main.texts", "main.turns", "meta.alembic_version", "meta.findings", "meta.loads"),
+            *("meta.quarantine", "meta.rules", "meta.source_files"),
+        ),
+        _FIRST,
+    ),
+    **dict.fromkeys(("meta.checks", "meta.exceptions"), "0002"),
+}
+"""The tables of a warehouse, each with the schema revision that made it; to import SQLAlchemy for them takes time."""
+
+_VERSION = "meta.alembic_version"
+
+# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
+_HERE = "database_name = system.main.current_database()"
+_FOUND = f"select schema_name, table_name from system.main.duckdb_tables() where {_HERE}"
+_IN_MAIN = f"schema_name = 'main' and not internal and {_HERE}"
+_STRANGE = {
+    "the macro": f"select function_name from system.main.duckdb_functions() where {_IN_MAIN}",
+    "the type": f"select type_name from system.main.duckdb_types() where {_IN_MAIN}",
+    "the trigger": f"select trigger_name from system.main.duckdb_triggers() where {_HERE}",
+}
+"""What could answer for DuckDB's own functions and types, or act where something is written; Talkhouse makes none."""
+
+
+def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """Return the schema revision of a warehouse, whose tables are tables.
+
+    Raises NotAWarehouse where something else stands in the place of a table, or of DuckDB's own functions and types.
+    """
+    found = {f"{schema}.{name}" for schema, name in con.execute(_FOUND).fetchall()}
+    row = con.execute(f"select version_num from {_VERSION}").fetchone() if _VERSION in found else None
+    if row is None:
+        raise NotAWarehouse(
+            "this DuckDB database was not made by Talkhouse",
+            where=path,
+            expected="a schema 'meta' with a schema revision",
+            found="other tables",
+            next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
+        )
+    missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in found)
+    if missing:
+        raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
+    for what, query in _STRANGE.items():
+        if names := [name for (name,) in con.execute(query).fetchall()]:
+            raise _refusal(path, "only macros, and these in the schemas of corpora", f"{what} {', '.join(names)}")
+    return str(row[0])
+
+
+def _refusal(path: Path, expected: str, found: str) -> NotAWarehouse:
+    return NotAWarehouse(
+        "the file was changed after Talkhouse made it, or made by something else",
+        where=path,
+        expected=expected,
+        found=found,
+        next_step="build it again from the publisher's files, or name another file with --db FILE",
+    )
