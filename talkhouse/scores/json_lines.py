@@ -38,7 +38,7 @@ def _check_shapes(reader: Reader, source: str) -> None:
         if not reader.con.execute(f"select 1 from shapes where {bad} limit 1").fetchall():
             continue
         ((row, text),) = reader.con.execute(
-            "select row, text from (select row_number() over () as row, json::varchar[:80] as text, "
+            "select row, text from (select row_number() over () as row, (json::varchar)[:80] as text, "
             f"json_type(json) = 'OBJECT' as is_object, json_keys(json) as keys from {source}) where {bad} limit 1"
         ).fetchall()
         raise ValueError(f"row {row:,}: {problem}: {text}")

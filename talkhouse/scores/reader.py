@@ -13,7 +13,7 @@ from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
 from ingest.limits import Limits
 from schema.errors import SourceError
-from schema.sql import literal
+from schema.guard import guard
 from talkhouse.query.memory import capped, lowered
 from talkhouse.query.row_stream import row_groups
 from talkhouse.scores.refusals import BadPredictions
@@ -72,11 +72,9 @@ def check_rows(rows: int, most: int) -> None:
 def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> Iterator[Reader]:
     """Yield a reader of the files in a private folder; SourceError where they take too much memory."""
     with duckdb.connect() as con:
-        con.execute(f"set allowed_directories = [{literal(str(folder))}]")
-        con.execute(f"set temp_directory = {literal(str(folder / 'spilled'))}")
-        con.execute(f"set memory_limit = '{MEMORY}B'")
+        spilled = str(folder / "spilled")
+        guard(con, {"allowed_directories": (str(folder),), "temp_directory": spilled, "memory_limit": f"{MEMORY}B"})
         con.execute("set enable_progress_bar = false")
-        con.execute("set enable_external_access = false")
         try:
             with lowered(into, MEMORY), capped(con):
                 yield Reader(con, into, limits)
