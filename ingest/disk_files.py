@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest
+from itertools import islice
 from pathlib import Path
 
 from ingest.archives import is_archive, open_archive
@@ -112,15 +113,15 @@ def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT) -> list[DiskFi
 
 def _files(root: Path, limits: Limits) -> Iterator[Path]:
     """List the files of a folder; SourceError where it holds too much."""
-    for count, entry in enumerate(_walk(root), 1):
+    for count, entry in enumerate(_walk(root, limits.members), 1):
         limits.check("members", count, root, f"{count:,} or more")
         limits.check("path", len(os.fsencode(entry.relative_to(root))), root)
         if not entry.is_dir():
             yield entry
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    """Yield what is in a folder; one that can't be listed is an error, never silently empty, and so is a loop."""
+def _walk(root: Path, most: int) -> Iterator[Path]:
+    """Yield what is in a folder, of each no more than is too much; one that can't be listed is an error, never silently empty, and so is a loop."""
     open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:
         folder, above = open_folders.pop()
@@ -128,7 +129,7 @@ def _walk(root: Path) -> Iterator[Path]:
             info = folder.stat()
             if (info.st_dev, info.st_ino) in above:
                 raise _loop(folder)
-            for entry in sorted(folder.iterdir()):
+            for entry in sorted(map(Path, islice(os.scandir(folder), most + 1))):
                 yield entry
                 if entry.is_dir():
                     open_folders.append((entry, (*above, (info.st_dev, info.st_ino))))

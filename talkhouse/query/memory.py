@@ -60,8 +60,8 @@ def _in_bytes(size: str) -> int:
 
 
 @contextmanager
-def capped(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Hold the whole process to DuckDB's limit and a gigabyte beside it, where the system can (Linux).
+def capped(con: duckdb.DuckDBPyConnection, beside: int = _BESIDE) -> Iterator[None]:
+    """Hold the whole process to DuckDB's limit and ``beside`` it a gigabyte, where the system can (Linux).
 
     DuckDB does not count everything: under a limit of 500 MB, ``len(range(1_000_000_000))`` takes 8 GB.
     """
@@ -73,7 +73,7 @@ def capped(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = int(taken[1]) * 1024 + _in_bytes(_limit(con)) + _BESIDE
+    most = int(taken[1]) * 1024 + _in_bytes(_limit(con)) + beside
     lowest = min((most, *(size for size in (before, hard) if size != resource.RLIM_INFINITY)))
     resource.setrlimit(resource.RLIMIT_DATA, (lowest, hard))
     try:

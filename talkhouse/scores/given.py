@@ -115,7 +115,8 @@ def _folder(path: Path, folder: Path, limits: Limits) -> Given:
     """Copy the label files of a folder."""
     folder.mkdir()
     copies, hashes, total = [], [], 0
-    labels = (one.location for one in disk_files(path, path.name, limits) if one.location.name.endswith(LABEL_FILES))
+    files = disk_files(path, path.name, limits) if any(os.scandir(path)) else []
+    labels = (one.location for one in files if one.location.name.endswith(LABEL_FILES))
     for index, file in enumerate(sorted(labels)):
         copy = Copy(file.relative_to(path).as_posix(), folder / f"{index}")
         digest, size = _copy(_inside(file, path), copy.path, limits, os.O_NOFOLLOW)

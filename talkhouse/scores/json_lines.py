@@ -13,8 +13,7 @@ _TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda one: lower(o
 
 def json_lines(reader: Reader, one: Given, wanted: Sequence[str]) -> tuple[list[str], str]:
     """Return the keys of all rows, and the query of those that are wanted; ValueError for a key twice."""
-    longest = min(reader.limits.record, max(one.size, 1))
-    source = f"read_ndjson_objects({literal(str(one.only))}, maximum_object_size = {longest}, compression = 'none')"
+    source = f"read_ndjson_objects({literal(str(one.only))}, compression = 'none')"
     reader.con.execute(
         "create or replace temp table shapes as "
         f"select json_type(json) = 'OBJECT' as is_object, json_keys(json) as keys from {source} group by all"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import duckdb
 from pyarrow import lib as pa
 
 from ingest.archives import open_archive, open_member
@@ -21,10 +22,10 @@ _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
 
-def read_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
-    """Create the view ``raw`` from a publisher's layout; UsageError where it can't be read.
+def pour_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
+    """Create the table that a publisher's layout reads; UsageError where its file can't be read.
 
-    What the layout reads is a table that is named like its form: documents, lines or score_rows.
+    It is named like the layout's form: documents, lines or score_rows.
     """
     form = layout.facts["reads"]
     with readable([one]):
@@ -34,8 +35,7 @@ def read_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
             if not reader.into.execute("select 1 from documents limit 1").fetchall():
                 raise ValueError(f"it has no file whose name ends in {LABEL_FILES}")
         elif form == "score_rows":
-            columns = "scores::double[] as scores"
-            reader.pour_batches(*array_rows(one.only), columns, "array_rows", most)
+            reader.pour_batches(*array_rows(one.only), "scores::double[] as scores", "array_rows", most)
             reader.into.execute(
                 "create or replace temp table score_rows as "
                 "select row_number() over () - 1 as row_index, scores from array_rows"
@@ -43,10 +43,15 @@ def read_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
         else:
             lines = f"select row_number() over () - 1 as line_index, line from {_lines(one, reader)}"
             reader.pour(lines, "lines", most)
+
+
+def lay_out(con: duckdb.DuckDBPyConnection, one: Given, layout: Query, most: int) -> None:
+    """Create the view ``raw`` from what a layout reads; UsageError where that is of another layout."""
+    with readable([one]):
         rows_of = f"select * from ({layout.sql}) limit {most + 1}"
-        ((rows,),) = reader.into.execute(f"create or replace temp table laid_out as {rows_of}").fetchall()
+        ((rows,),) = con.execute(f"create or replace temp table laid_out as {rows_of}").fetchall()
         check_rows(rows, most)
-        reader.into.execute("create or replace temp view raw as from laid_out")
+        con.execute("create or replace temp view raw as from laid_out")
 
 
 def _lines(one: Given, reader: Reader) -> str:

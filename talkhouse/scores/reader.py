@@ -3,6 +3,7 @@
 The connection to the warehouse may not read files, and files that somebody else made see nothing of it.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,15 @@ from talkhouse.scores.refusals import BadPredictions
 
 MEMORY = 600_000_000
 """Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""
+
+_OWN_MEMORY = 300_000_000
+"""Of these, what the reading itself may hold."""
+
+_BESIDE = 2_000_000_000
+"""Bytes of addresses for all that DuckDB does not count, as files may say that they need any number."""
+
+_THREADS = 4
+"""More read no faster, for one thread hands over the rows, and each holds memory."""
 
 _BATCH_ROWS = 2_048
 """Rows that are read at once: as many as DuckDB itself has in its hands."""
@@ -73,14 +83,17 @@ def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> It
     """Yield a reader of the files in a private folder; SourceError where they take too much memory."""
     with duckdb.connect() as con:
         spilled = str(folder / "spilled")
-        guard(con, {"allowed_directories": (str(folder),), "temp_directory": spilled, "memory_limit": f"{MEMORY}B"})
+        guard(
+            con, {"allowed_directories": (str(folder),), "temp_directory": spilled, "memory_limit": f"{_OWN_MEMORY}B"}
+        )
         con.execute("set enable_progress_bar = false")
+        con.execute(f"set threads = {min(_THREADS, os.cpu_count() or 1)}")
         try:
-            with lowered(into, MEMORY), capped(con):
+            with lowered(into, MEMORY), capped(con, _BESIDE):
                 yield Reader(con, into, limits)
         except (MemoryError, duckdb.OutOfMemoryException) as error:
             raise SourceError(
                 "the predictions take more memory than is given to them",
-                expected=f"rows of which thousands can be held in {MEMORY // 1_000_000:,} MB",
+                expected=f"rows of which {_BATCH_ROWS:,} can be held in {_OWN_MEMORY // 1_000_000:,} MB",
                 next_step="leave out columns that the task does not need, and score a split at a time",
             ) from error

@@ -16,7 +16,7 @@ from talkhouse.scores.checks import check_fingerprint, check_values
 from talkhouse.scores.given import Given, readable, take
 from talkhouse.scores.intervals import described, with_intervals
 from talkhouse.scores.keys import Chosen, choose, create_keys, most_rows
-from talkhouse.scores.layouts import read_layout
+from talkhouse.scores.layouts import lay_out, pour_layout
 from talkhouse.scores.matching import match
 from talkhouse.scores.metrics import ALL, Metric, metrics, score_at, set_threshold, tied
 from talkhouse.scores.options import Baseline
@@ -114,10 +114,12 @@ def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tup
         with reading(con, folder, request.limits) as reader:
             if layout is None:
                 _pour(reader, wanted, given)
-                return _choose(con, wanted, request, named_splits(con)), given
-            chosen = _choose(con, wanted, request)
-            read_layout(reader, given[0], layout, most_rows(con, wanted))
-            return chosen, given
+            else:
+                pour_layout(reader, given[0], layout, most_rows(con, wanted))
+    chosen = _choose(con, wanted, request, named_splits(con) if layout is None else ())
+    if layout is not None:
+        lay_out(con, given[0], layout, most_rows(con, wanted))
+    return chosen, given
 
 
 def _pour(reader: Reader, wanted: Task, given: Sequence[Given]) -> None:

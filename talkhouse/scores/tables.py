@@ -61,7 +61,7 @@ def _create_table(reader: Reader, name: str, one: Given, wanted: Sequence[str]) 
     """Create a view of a file; in text formats each column is text, to be read as what it should be."""
     suffix = one.path.suffix.lower()
     if suffix in _DELIMITERS:
-        names, source = _csv(one.only, _DELIMITERS[suffix])
+        names, source = _csv(one.only, _DELIMITERS[suffix], wanted)
     elif suffix in JSON_LINES:
         names, source = json_lines(reader, one, wanted)
     elif suffix == ".parquet":
@@ -87,16 +87,17 @@ def is_world_log(one: Given, limits: Limits) -> bool:
         return b'"dialog"' in stream.readline(limits.record)
 
 
-def _csv(path: Path, delimiter: str) -> tuple[list[str], str]:
-    """Return the columns of a CSV or TSV file, those of its first line, and its query: all columns as text."""
+def _csv(path: Path, delimiter: str, wanted: Sequence[str]) -> tuple[list[str], str]:
+    """Return the columns of a CSV or TSV file, those of its first line, and the query of what is wanted, as text."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         names = next(csv.reader(_head(stream), delimiter=delimiter), [])
     if not names:
         raise ValueError("the first line has no names" if path.stat().st_size else "the file is empty")
     check_names(names)
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names)))
+    members = [f"c{names.index(name)} as {quoted(name)}" for name in wanted if name in names]
     return names, (
-        f"select * from read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"select {', '.join(members) or 'null::varchar as warning'} from read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', allow_quoted_nulls = false, "
         "hive_partitioning = false, compression = 'none')"
     )
