@@ -121,7 +121,10 @@ def _files(root: Path, limits: Limits) -> Iterator[Path]:
 
 
 def _walk(root: Path, most: int) -> Iterator[Path]:
-    """Yield what is in a folder, of each no more than is too much; one that can't be listed is an error, never silently empty, and so is a loop."""
+    """Yield what is in a folder, of each folder at most one more than ``most``.
+
+    One that can't be listed is an error, never silently empty, and so is a loop.
+    """
     open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:
         folder, above = open_folders.pop()

@@ -96,11 +96,12 @@ def _csv(path: Path, delimiter: str, wanted: Sequence[str]) -> tuple[list[str], 
     check_names(names)
     columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names)))
     members = [f"c{names.index(name)} as {quoted(name)}" for name in wanted if name in names]
-    return names, (
-        f"select {', '.join(members) or 'null::varchar as warning'} from read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
+    source = (
+        f"read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', allow_quoted_nulls = false, "
         "hive_partitioning = false, compression = 'none')"
     )
+    return names, f"select {', '.join(members) or 'null::varchar as warning'} from {source}"
 
 
 def _head(stream: TextIO) -> Iterator[str]:

@@ -85,9 +85,7 @@ def check_name(con: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
 
 
 TWICE = {
-    "last row.jsonl": (
-        '{"example_index": 0, "label": "a"}\n' * 3000 + '{"example_index": 1, "label": "a", "label": "b"}'
-    ).encode(),
+    "last row.jsonl": b'{"example_index": 0, "label": "a"}\n' * 3000 + b'{"example_index": 1, "label": 2, "label": 3}',
     "case.jsonl": b'{"example_index": 0, "label": "a", "Label": "b"}',
     "other row.jsonl": b'{"example_index": 0, "label": "a"}\n{"example_index": 1, "Label": "b"}',
     "case.csv": b"example_index,label,LABEL\n0,a,b\n",
