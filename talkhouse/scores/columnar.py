@@ -34,9 +34,10 @@ def check_parquet(reader: Reader, one: Given, most: int) -> None:
 def check_texts(reader: Reader, one: Given, table: str, names: list[str]) -> None:
     """Raise SourceError where texts that the file has once make too many bytes, since rows repeat them."""
     types = dict(reader.con.execute(f"select column_name, column_type from (describe {table})").fetchall())
-    texts = [name for name in names if types[name] in ("VARCHAR", "BLOB")]
+    lengths = {"VARCHAR": "strlen", "BLOB": "octet_length"}
+    texts = [(name, lengths[types[name]]) for name in names if types[name] in lengths]
     if texts:
-        sizes = " + ".join(f"coalesce(sum(octet_length({quoted(name)}::blob)), 0)" for name in texts)
+        sizes = " + ".join(f"coalesce(sum({length}({quoted(name)})), 0)" for name, length in texts)
         ((size,),) = reader.con.execute(f"select {sizes} from {table}").fetchall()
         reader.limits.check("file", int(size), one.path, f"{int(size):,}, as its rows repeat texts")
 

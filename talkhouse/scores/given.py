@@ -92,7 +92,7 @@ def readable(given: Sequence[Given]) -> Iterator[None]:
         *(ValueError, TypeError, OverflowError, RecursionError),
     ) as error:
         # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
-        said = re.split(r"\n\n|\nPossible fixes", str(error).strip())[0].replace("\n", "; ")
+        said = re.split(r"\n\n|\nPossible fixes|\. Detail:", str(error).strip())[0].replace("\n", "; ")
         for one in given:
             for copy in one.copies:
                 said = said.replace(str(copy.path), copy.name)

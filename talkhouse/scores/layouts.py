@@ -18,6 +18,9 @@ from talkhouse.scores.given import LABEL_FILES, Given, readable
 from talkhouse.scores.reader import Reader, check_rows
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
+_LONGEST_LINE = 16_777_216
+"""Bytes of a line, and of a row of JSON Lines: DuckDB holds several of that size."""
+
 _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
@@ -41,7 +44,7 @@ def pour_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
                 "select row_number() over () - 1 as row_index, scores from array_rows"
             )
         else:
-            lines = f"select row_number() over () - 1 as line_index, line from {_lines(one, reader)}"
+            lines = f"select row_number() over () - 1 as line_index, line from {_lines(one)}"
             reader.pour(lines, "lines", most)
 
 
@@ -54,11 +57,12 @@ def lay_out(con: duckdb.DuckDBPyConnection, one: Given, layout: Query, most: int
         con.execute("create or replace temp view raw as from laid_out")
 
 
-def _lines(one: Given, reader: Reader) -> str:
+def _lines(one: Given) -> str:
     """Return the reader of the lines of a text."""
     return (
         f"read_csv({literal(str(one.only))}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}}, "
-        f"delim = e'\\x01', quote = '', escape = '', max_line_size = {reader.limits.record}, parallel = false, "
+        f"delim = e'\\x01', quote = '', escape = '', max_line_size = {_LONGEST_LINE}, "
+        f"buffer_size = {2 * _LONGEST_LINE}, parallel = false, "
         "hive_partitioning = false, compression = 'none')"
     )
 

@@ -25,7 +25,7 @@ MEMORY = 600_000_000
 _OWN_MEMORY = 300_000_000
 """Of these, what the reading itself may hold."""
 
-_BESIDE = 2_000_000_000
+_BESIDE = 1_500_000_000
 """Bytes of addresses for all that DuckDB does not count, as files may say that they need any number."""
 
 _THREADS = 4
@@ -94,6 +94,6 @@ def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> It
         except (MemoryError, duckdb.OutOfMemoryException) as error:
             raise SourceError(
                 "the predictions take more memory than is given to them",
-                expected=f"rows of which {_BATCH_ROWS:,} can be held in {_OWN_MEMORY // 1_000_000:,} MB",
+                expected="predictions that can be read in about a gigabyte",
                 next_step="leave out columns that the task does not need, and score a split at a time",
             ) from error

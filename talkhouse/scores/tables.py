@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from pyarrow import compute
 from pyarrow import lib as pa
 from pyarrow.ipc import open_file
+from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
 from ingest.limits import Limits
 from schema.errors import UsageError
@@ -118,12 +120,30 @@ def _arrow(reader: Reader, name: str, path: Path) -> tuple[list[str], str]:
     """Return the columns of an Arrow file, and its query; each batch is checked when it is read."""
     source = open_file(pa.memory_map(str(path)))  # type: ignore[no-untyped-call]
     check_names(source.schema.names)
-    batches = (_checked(source.get_batch(index)) for index in range(source.num_record_batches))
-    reader.con.register(f"{name}_rows", pa.RecordBatchReader.from_batches(source.schema, batches))
+    batches = (source.get_batch(index) for index in range(source.num_record_batches))
+    checked = _checked(batches, reader.limits.file)
+    reader.con.register(f"{name}_rows", pa.RecordBatchReader.from_batches(source.schema, checked))
     return source.schema.names, f"select * from {name}_rows"
 
 
-def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch whose lists and texts lie within it: DuckDB believes what it says."""
-    batch.validate(full=True)
-    return batch
+def _checked(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches whose lists and texts lie within them: DuckDB believes what they say.
+
+    ValueError where texts that the file has once make more than ``most`` bytes, since rows repeat them.
+    """
+    size = 0
+    for batch in batches:
+        batch.validate(full=True)
+        size += sum(_repeated(column) for column in batch.columns if isinstance(column, pa.DictionaryArray))
+        if size > most:
+            raise ValueError(f"its rows repeat texts to {size:,} bytes or more: at most {most:,}")
+        yield batch
+
+
+def _repeated(column: pa.DictionaryArray) -> int:
+    """Return how many bytes texts take where each stands by itself."""
+    kind = column.type.value_type
+    if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
+        return 0
+    lengths = compute.call_function("binary_length", [column.dictionary]).take(column.indices)
+    return int(compute.call_function("sum", [lengths.cast("int64")]).as_py() or 0)
