@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from pyarrow import compute
 from pyarrow import lib as pa
+from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import open_file
 from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
@@ -145,5 +145,5 @@ def _repeated(column: pa.DictionaryArray) -> int:
     kind = column.type.value_type
     if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
         return 0
-    lengths = compute.call_function("binary_length", [column.dictionary]).take(column.indices)
-    return int(compute.call_function("sum", [lengths.cast("int64")]).as_py() or 0)
+    lengths = call_function("binary_length", [column.dictionary]).take(column.indices)
+    return int(call_function("sum", [lengths.cast("int64")]).as_py() or 0)
