@@ -103,6 +103,7 @@ def test_a_name_twice_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path,
     assert (caught.value.found or "").startswith("row 3,001") == name.startswith("last")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("example_index", "label", "label"), ("example_index", "label", "Label")])
 def test_a_column_twice_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path, names: tuple[str, ...]) -> None:
     table = pa.Table.from_arrays([pa.array(range(4)), pa.array(LABELS), pa.array(["Solution"] * 4)], names=list(names))
@@ -114,6 +115,7 @@ def test_a_column_twice_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Pat
             score(con, task(TASK), Request([tmp_path / f"p.{suffix}"]))
 
 
+@pytest.mark.slow
 def test_files_differ_in_no_letter_of_a_column(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("example_index,label\n0,Reasoning\n1,Solution\n")
     (tmp_path / "b.csv").write_text("example_index,Label\n2,Moderation\n3,Solution\n")
@@ -121,6 +123,7 @@ def test_files_differ_in_no_letter_of_a_column(con: duckdb.DuckDBPyConnection, t
         score(con, task(TASK), Request([tmp_path / "a.csv", tmp_path / "b.csv"]))
 
 
+@pytest.mark.slow
 def test_columns_that_the_task_does_not_need_are_left(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """Also where they are named like what is made on the way, or have no name, as Pandas writes its index."""
     lines = csv(LABELS).splitlines()
@@ -148,6 +151,7 @@ def test_what_is_no_file_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Pa
         score(con, wanted, request)
 
 
+@pytest.mark.slow
 def test_what_a_folder_may_have(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """The hash of a folder is that of its label files, with their names."""
     turns = json.dumps({"turns": []})
@@ -288,6 +292,7 @@ HEADS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEADS)
 def test_odd_headers_of_arrays(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
     path = tmp_path / "p.npy"
