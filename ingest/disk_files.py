@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from errno import ELOOP
 from hashlib import file_digest
+from itertools import islice
 from pathlib import Path
 
 from ingest.archives import Archive, is_archive, open_archive
@@ -156,15 +157,18 @@ def _disk_files(root: Path, prefix: str, limits: Limits, boundary: Boundary) -> 
 
 def _files(root: Path, limits: Limits, boundary: Boundary) -> Iterator[Path]:
     """List the files of a folder; SourceError where it holds too much."""
-    for count, entry in enumerate(_walk(root, boundary), 1):
+    for count, entry in enumerate(_walk(root, boundary, limits.members), 1):
         limits.check("members", count, root, f"{count:,} or more")
         limits.check("path", len(os.fsencode(entry.relative_to(root))), root)
         if not entry.is_dir():
             yield entry
 
 
-def _walk(root: Path, boundary: Boundary) -> Iterator[Path]:
-    """Yield what is in a folder; one that can't be listed is an error, never silently empty, and so is a loop."""
+def _walk(root: Path, boundary: Boundary, most: int) -> Iterator[Path]:
+    """Yield what is in a folder, of each folder at most one more than ``most``.
+
+    One that can't be listed is an error, never silently empty, and so is a loop.
+    """
     open_folders: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:
         folder, above = open_folders.pop()
@@ -172,7 +176,9 @@ def _walk(root: Path, boundary: Boundary) -> Iterator[Path]:
             info = folder.stat()
             if (info.st_dev, info.st_ino) in above:
                 raise _loop(folder)
-            for entry in sorted(folder.iterdir()):
+            with os.scandir(folder) as listed:
+                entries = sorted(map(Path, islice(listed, most + 1)))
+            for entry in entries:
                 if entry.is_symlink():
                     boundary.real(entry)
                 yield entry

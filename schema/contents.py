@@ -53,10 +53,17 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in found)
     if missing:
         raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
+    if what := strange(con):
+        raise _refusal(path, "only macros, and these in the schemas of corpora", what)
+    return str(row[0])
+
+
+def strange(con: duckdb.DuckDBPyConnection) -> str | None:
+    """Name what could answer for DuckDB's own functions and types in the current database; None for nothing."""
     for what, query in _STRANGE.items():
         if names := [name for (name,) in con.execute(query).fetchall()]:
-            raise _refusal(path, "only macros, and these in the schemas of corpora", f"{what} {', '.join(names)}")
-    return str(row[0])
+            return f"{what} {', '.join(names)}"
+    return None
 
 
 def _refusal(path: Path, expected: str, found: str) -> NotAWarehouse:

@@ -51,28 +51,29 @@ def atomic_file(output: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def private_folder(output: Path) -> Iterator[Path]:
+def private_folder(output: Path, *, patience: float = 0) -> Iterator[Path]:
     """Yield a private folder beside a file for all that is made on the way to it; it is removed at the end.
 
     What a killed process left there is cleared first. UsageError where the output can't be a file, or where another
-    process is writing it.
+    process is writing it, for longer than ``patience`` in seconds.
     """
     with output_errors(output):
         target = _target(output)
         if target.exists() and not target.is_file():
             raise UsageError("the output is not a file that can be replaced", where=output, next_step="name a file")
         folder = private_folder_path(output)
-        with private_folder_at(folder, output):
+        with private_folder_at(folder, output, patience=patience):
             yield folder
 
 
 @contextmanager
-def private_folder_at(folder: Path, output: Path) -> Iterator[None]:
+def private_folder_at(folder: Path, output: Path, *, patience: float = 0) -> Iterator[None]:
     """Make a private folder, which is removed at the end, and hold its lock; no link is followed to it.
 
-    What a killed process left there is cleared first. UsageError where another process has it.
+    What a killed process left there is cleared first. UsageError where another process has it, for longer than
+    ``patience`` in seconds.
     """
-    with _locked(folder, output, "another process is writing this file"):
+    with _locked(folder, output, "another process is writing this file", patience):
         _delete(folder)
         try:  # Ctrl-C may come as soon as the folder is there
             folder.mkdir(mode=0o700)
@@ -215,12 +216,15 @@ def _target(output: Path) -> Path:
 
 
 @contextmanager
-def _locked(private: Path, output: Path, taken: str) -> Iterator[None]:
+def _locked(private: Path, output: Path, taken: str, patience: float = 0) -> Iterator[None]:
     """Hold the lock of a private file or folder; UsageError ``taken`` where another process has it."""
     lock = FileLock(private.with_name(f"{private.name}.lock"))
     try:
-        with ctrl_c.deferred():  # the file of a lock may be there before it is held
-            lock.acquire(timeout=0)
+        try:
+            with ctrl_c.deferred():  # the file of a lock may be there before it is held
+                lock.acquire(timeout=0)
+        except Timeout:
+            lock.acquire(timeout=patience)
         yield
     except Timeout:
         raise UsageError(taken, where=output, next_step="wait for it, or name another --output") from None

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from ingest.limits import parse
 from schema.errors import UsageError
 from talkhouse.cli.terminal import show_scores
-from talkhouse.cli.terminal.console import Database, Json, errors, output
+from talkhouse.cli.terminal.console import Database, InputLimit, Json, errors, output
 from talkhouse.scores.options import Baseline, Layout, Otherwise
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
-
-
-_MEMORY = 600_000_000
-"""Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""
 
 
 def command(
@@ -86,6 +83,7 @@ def command(
         typer.Option(metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.", show_default=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
+    input_limit: InputLimit = None,
     db: Database = None,
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
@@ -108,6 +106,9 @@ def command(
     import talkhouse
     from talkhouse import interrupt
     from talkhouse.query.memory import in_little_memory
+    from talkhouse.scores.examples import check_output
+    from talkhouse.scores.reader import MEMORY
+    from talkhouse.scores.runs import check_run
     from talkhouse.scores.score import Request, printed, score
     from talkhouse.scores.tasks import task
 
@@ -132,26 +133,37 @@ def command(
         baseline=baseline,
         interval=interval,
         keep=save is not None,
+        limits=parse(input_limit or ()),
     )
+    if save is not None:
+        check_run(save, database(db))
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         con.execute("set enable_progress_bar = false")
         if template is not None:
             _write_template(con, wanted, request, template, force=force)
             return
-        done = in_little_memory(con, _MEMORY, lambda: score(con, wanted, request, threshold or ()))
-        text = printed(con, done) if as_printed else ""
         if examples is not None:
-            _write_examples(con, done, examples, force=force)
-        if save is not None:
-            _save(con, done, save, database(db))
+            check_output(con, examples, force=force)
+        done = in_little_memory(con, MEMORY, lambda: score(con, wanted, request, threshold or ()))
+        try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
+            _show(done, printed(con, done) if as_printed else None, as_data=as_data)
+        finally:
+            if examples is not None:
+                _write_examples(con, done, examples, force=force)
+            if save is not None:
+                _save(con, done, save, database(db))
+
+
+def _show(done: "Scored", text: str | None, *, as_data: bool) -> None:
     for warning in done.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
-    if as_printed:
+    if text is not None:
         sys.stdout.write(text)
     elif as_data:
         print(visible_json(show_scores.as_data(done)))
     else:
         show_scores.show(done)
+    sys.stdout.flush()
 
 
 def _write_template(con: Any, wanted: Any, request: Any, path: Path, *, force: bool) -> None:

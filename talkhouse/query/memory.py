@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], Result]) -> Result:
     """Do something while DuckDB holds ``most`` bytes; where that is not enough, again with all that it may have."""
     try:
-        with _lowered(con, most):
+        with lowered(con, most):
             return work()
     except (duckdb.Error, TalkhouseError) as error:
         if _NO_MEMORY not in str(error):
@@ -32,7 +32,7 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
 
 
 @contextmanager
-def _lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
+def lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
     """Lower DuckDB's memory for a while, unless it is low already."""
     # A connection of its own to the same database: one with an open result takes no settings.
     with con.cursor() as settings:
@@ -60,8 +60,8 @@ def _in_bytes(size: str) -> int:
 
 
 @contextmanager
-def capped(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Hold the whole process to DuckDB's limit and a gigabyte beside it, where the system can (Linux).
+def capped(con: duckdb.DuckDBPyConnection, beside: int = _BESIDE) -> Iterator[None]:
+    """Hold the whole process to DuckDB's limit and ``beside`` it a gigabyte, where the system can (Linux).
 
     DuckDB does not count everything: under a limit of 500 MB, ``len(range(1_000_000_000))`` takes 8 GB.
     """
@@ -73,7 +73,7 @@ def capped(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = int(taken[1]) * 1024 + _in_bytes(_limit(con)) + _BESIDE
+    most = int(taken[1]) * 1024 + _in_bytes(_limit(con)) + beside
     lowest = min((most, *(size for size in (before, hard) if size != resource.RLIM_INFINITY)))
     resource.setrlimit(resource.RLIMIT_DATA, (lowest, hard))
     try:

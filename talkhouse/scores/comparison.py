@@ -8,17 +8,24 @@ from typing import Any
 import duckdb
 
 from schema.errors import UsageError
-from schema.sql import literal, quoted
 from talkhouse.relations import closest
 from talkhouse.scores.intervals import described, interval
+from talkhouse.scores.keys import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable, shuffled
-from talkhouse.scores.runs import path_for, saved
-from talkhouse.scores.saved_examples import SCHEMA, metrics_hash
+from talkhouse.scores.runs import saved
+from talkhouse.scores.saved_examples import load_examples, metrics_hash
+from talkhouse.scores.saved_file import open_saved, path_for
 from talkhouse.scores.score import check_catalogue
 from talkhouse.scores.tasks import Task, task
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
 """What two runs must have in common."""
+
+_OTHER_ROWS = (
+    *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException),
+    *(duckdb.InvalidInputException, duckdb.OutOfRangeException),
+)
+"""What DuckDB raises where the rows of a run are not those that were saved."""
 
 _ROUNDING = 1e-12
 """Differences that are less apart than this are the same."""
@@ -62,15 +69,31 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     wanted = task(first["task"])
     for run in (first, second):
         _check_examples(run, wanted)
-    con.execute(f"attach {literal(str(path_for(warehouse)))} as saved_scores (read_only)")
+    _load(con, wanted, warehouse, (first, second))
     try:
         parts = [_at_threshold(con, wanted, (first, second), threshold) for threshold in first["thresholds"]]
-    finally:
-        con.execute("detach saved_scores")
+    except _OTHER_ROWS as error:
+        raise _without_examples("one of the runs", str(error).splitlines()[0]) from error
     found = [one for differences, _ in parts for one in differences]
     dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
     return Comparison((first, second), found, described(dialogues), {**test, "units": dialogues})
+
+
+def _load(con: duckdb.DuckDBPyConnection, wanted: Task, warehouse: Path, runs: Sequence[dict[str, Any]]) -> None:
+    """Create ``saved_0`` and ``saved_1``, what each example of the runs scored."""
+    with open_saved(path_for(warehouse)) as saved_runs:
+        for place, run in enumerate(runs):
+            if not load_examples(saved_runs, run["run"], con, f"saved_{place}", most_rows(con, wanted)):
+                raise _without_examples(f"the run '{run['run']}'", "no table of its examples")
+
+
+def _without_examples(run: str, found: str) -> UsageError:
+    return UsageError(
+        f"{run} can't be compared: the file of saved runs was changed",
+        found=found,
+        next_step="score its predictions again, and save them under another name",
+    )
 
 
 def _at_threshold(
@@ -79,9 +102,8 @@ def _at_threshold(
     """Compare two runs at a threshold; return the differences, and the number of dialogues."""
     limit = "null" if threshold is None else repr(threshold)
     rows = [
-        f"select * exclude (threshold) from saved_scores.{SCHEMA}.{quoted(run['run'])} "
-        f"where threshold is not distinct from {limit}"
-        for run in runs
+        f"select * exclude (threshold) from saved_{place} where threshold is not distinct from {limit}"
+        for place in range(len(runs))
     ]
     con.execute(f"create or replace temp table scored as {rows[0]}")
     of = create_drawable(con, wanted, rows)

@@ -18,13 +18,19 @@ from talkhouse.scores.tasks import Task
 _OWN = ("release", "split", "example_index", "record_id", "turn_index")
 
 
+def check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool = False) -> None:
+    """Raise UsageError where the file exists already (unless ``force``) or its ending shows no format."""
+    format_of(output)
+    check_free(con, (output,), force=force)
+
+
 def write_rows(con: duckdb.DuckDBPyConnection, query: str, output: Path, *, force: bool = False) -> int:
     """Write the rows of a query to a file in the format of its ending, whole or not at all; return their number.
 
     Raises UsageError where the file exists already (unless ``force``) or its ending shows no format.
     """
+    check_output(con, output, force=force)
     file_format = format_of(output)
-    check_free(con, (output,), force=force)
     with private_folder(output) as folder:
         rows = Rows(con.sql(query))
         with (folder / "rows").open("w", encoding="utf-8", newline="") as stream:

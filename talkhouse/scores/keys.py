@@ -149,6 +149,20 @@ def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> N
     con.execute(f"create or replace temp view gold as from {view}")
 
 
+def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool = False) -> int:
+    """Return far more rows than predictions of a task can have, all splits together: two for each, and a million.
+
+    Where they are ``by_position``, each candidate has one.
+    """
+    of = f"main.examples where corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)}"
+    query = f"select count(*) from {of}"
+    if by_position and "counts" in task.query.facts:
+        view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
+        query = f"select coalesce(sum({task.query.facts['counts']}), 0) from {view}"
+    ((count,),) = con.execute(query).fetchall()
+    return 2 * int(count) + 1_000_000
+
+
 def _check_subsets(con: duckdb.DuckDBPyConnection, within: str, subsets: Sequence[str]) -> None:
     rows = con.execute(
         "select distinct subset from main.records where subset is not null "

@@ -1,5 +1,6 @@
 """Predictions as one table, with the columns that the task declares, in their types."""
 
+from itertools import islice
 from typing import NamedTuple
 
 import duckdb
@@ -24,6 +25,10 @@ _ALSO = {"scores": ("ranking", "position"), "labels": ("label",)}
 """Other ways to give a column: positions, best first; rows of position and score; one label."""
 
 
+_SHOWN = 50
+"""Columns that are named in a message."""
+
+
 class Columns(NamedTuple):
     """The columns that the predictions have, by name, with their types."""
 
@@ -34,14 +39,25 @@ class Columns(NamedTuple):
         return any(one in self.types for one in (name, *_ALSO.get(name, ())))
 
 
-def columns_of_raw(con: duckdb.DuckDBPyConnection, task: Task) -> Columns:
-    """Return the columns of ``raw``; BadPredictions where there is no key, or nothing that the task scores."""
-    columns = Columns({row[0]: row[1] for row in con.execute("describe raw").fetchall()})
+def wanted_columns(task: Task) -> list[str]:
+    """Return the names of all columns that are read of predictions."""
+    names = [one.name for one in task.columns]
+    also = [other for name in names for other in _ALSO.get(name, ())]
+    return list(dict.fromkeys([*_KEY_TYPES, *names, *also, *(["score"] if "position" in also else [])]))
+
+
+def columns_of_raw(con: duckdb.DuckDBPyConnection) -> Columns:
+    """Return the columns of ``raw``."""
+    return Columns({row[0]: row[1] for row in con.execute("describe raw").fetchall()})
+
+
+def check_columns(task: Task, columns: Columns) -> None:
+    """Raise BadPredictions where there is no key, or nothing that the task scores."""
     if not columns.types.keys() & {"example_index", "record_id"}:
         raise BadPredictions(
             "the predictions have no key",
             expected="a column 'example_index', or 'record_id' and 'turn_index'",
-            found=f"the columns {', '.join(columns.types)}",
+            found=_named(columns),
             next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
         )
     missing = [one.name for one in task.columns if not one.is_optional and not columns.has(one.name)]
@@ -50,10 +66,14 @@ def columns_of_raw(con: duckdb.DuckDBPyConnection, task: Task) -> Columns:
         raise BadPredictions(
             f"the predictions have no column '{(missing or [task.columns[0].name])[0]}'",
             expected=f"the columns {needed}",
-            found=f"the columns {', '.join(columns.types)}",
+            found=_named(columns),
             next_step="rename the columns, or name the layout with --format",
         )
-    return columns
+
+
+def _named(columns: Columns) -> str:
+    more = len(columns.types) - _SHOWN
+    return f"the columns {', '.join(islice(columns.types, _SHOWN))}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _forms(name: str) -> str:

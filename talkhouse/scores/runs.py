@@ -1,5 +1,6 @@
 """Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,16 +10,25 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError
+from schema.errors import UsageError, check_unicode
+from schema.guard import guard
 from schema.sql import dicts, insert, literal
 from talkhouse.atomic_output import move_into_place, private_folder
-from talkhouse.scores.saved_examples import metrics_hash, save_examples
+from talkhouse.scores.saved_examples import metrics_hash, save_examples, table_names
+from talkhouse.scores.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
 from talkhouse.settings import version
 
-FILE = "scores.duckdb"
+_PATIENCE = 60
+"""Seconds for which another process may write the file; that takes less than one."""
 
-_SCHEMA = """
+_LONGEST = 200
+"""Characters of a run's name."""
+
+_SCHEMA = f"""
+create table if not exists format as select {FORMAT}::integer as version;
+comment on table format is 'Which Talkhouse can read this file.';
+comment on column format.version is 'Number of the format.';
 create table if not exists runs (
     run varchar primary key,
     task varchar not null,
@@ -100,24 +110,48 @@ comment on column metrics.high is 'Upper end of the 95 % interval; null where no
 """
 
 
-def path_for(warehouse: Path) -> Path:
-    """Return where the runs of a warehouse are saved."""
-    return warehouse.resolve().with_name(FILE)
+def check_run(run: str, warehouse: Path) -> None:
+    """Raise UsageError for a name that no run may have, or that one has, and where the file can't be changed.
+
+    To be asked before anything is scored.
+    """
+    check_unicode(run, "the name of the run")
+    if not run.strip() or run != run.strip() or not run.isprintable() or len(run) > _LONGEST or run[0] == "-":
+        raise UsageError(
+            "no run can have this name",
+            expected=f"up to {_LONGEST} printable characters, no blank at an end and no dash in front",
+            found=f"'{run[:_LONGEST]}'",
+            next_step="name it, such as: --save mine",
+        )
+    path = path_for(warehouse)
+    if os.path.lexists(path):
+        with open_saved(path) as con:
+            check_writable(path)
+            _check_free(con, run, path)
+
+
+def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
+    """Raise UsageError where there is a run of that name."""
+    names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
+    names |= {name.lower() for name in table_names(con)}
+    # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
+    if run.lower() in names:
+        raise UsageError(
+            f"there is a run '{run}' already",
+            where=path,
+            next_step="save it under another name; see: talkhouse scores",
+        )
 
 
 def save(con: duckdb.DuckDBPyConnection, done: Scored, run: str, warehouse: Path) -> Path:
     """Save a run that was scored on a connection with ``keep``, whole or not at all.
 
-    Raises UsageError where there is one of that name, or another process saves one.
+    Waits for another process that saves one. Raises UsageError where there is one of that name, or another has it, and
+    what ``open_saved`` raises.
     """
+    check_run(run, warehouse)
     with _changed(path_for(warehouse)) as into:
-        # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
-        if into.execute("select 1 from runs where lower(run) = lower(?)", [run]).fetchall():
-            raise UsageError(
-                f"there is a run '{run}' already",
-                where=path_for(warehouse),
-                next_step="save it under another name; see: talkhouse scores",
-            )
+        _check_free(into, run, path_for(warehouse))
         _insert(into, done, run)
         save_examples(con, run, into)
     return path_for(warehouse)
@@ -143,11 +177,14 @@ def _insert(con: duckdb.DuckDBPyConnection, done: Scored, run: str) -> None:
 @contextmanager
 def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened."""
-    with private_folder(path) as folder:
+    with private_folder(path, patience=_PATIENCE) as folder:
         part = folder / FILE
-        if path.exists():
-            copyfile(path, part)
+        if os.path.lexists(path):
+            with open_saved(path):  # held open meanwhile, so that nobody writes to it
+                check_writable(path)
+                copyfile(path, part, follow_symlinks=False)
         with duckdb.connect(part) as con:
+            guard(con)
             con.execute(_SCHEMA)
             yield con
             con.execute("checkpoint")
@@ -157,13 +194,13 @@ def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
     """Return the saved runs, those of one task or all, each with its metrics; comparable ones are side by side."""
     path = path_for(warehouse)
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
-    with duckdb.connect(path, read_only=True) as con:
+    with open_saved(path) as con:
         where = "" if task is None else f"where task = {literal(task)}"
-        runs = dicts(con.execute(f"from runs {where} order by task, view_fingerprint, subsets, saved_at, run"))
+        runs = dicts(con.execute(f"from main.runs {where} order by task, view_fingerprint, subsets, saved_at, run"))
         for run in runs:
             columns = "* exclude (run, position) rename (metric as name)"
-            rows = con.execute(f"select {columns} from metrics where run = ? order by position", [run["run"]])
+            rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
             run["metrics"] = dicts(rows)
     return runs

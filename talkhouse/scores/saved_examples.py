@@ -29,6 +29,35 @@ def save_examples(con: duckdb.DuckDBPyConnection, run: str, into: duckdb.DuckDBP
         into.unregister("kept_rows")
 
 
+def table_names(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of the tables of examples; what is not a table is none."""
+    rows = con.execute(
+        "select table_name from system.main.duckdb_tables() "
+        f"where database_name = system.main.current_database() and schema_name = '{SCHEMA}'"
+    )
+    return [name for (name,) in rows.fetchall()]
+
+
+def load_examples(
+    con: duckdb.DuckDBPyConnection, run: str, into: duckdb.DuckDBPyConnection, table: str, most: int
+) -> bool:
+    """Create a temporary table of another database with the rows of a run.
+
+    False where there is no table of them, or one of more rows than ``most``: the file may have been changed.
+    """
+    if run not in table_names(con):
+        return False
+    source = f"{SCHEMA}.{quoted(run)}"
+    ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
+    if count > most:
+        return False
+    with con.sql(f"from {source}").to_arrow_reader() as rows:
+        into.register("saved_rows", rows)
+        into.execute(f"create or replace temp table {table} as from saved_rows")
+        into.unregister("saved_rows")
+    return True
+
+
 def metrics_hash(task: Task) -> str:
     """Return the SHA-256 of the SQL of a task's metrics: rows that other SQL made may have other columns."""
     macros = [one.sql for one in catalogue().macros if one.schema in ("metrics", task.query.schema)]

@@ -1,6 +1,5 @@
 """Scores predictions: reads and checks them, joins them with the split, and runs the task's SQL."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,22 +8,34 @@ from typing import Any
 import duckdb
 from pyarrow import lib as pa
 
+from ingest.limits import DEFAULT, Limits
 from queries.catalogue import Query, catalogue
 from schema.errors import UsageError
 from talkhouse.scores.baselines import create_baseline
 from talkhouse.scores.checks import check_fingerprint, check_values
+from talkhouse.scores.given import Given, readable, take
 from talkhouse.scores.intervals import described, with_intervals
-from talkhouse.scores.keys import Chosen, choose, create_keys
+from talkhouse.scores.keys import Chosen, choose, create_keys, most_rows
+from talkhouse.scores.layouts import lay_out, pour_layout
 from talkhouse.scores.matching import match
 from talkhouse.scores.metrics import ALL, Metric, metrics, score_at, set_threshold, tied
 from talkhouse.scores.options import Baseline
-from talkhouse.scores.predictions import columns_of_raw, create_given, named_splits
+from talkhouse.scores.predictions import (
+    Columns,
+    check_columns,
+    columns_of_raw,
+    create_given,
+    named_splits,
+    wanted_columns,
+)
+from talkhouse.scores.reader import Reader, reading
 from talkhouse.scores.refusals import of_files
 from talkhouse.scores.resampling import DIALOGUE
 from talkhouse.scores.saved_examples import keep_examples
 from talkhouse.scores.slices import by_column, create_slices, has_several
-from talkhouse.scores.tables import TABLES, is_world_log, read_layout, read_tables, readable
+from talkhouse.scores.tables import TABLES, columns_of_tables, is_world_log, pour_tables
 from talkhouse.scores.tasks import Task
+from talkhouse.temporary_folder import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,8 @@ class Request:
     """Also compute the 95 % interval of each metric."""
     keep: bool = False
     """Keep what each example scores, so that the run can be saved."""
+    limits: Limits = DEFAULT
+    """How much of a file is read."""
 
 
 @dataclass(frozen=True)
@@ -70,48 +83,76 @@ class Scored:
     """How the intervals were made; None where none were asked for."""
 
 
-def prepare(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, int, list[str]]:
-    """Create ``keys`` and ``predicted`` from the predictions; return what was chosen, how many miss, and warnings."""
-    chosen = _read(con, wanted, request)
-    columns = columns_of_raw(con, wanted)
-    with readable(*request.paths):
+def prepare(
+    con: duckdb.DuckDBPyConnection, wanted: Task, request: Request
+) -> tuple[Chosen, list[Given], int, list[str]]:
+    """Create ``keys`` and ``predicted`` from the predictions.
+
+    Return what was chosen, the files, how many predictions miss, and warnings.
+    """
+    chosen, given = _read(con, wanted, request)
+    columns = columns_of_raw(con)
+    check_columns(wanted, columns)
+    with readable(given):
         create_given(con, wanted, columns)
     check_fingerprint(con, {chosen.fingerprint, *(one.fingerprint for one in chosen.splits)})
     warnings = check_values(con, wanted, unknown=request.unknown, as_printed=request.as_printed)
     missing = "stop" if request.as_printed else request.missing
     lost = match(con, wanted, columns, missing=missing, as_printed=request.as_printed)
-    return chosen, lost, warnings
+    return chosen, given, lost, warnings
 
 
-def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> Chosen:
+def _read(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> tuple[Chosen, list[Given]]:
     """Create ``raw``, the predictions as they are, and ``keys``, the examples that they are for."""
-    layout = None if request.baseline else _layout(wanted, request)
-    named: list[tuple[str | None, str | None]] = []
-    if layout is None and not request.baseline:
-        read_tables(con, request.paths)
-        with readable(*request.paths):
-            named = named_splits(con)
+    if request.baseline:
+        chosen = _choose(con, wanted, request)
+        create_baseline(con, wanted, request.baseline)
+        return chosen, []
+    with temporary_folder() as folder:
+        given = take(request.paths, folder, request.limits)
+        layout = _layout(wanted, request, given)
+        with reading(con, folder, request.limits) as reader:
+            if layout is None:
+                _pour(reader, wanted, given)
+            else:
+                pour_layout(reader, given[0], layout, most_rows(con, wanted))
+    chosen = _choose(con, wanted, request, named_splits(con) if layout is None else ())
+    if layout is not None:
+        lay_out(con, given[0], layout, most_rows(con, wanted))
+    return chosen, given
+
+
+def _pour(reader: Reader, wanted: Task, given: Sequence[Given]) -> None:
+    """Create ``raw`` of tables; BadPredictions where these can't be predictions of the task."""
+    names = wanted_columns(wanted)
+    columns = Columns(dict.fromkeys(columns_of_tables(reader, given, names), ""))
+    check_columns(wanted, columns)
+    pour_tables(reader, given, names, most_rows(reader.into, wanted, by_position="position" in columns.types))
+
+
+def _choose(
+    con: duckdb.DuckDBPyConnection,
+    wanted: Task,
+    request: Request,
+    named: Sequence[tuple[str | None, str | None]] = (),
+) -> Chosen:
     chosen = choose(con, wanted, split=request.split, release=request.release, subsets=request.subsets, named=named)
     create_keys(con, wanted, chosen)
-    if request.baseline:
-        create_baseline(con, wanted, request.baseline)
-    elif layout is not None:
-        read_layout(con, request.paths[0], layout)
     return chosen
 
 
-def _layout(wanted: Task, request: Request) -> Query | None:
+def _layout(wanted: Task, request: Request, given: Sequence[Given]) -> Query | None:
     """Return the layout in which the predictions come, None for tables; by the name of the file unless it is named."""
     name = request.layout
     if name == "table":
         return None
-    path = request.paths[0]
+    path = given[0].path
     if name == "auto":
-        if path.suffix.lower() in TABLES and not is_world_log(path):
+        if path.suffix.lower() in TABLES and not (given[0].is_folder or is_world_log(given[0], request.limits)):
             return None
         form = (
             "documents"
-            if path.is_dir() or path.suffix == ".zip"
+            if given[0].is_folder or path.suffix == ".zip"
             else "score_rows"
             if path.suffix == ".npy"
             else "lines"
@@ -126,7 +167,7 @@ def _layout(wanted: Task, request: Request) -> Query | None:
             expected=f"one of: {known}",
             next_step="name the layout with --format, or give a table: " + ", ".join(TABLES),
         )
-    if len(request.paths) > 1:
+    if len(given) > 1:
         raise UsageError("this layout is one file or folder", found=f"{len(request.paths)}", next_step="name one")
     return found[0]
 
@@ -146,7 +187,7 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
         set_threshold(con, limit)
         with of_files(request.paths):
             if request.baseline or not found:  # The right label, which the oracle predicts, depends on the threshold.
-                chosen, lost, warnings = prepare(con, wanted, request)
+                chosen, given, lost, warnings = prepare(con, wanted, request)
             score_at(con, wanted, limit)
         if request.keep:
             keep_examples(con, limit, is_first=not found)
@@ -156,7 +197,8 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
     warnings += variant + ([] if request.baseline else _doubts(wanted, found))
     ((rows, dialogues),) = con.execute(f"select count(*), count(distinct {DIALOGUE}) from keys").fetchall()
     how = described(dialogues) if request.interval else None
-    return Scored(wanted, chosen, _hashes(request.paths), rows, lost, tied(con), limits, found, warnings, how)
+    files = [{"path": str(one.path), "sha256": one.sha256} for one in given]
+    return Scored(wanted, chosen, files, rows, lost, tied(con), limits, found, warnings, how)
 
 
 def _numbers(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request) -> list[Metric]:
@@ -246,16 +288,3 @@ def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, lines: Query, thre
     )
     con.register("results", table)
     return "".join(f"{line}\n" for (line,) in con.execute(lines.sql).fetchall())
-
-
-def _hashes(paths: Sequence[Path]) -> list[dict[str, str]]:
-    return [{"path": str(path), "sha256": _hash(path)} for path in paths]
-
-
-def _hash(path: Path) -> str:
-    """Return the SHA-256 of a file; of a folder, that over the names and hashes of its files."""
-    if path.is_dir():
-        parts = [f"{one.relative_to(path)} {_hash(one)}\n" for one in sorted(path.rglob("*")) if one.is_file()]
-        return hashlib.sha256("".join(parts).encode()).hexdigest()
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

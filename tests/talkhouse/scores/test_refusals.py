@@ -168,7 +168,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "no_key.csv": (b"label\nSolution\n", "the predictions have no key"),
     "typo.csv": (b"example_index,lable\n0,Solution\n", "no column 'label'"),
     "no_number.csv": (b"example_index,label\n0,Solution\nb,Solution\n", r"not whole numbers: 1\n.*row 2: b"),
-    "twice.csv": (b"example_index,label,label\n0,a,b\n", "or one twice"),
+    "twice.csv": (b"example_index,label,label\n0,a,b\n", "a column is in it twice: 'label' and 'label'"),
 }
 
 

@@ -140,7 +140,7 @@ def test_a_template_has_the_keys_and_the_fingerprint(con: duckdb.DuckDBPyConnect
     create_keys(con, wanted, chosen)
     write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
     path = tmp_path / "filled.parquet"
-    con.execute(f"copy (select * replace ('Solution' as label) from '{tmp_path / 'empty.parquet'}') to '{path}'")
+    duckdb.execute(f"copy (select * replace ('Solution' as label) from '{tmp_path / 'empty.parquet'}') to '{path}'")
     assert score(con, wanted, Request([path])).chosen.fingerprint == chosen.fingerprint
     with pytest.raises(UsageError, match="exists already"):
         write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
@@ -150,7 +150,7 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
     done = baseline(con, "mantis.response_ranking_10", Baseline.RANDOM)
     write_rows(con, examples_query(con, done.task), tmp_path / "examples.parquet")
     query = f"select avg(map), avg(ndcg), count(*), any_value(candidate) from '{tmp_path / 'examples.parquet'}'"
-    ((mean, gain, count, text),) = con.execute(query).fetchall()
+    ((mean, gain, count, text),) = duckdb.execute(query).fetchall()
     found = {one.name: one for one in done.metrics}
     assert (mean, gain, count) == (
         pytest.approx(found["map"].value),

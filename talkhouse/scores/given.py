@@ -1,0 +1,162 @@
+"""The files of predictions that a user names: each is copied once, so that what is read has the hash that is kept.
+
+A copy has a name of our own, for in a name that DuckDB reads, ``p[1].csv`` is a pattern and ``label=a/`` a column.
+"""
+
+import csv
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from io import RawIOBase
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import duckdb
+from pyarrow import lib as pa
+
+from ingest.disk_files import disk_files
+from ingest.limits import Limits
+from schema.errors import SourceError, TalkhouseError, UsageError
+
+LABEL_FILES = ".labels.json"
+"""How the names of files end that are read of a folder or an archive."""
+
+_PIECE = 1_000_000
+"""Bytes that are copied at a time."""
+
+_SAID = 300
+"""Characters of what a reader says of a file; it may quote a line of any length."""
+
+
+class Copy(NamedTuple):
+    """A private copy of one file."""
+
+    name: str
+    """Its own name; of a file of a folder, the path in it."""
+    path: Path
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file or folder that the user has named."""
+
+    path: Path
+    is_folder: bool
+    copies: tuple[Copy, ...]
+    """Of a folder, those of its label files."""
+    sha256: str
+    """Of a folder, that over the names and hashes of its label files."""
+
+    @property
+    def only(self) -> Path:
+        """The copy, where it is a file."""
+        return self.copies[0].path
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.only.stat().st_size
+
+
+def take(paths: Sequence[Path], folder: Path, limits: Limits) -> list[Given]:
+    """Copy files to a private folder, and hash them on the way.
+
+    Raises UsageError for what is missing or neither a file nor a folder, SourceError for what is beyond the limits.
+    """
+    found = []
+    for index, path in enumerate(paths):
+        if path.is_dir():
+            found.append(_folder(path, folder / f"{index}", limits))
+        else:
+            copy = folder / f"{index}"
+            with _opened(path) as stream:
+                digest, _ = _copy(stream, path, copy, limits)
+            found.append(Given(path, False, (Copy(path.name, copy),), digest))
+    return found
+
+
+@contextmanager
+def readable(given: Sequence[Given]) -> Iterator[None]:
+    """Turn what a reader raises into UsageError or SourceError with the paths that the user knows."""
+    where = ", ".join(str(one.path) for one in given) or None
+    try:
+        yield
+    except (MemoryError, duckdb.OutOfMemoryException):
+        raise
+    except SourceError as error:
+        raise _at(error, given, where) from error
+    except (
+        *(OSError, zipfile.BadZipFile, duckdb.Error, pa.ArrowException, csv.Error),
+        *(ValueError, TypeError, OverflowError, RecursionError),
+    ) as error:
+        # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
+        said = re.split(r"\n\n|\nPossible fixes|\. Detail:", str(error).strip())[0].replace("\n", "; ")
+        for one in given:
+            for copy in one.copies:
+                said = said.replace(str(copy.path), copy.name)
+        raise UsageError(
+            "the predictions can't be read",
+            where=where,
+            found=(said[:_SAID] + (" ..." if len(said) > _SAID else "")) or type(error).__name__,
+            next_step="name another file, or its layout with --format",
+        ) from error
+
+
+def _at(error: SourceError, given: Sequence[Given], paths: str | None) -> TalkhouseError:
+    """Return an error about a private copy as one about the file that the user has named."""
+    named = {str(copy.path): one.path for one in given for copy in one.copies}
+    where = named.get(str(error.where), error.where or paths)
+    return SourceError(error.what, where=where, expected=error.expected, found=error.found, next_step=error.next_step)
+
+
+def _folder(path: Path, folder: Path, limits: Limits) -> Given:
+    """Copy the label files of a folder."""
+    folder.mkdir()
+    copies, hashes, total = [], [], 0
+    files = disk_files(path, path.name, limits) if any(os.scandir(path)) else []
+    labels = [one for one in files if one.location.name.endswith(LABEL_FILES)]
+    for index, file in enumerate(sorted(labels, key=lambda one: one.location)):
+        copy = Copy(file.location.relative_to(path).as_posix(), folder / f"{index}")
+        with file.open() as stream:
+            digest, size = _copy(stream, file.location, copy.path, limits)
+        total += size
+        limits.check("file", total, path, f"{total:,} or more, in its files {LABEL_FILES}")
+        copies.append(copy)
+        hashes.append(f"{copy.name} {digest}\n")
+    return Given(path, True, tuple(copies), sha256("".join(hashes).encode()).hexdigest())
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file that the user has named; a named pipe or a device is opened without waiting, and refused."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "there is no such file" if isinstance(error, FileNotFoundError) else "the file can't be opened",
+            where=path,
+            found=getattr(error, "strerror", None) or str(error),
+            next_step="name a file of predictions",
+        ) from error
+    stream = os.fdopen(handle, "rb")
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        stream.close()
+        raise UsageError("neither a file nor a folder", where=path, next_step="write it to a file, and name that")
+    return stream
+
+
+def _copy(stream: BinaryIO | RawIOBase, path: Path, copy: Path, limits: Limits) -> tuple[str, int]:
+    """Copy a file that is open; return its SHA-256 and size."""
+    limits.check("file", os.fstat(stream.fileno()).st_size, path)
+    digest, size = sha256(), 0
+    with copy.open("wb") as output:
+        while piece := stream.read(_PIECE):
+            size += len(piece)
+            limits.check("file", size, path, f"{size:,} or more")
+            digest.update(piece)
+            output.write(piece)
+    return digest.hexdigest(), size

@@ -1,0 +1,158 @@
+"""The file of saved runs, ``scores.duckdb`` beside the warehouse: what may stand there, and what is ours.
+
+Somebody else's file is neither read nor changed, and one that was made to harm reaches nothing: it is opened guarded.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+import duckdb
+
+from schema import warehouse
+from schema.contents import strange
+from schema.errors import NotAWarehouse, SchemaMismatch, UsageError, WarehouseDamaged, WarehouseLocked
+from schema.guard import NO_SETTINGS, Settings
+
+FILE = "scores.duckdb"
+
+FORMAT = 1
+"""Number of the format; files of before there were numbers have none."""
+
+_ADDED = {"metrics_sha256", "low", "high"}
+"""Columns that older files do not have."""
+
+_TEXTS = "VARCHAR[]"
+_COLUMNS = {
+    "runs": {
+        "run": "VARCHAR",
+        "task": "VARCHAR",
+        "splits": _TEXTS,
+        "releases": _TEXTS,
+        "subsets": _TEXTS,
+        "view_fingerprint": "VARCHAR",
+        "predictions_sha256": _TEXTS,
+        "examples": "BIGINT",
+        "missing": "BIGINT",
+        "tied": "BIGINT",
+        "talkhouse_version": "VARCHAR",
+        "saved_at": "TIMESTAMP",
+        "metrics_sha256": "VARCHAR",
+    },
+    "metrics": {
+        "run": "VARCHAR",
+        "position": "INTEGER",
+        "threshold": "DOUBLE",
+        "slice": "VARCHAR",
+        "metric": "VARCHAR",
+        "value": "DOUBLE",
+        "official": "BOOLEAN",
+        "best": "DOUBLE",
+        "worst": "DOUBLE",
+        "numerator": "BIGINT",
+        "denominator": "BIGINT",
+        "low": "DOUBLE",
+        "high": "DOUBLE",
+    },
+}
+
+# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
+_FOUND = """
+select tables.table_name, columns.column_name, columns.data_type
+from system.main.duckdb_tables() as tables
+inner join system.main.duckdb_columns() as columns
+    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
+where tables.database_name = system.main.current_database() and tables.schema_name = 'main'
+order by tables.table_name, columns.column_index
+"""
+
+
+def path_for(warehouse: Path) -> Path:
+    """Return where the runs of a warehouse are saved."""
+    return warehouse.resolve().with_name(FILE)
+
+
+def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
+    """Open a file of saved runs read-only, in a database of its own.
+
+    Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
+    SchemaMismatch for one of a newer Talkhouse.
+    """
+    _check_file(path)
+    try:
+        con = warehouse.connect(path, alone=True, settings=settings)
+    except WarehouseLocked:
+        raise
+    except (NotAWarehouse, WarehouseDamaged) as error:
+        raise _not_ours(path, error.found or error.what) from error
+    try:
+        _check_content(con, path)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError for a file that is not to be written, or has changes of another program beside it."""
+    info = path.stat()
+    if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
+    log = path.with_name(f"{path.name}.wal")
+    if log.exists():
+        raise UsageError(
+            "another program has changed the file, and its changes are not in it yet",
+            where=path,
+            found=f"{log.name} beside it",
+            next_step=f"put them into it with: duckdb '{path}' -c checkpoint",
+        )
+
+
+def _check_file(path: Path) -> None:
+    info = path.lstat()
+    if not stat.S_ISREG(info.st_mode):
+        what = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(info.st_mode), "no file")
+        raise _not_ours(path, what)
+    if not info.st_size:
+        raise _not_ours(path, "an empty file")
+
+
+def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise UsageError where the tables are not those that Talkhouse makes."""
+    found: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(_FOUND).fetchall():
+        found.setdefault(table, {})[column] = kind
+    if "format" in found:
+        _check_format(con, path, found["format"])
+    for table, columns in _COLUMNS.items():
+        older = {name: kind for name, kind in columns.items() if name not in _ADDED}
+        if found.get(table) not in (columns, older):
+            raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
+    if "comparison" in found:
+        raise _not_ours(path, "a table comparison, which is a view in ours")
+    if what := strange(con):
+        raise _not_ours(path, what)
+
+
+def _check_format(con: duckdb.DuckDBPyConnection, path: Path, columns: dict[str, str]) -> None:
+    rows = con.execute("select version from main.format").fetchall() if columns == {"version": "INTEGER"} else []
+    if len(rows) != 1 or rows[0][0] is None:
+        raise _not_ours(path, "a table format that Talkhouse did not make")
+    if rows[0][0] > FORMAT:
+        raise SchemaMismatch(
+            "the saved runs are of a newer Talkhouse than this",
+            where=path,
+            expected=f"format {FORMAT} or older",
+            found=f"format {rows[0][0]}",
+            next_step="upgrade Talkhouse, or move the file away",
+        )
+
+
+def _not_ours(path: Path, found: str) -> UsageError:
+    return UsageError(
+        "this is not a file of saved runs, and was left as it is",
+        where=path,
+        expected="no file, or one that talkhouse score --save made",
+        found=found,
+        next_step="move it away: saved runs have this name",
+    )

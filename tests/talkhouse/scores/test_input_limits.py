@@ -1,0 +1,119 @@
+"""Files that are small and unpack to much: each is refused in little memory, whatever it says of itself."""
+
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from pyarrow.ipc import IpcWriteOptions, new_file
+
+from tests.commands import COMMAND
+
+LABELS = ("delidata.probing_target",)
+TURNS = ("dbdc3.breakdown_detection", "--release", "dbdc3", "--split", "eval")
+ARRAY = ("mpchat.next_response_prediction", "--split", "test")
+LINES = ("mantis.response_ranking_10", "--split", "test")
+
+
+def archive(content: bytes, beside: int = 0) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+            out.writestr("beside", os.urandom(beside))
+            out.writestr("a.labels.json", content)
+
+    return make
+
+
+def many_rows(path: Path) -> None:
+    duckdb.execute(f"copy (select 0 as example_index, 'Solution' as label from range(50_000_000)) to '{path}'")
+
+
+def repeated() -> pa.Table:
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500_000, dtype="int32")), pa.array(["x" * 100_000]))
+    return pa.table({"example_index": pa.array(range(500_000)), "label": texts})
+
+
+def arrow(path: Path) -> None:
+    table = repeated()
+    with new_file(path, table.schema, options=IpcWriteOptions(compression="zstd")) as out:
+        out.write_table(table)
+
+
+def zeros(path: Path) -> None:
+    table = pa.table({"example_index": pa.array(np.zeros(300_000_000, dtype="int64"))})
+    with new_file(path, table.schema, options=IpcWriteOptions(compression="zstd")) as out:
+        out.write_table(table)
+
+
+def sparse(head: bytes, size: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        path.write_bytes(head)
+        os.truncate(path, size)
+
+    return make
+
+
+BOMBS: dict[str, tuple[tuple[str, ...], Callable[[Path], None], str]] = {
+    "ratio.zip": (TURNS, archive(b'{"turns": [' + b" " * 200_000_000 + b"]}"), "--input-limit ratio="),
+    "record.zip": (TURNS, archive(b" " * 70_000_000, 1_000_000), "--input-limit record="),
+    "rows.parquet": (LABELS, many_rows, "far more rows"),
+    "texts.parquet": (LABELS, lambda path: parquet.write_table(repeated(), path), "--input-limit file="),
+    "texts.arrow": (LABELS, arrow, "error"),
+    "zeros.arrow": (LABELS, zeros, "error"),
+    "size.csv": (LABELS, sparse(b"", 3_000_000_000), "--input-limit file="),
+    "head.csv": (LABELS, sparse(b"", 500_000_000), "can't be read"),
+    "line.jsonl": (LABELS, sparse(b'{"a": "', 500_000_000), "can't be read"),
+    "line.txt": (LINES, sparse(b"", 500_000_000), "error"),
+    "shape.npy": (
+        ARRAY,
+        sparse(b"\x93NUMPY\1\0\x46\0{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999, 100)}", 1_000),
+        "can't be read",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_unpacks_to_much_is_refused(name: str, sample: Path, tmp_path: Path) -> None:
+    task, make, message = BOMBS[name]
+    make(tmp_path / name)
+    code, errors, peak = run(["score", *task, str(tmp_path / name), "--db", str(sample)])
+    assert code in (1, 2)
+    assert message in errors
+    assert "Traceback" not in errors
+    assert peak < 1_200_000_000
+
+
+def test_the_limits_hold_for_predictions_and_can_be_raised(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    archive(json.dumps({"turns": []}).encode() + b" " * 3_000_000, 100_000)(path)
+    command = ["score", *TURNS, str(path), "--db", str(sample), "--missing", "wrong"]
+    code, errors, _ = run([*command, "--input-limit", "record=1MB"])
+    assert (code, "bytes of one record" in errors) == (1, True)
+    assert run(command)[0] == 0
+
+
+def run(arguments: list[str]) -> tuple[int, str, int]:
+    """Run a command; return its exit code, what it says of errors, and its peak in bytes."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="utf-8") as errors:
+        process = os.posix_spawn(
+            COMMAND[0],
+            [*COMMAND, *arguments],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, writing, 2),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_CLOSE, writing),
+            ],
+        )
+        os.close(writing)
+        said = errors.read()
+        _, status, used = os.wait4(process, 0)
+    return os.waitstatus_to_exitcode(status), said, used.ru_maxrss * 1024
