@@ -89,8 +89,9 @@ def clear_private_folder(output: Path) -> None:
 
 
 def private_folder_path(output: Path) -> Path:
-    """Return the path of the folder that ``private_folder`` makes."""
-    target = target_of(output)
+    """Return the path of the folder that ``private_folder`` makes; UsageError where the output can't be."""
+    with output_errors(output):
+        target = target_of(output)
     return target.with_name(f".{target.name}.part")
 
 

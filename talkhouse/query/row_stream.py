@@ -42,10 +42,9 @@ class Rows:
         return self._read(", ".join(f"{expression(column)} as {quoted(column.title)}" for column in self.columns))
 
     def values(self, expression: Callable[[list[Column]], str]) -> Iterator[Any]:
-        """Yield every row as the value of one SQL expression of its columns."""
+        """Run the query, and return every row as the value of one SQL expression of its columns."""
         _, batches = self._read(expression(self.columns))
-        for batch in batches:
-            yield from batch.column(0).to_pylist()
+        return (value for batch in batches for value in batch.column(0).to_pylist())
 
     def _read(self, expressions: str) -> tuple[Any, Iterator[Any]]:
         names = ", ".join(column.name for column in self.columns)

@@ -70,9 +70,11 @@ def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
 
 def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str = ",") -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
+    # First, so that nothing is printed of a query that fails.
+    lines = rows.values(partial(csv_line, delimiter=delimiter))
     titles = ('"' + column.title.replace('"', '""') + '"' for column in rows.columns)
     stream.write(f"{delimiter.join(titles)}\n".encode())
-    _write_lines(rows.values(partial(csv_line, delimiter=delimiter)), stream)
+    _write_lines(lines, stream)
 
 
 def _write_jsonl(rows: Rows, stream: BinaryIO) -> None:
