@@ -20,8 +20,9 @@ def command(db: Database = None, as_json: Json = False) -> None:
     import talkhouse
     from queries.catalogue import catalogue
     from queries.checks import checks, run
+    from talkhouse import interrupt
 
-    with talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
         outcomes = list(run(con, checks(catalogue(), present)))
     if as_json:

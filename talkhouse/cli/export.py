@@ -162,9 +162,10 @@ def _check_absent(options: Mapping[str, object], problem: str) -> None:
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
     import talkhouse
+    from talkhouse import interrupt
     from talkhouse.superset.bundle import write_bundle
 
-    with talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         there = PurePosixPath(db_path or database(db).resolve())
         done = write_bundle(con, path, there, force=force)
     output.print(

@@ -55,12 +55,13 @@ def command(
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     import talkhouse
+    from talkhouse import interrupt
     from talkhouse.explore.show import show
     from talkhouse.restore.raw_record import raw
 
     if as_published and (as_data or show_all):
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
-    with talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         if as_published:
             _put_raw(raw(con, name))
             return

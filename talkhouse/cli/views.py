@@ -29,9 +29,10 @@ def command(
 ) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
     import talkhouse
+    from talkhouse import interrupt
     from talkhouse.explore.views import view, views
 
-    with talkhouse.open(database(db)) as con:
+    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         found: Any = view(con, name) if name else views(con)
     if as_json:
         print(visible_json(found))

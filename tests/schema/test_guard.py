@@ -1,10 +1,14 @@
 """A file that somebody else has made: what stands in it reaches nothing else, and a table is a table."""
 
 import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import psutil
 import pytest
 
 import migrations
@@ -14,7 +18,7 @@ from schema.errors import NotAWarehouse, OpenedOtherwise
 from schema.tables import metadata, qualified
 from talkhouse.lake.warehouses import attached
 from talkhouse.query import sandbox
-from tests.commands import run
+from tests.commands import COMMAND, run
 
 SECRET = "what nobody is to read"  # noqa: S105 - a text
 
@@ -167,3 +171,20 @@ def test_no_command_shows_another_file(sample: Path, hostile: Hostile, secret: P
         assert "Traceback" not in shown, (command, shown)
         for file in (file for file in folder.rglob("*") if file.is_file()):
             assert SECRET.encode() not in file.read_bytes(), (command, file)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", [["status"], ["views", "bi.splits"], ["export", "bi.splits", "--output", "rows.csv"]]
+)
+def test_a_view_that_never_ends_is_left_by_ctrl_c(
+    sample: Path, hostile: Hostile, tmp_path: Path, command: list[str]
+) -> None:
+    endless = "range(100_000_000_000) t(content) where hash(content) = 42"
+    path = hostile(*(part for name in ("bi.splits", "bi.corpora") for part in instead_of(sample, name, endless)))
+    process = subprocess.Popen([*COMMAND, *command, "--db", path], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and psutil.Process(process.pid).cpu_times().user < 3:
+        time.sleep(0.05)  # until it has begun to read the view, however busy the machine is
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "interrupted\n"
+    assert process.returncode == 130
