@@ -115,6 +115,15 @@ def test_only_loading_sees_a_database() -> None:
             assert "duckdb" not in set(imported(path)), path
 
 
+def test_whoever_opens_duckdb_guards_it() -> None:
+    own = {"schema/warehouse.py", "talkhouse/lake/relations.py"}  # the guarded way, and a database with nothing in it
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text() for name in BELOW for path in (ROOT / name).rglob("*.py")
+    }
+    opening = {path for path, text in texts.items() if "duckdb.connect(" in text} - own
+    assert opening == {path for path in opening if "guard(con" in texts[path]}
+
+
 @pytest.mark.parametrize("package", BELOW)
 def test_modules_import_each_other_in_no_circle(package: str) -> None:
     modules = {

@@ -6,7 +6,7 @@ import stat
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import duckdb
 import pytest
@@ -20,6 +20,7 @@ from talkhouse.build import template
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.output_links import target_of
+from talkhouse.superset.database import database as superset_database
 from talkhouse.temporary_folder import temporary_folder
 
 OTHER = 65534
@@ -221,3 +222,22 @@ def test_a_log_of_another_user_is_not_read_as_a_part_of_a_warehouse(shared: Path
         talkhouse.open(path)
     log.unlink()
     talkhouse.open(path).close()
+
+
+@pytest.mark.slow
+def test_superset_writes_nothing_as_a_user_who_may_only_read(shared: Path, sample: Path) -> None:
+    shared.chmod(0o755)
+    path = Path(shutil.copyfile(sample, shared / "w.duckdb"))
+    before = {one: one.read_bytes() for one in shared.iterdir()}
+    connection = superset_database(PurePosixPath(path))["extra"]["engine_params"]["connect_args"]
+
+    def write() -> None:
+        with duckdb.connect(path, **connection) as con:
+            for target in ("w.duckdb", "w.duckdb.wal", "w.duckdb.tmp/x", "w.duckdb.tmp"):
+                copy = f"copy (select 1) to '{shared / target}' (format csv, use_tmp_file false)"
+                for query in (copy, f"with x as ({copy}) from x"):
+                    with pytest.raises(duckdb.Error, match="Permission denied|No such file|disabled"):
+                        con.execute(query).fetchall()
+
+    as_other(write)
+    assert {one: one.read_bytes() for one in shared.iterdir()} == before
