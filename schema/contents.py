@@ -36,10 +36,7 @@ _STRANGE = {
 
 
 def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """Return the schema revision of a warehouse, whose tables are tables.
-
-    Raises NotAWarehouse where something else stands in the place of a table, or of DuckDB's own functions and types.
-    """
+    """Return the schema revision of a warehouse, whose tables are tables; raises NotAWarehouse for any other file."""
     found = {f"{schema}.{name}" for schema, name in con.execute(_FOUND).fetchall()}
     row = con.execute(f"select version_num from {_VERSION}").fetchone() if _VERSION in found else None
     if row is None:
@@ -53,9 +50,13 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in found)
     if missing:
         raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
-    if what := strange(con):
-        raise _refusal(path, "only macros, and these in the schemas of corpora", what)
     return str(row[0])
+
+
+def check_before_writing(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a warehouse in which something would act where rows are written; raises NotAWarehouse."""
+    if what := strange(con):
+        raise _refusal(path, "no triggers, and macros only in the schemas of corpora", what)
 
 
 def strange(con: duckdb.DuckDBPyConnection) -> str | None:

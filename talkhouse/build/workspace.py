@@ -112,6 +112,7 @@ def migrate_old(workspace: Workspace) -> None:
     try:
         if contents.revision(guard, workspace.published) == migrations.head():
             return
+        contents.check_before_writing(guard, workspace.published)
         workspace.old.rename(workspace.outdated)
         # It is held open meanwhile, so that nobody writes to it while it is copied.
         shutil.copyfile(workspace.outdated, workspace.old)

@@ -16,6 +16,8 @@ import talkhouse
 from schema import contents, warehouse
 from schema.errors import NotAWarehouse, OpenedOtherwise
 from schema.tables import metadata, qualified
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
 from talkhouse.lake.warehouses import attached
 from talkhouse.query import sandbox
 from tests.commands import COMMAND, run
@@ -73,22 +75,35 @@ REFUSED = {
         "create view meta.alembic_version as select '0004' as version_num from range(1_000_000_000_000) t(i) "
         "where hash(i) = 1",
     ),
-    "a macro for DuckDB's list of tables": (
-        "create macro main.duckdb_tables() as table select 'main' as schema_name, 'turns' as table_name",
-    ),
-    "macros for what the guard asks": (
-        "create macro main.current_setting(name) as true",
-        "create macro main.current_database() as 'nowhere'",
-    ),
-    "a macro for a function": ("create macro main.lower(x) as (select content from read_text('/etc/passwd'))",),
-    "a type": ("create type main.json as varchar",),
 }
 
 
 @pytest.mark.parametrize("statements", REFUSED.values(), ids=REFUSED)
-def test_what_stands_for_tables_and_functions_is_refused(hostile: Hostile, statements: tuple[str, ...]) -> None:
+def test_what_stands_for_tables_is_refused(hostile: Hostile, statements: tuple[str, ...]) -> None:
     with pytest.raises(NotAWarehouse, match=r"changed after Talkhouse made it|not made by Talkhouse"):
         talkhouse.open(hostile(*statements))
+
+
+MACROS = (
+    "create macro main.current_setting(name) as true",
+    "create macro main.current_database() as 'nowhere'",
+    "create macro main.duckdb_tables() as table select 'main' as schema_name, 'turns' as table_name",
+    "create type main.json as varchar",
+)
+
+
+def test_macros_do_not_answer_for_the_guard(hostile: Hostile, secret: Path) -> None:
+    path = hostile(*MACROS, f"create macro main.lower(x) as (select content from read_text('{secret}'))")
+    with talkhouse.open(path) as con:
+        assert not con.sql("select count(*) = 0 from main.turns").fetchall()[0][0]
+        with pytest.raises(duckdb.PermissionException):
+            con.sql("select lower(text) from main.turns").fetchall()
+
+
+def test_an_older_file_with_macros_for_functions_is_not_migrated(hostile: Hostile) -> None:
+    path = hostile(*MACROS, "update meta.alembic_version set version_num = '0003'")
+    with pytest.raises(NotAWarehouse, match="current_database"):
+        build(path, Silent())
 
 
 def test_views_reach_no_file_and_no_variable_of_python(hostile: Hostile, secret: Path) -> None:
