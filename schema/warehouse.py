@@ -12,6 +12,7 @@ from schema.errors import (
     BadName,
     NotAWarehouse,
     OpenedOtherwise,
+    QueryFailed,
     SchemaMismatch,
     TalkhouseError,
     WarehouseDamaged,
@@ -225,6 +226,13 @@ def explain_failures(path: Path) -> Iterator[None]:
     try:
         with explain_damage(path):
             yield
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        raise QueryFailed(
+            "DuckDB has not enough memory, or room on the disk, to read the warehouse",
+            where=path,
+            found=str(error).strip().splitlines()[0],
+            next_step="make room; where the command has a --memory-limit, raise it",
+        ) from error
     except duckdb.Error as error:
         raise NotAWarehouse(
             "the warehouse can't be read: something in it is not as Talkhouse makes it",

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -43,6 +44,8 @@ for _name, _share in LANES.items():
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the lane by the expression after ``-m``; without one, everything runs as in the slow lane."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as after nohup: the processes that tests start inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     expression = config.option.markexpr
     settings.load_profile("quick" if "not slow" in expression else "long" if expression == "long" else "slow")
 

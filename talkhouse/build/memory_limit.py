@@ -7,8 +7,8 @@ from schema.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|[KMGT]i?B)", re.IGNORECASE)
 
-_MEGA = 10**6
-_LEAST, _MOST = _MEGA, 10**18
+_KILO = 10**3
+_LEAST, _MOST = _KILO, 10**18
 """Bytes: with less, DuckDB can't even take the setting; more is out of its range."""
 _LEAST_SHARE = 0.1
 """Per cent."""
@@ -27,7 +27,7 @@ class MemoryLimit:
             raise UsageError(
                 "--memory-limit is neither a size nor a percentage",
                 expected="a size such as 500MB or 2GB, or a share of the machine's memory such as 25%: at least "
-                f"{_LEAST / _MEGA:g} MB or {_LEAST_SHARE:g}%",
+                f"{_LEAST / _KILO:g} KB or {_LEAST_SHARE:g}%",
                 found=f"'{self.text}'",
             )
 

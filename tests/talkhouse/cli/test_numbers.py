@@ -9,7 +9,7 @@ from tests.commands import run
 NINES = "9" * 400
 ROWS = ("-1", "9" * 20, NINES, "nan", "inf", "1e400", "1.5", "9223372036854775807")
 SECONDS = ("inf", "-inf", "nan", "1e400", "-1", "0", "1e12", NINES)
-MEMORY = ("0GB", "1KB", "0.0000001%", "101%", f"{NINES}GB", "9e99GB", "nan%", "-1GB", "99999999TB")
+MEMORY = ("0GB", "0.5KB", "0.0000001%", "101%", f"{NINES}GB", "9e99GB", "nan%", "-1GB", "99999999TB")
 OPTIONS = [
     *((("sql", "select 1", "--timeout"), value) for value in SECONDS),
     *((("sql", "select 1", "--limit"), value) for value in ROWS),
