@@ -1,5 +1,6 @@
 """The folder of a lake: a new snapshot is made beside the current one, and appears by one rename of the manifest."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class Workspace:
 
 def private_path(lake: Path) -> Path:
     """Return the path of the private folder, which is in the lake whatever its manifest is."""
-    return lake.resolve() / _PRIVATE
+    return Path(os.path.realpath(lake)) / _PRIVATE  # which does not fail where a link leads to itself
 
 
 def check(lake: Path) -> Found:

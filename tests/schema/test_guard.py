@@ -165,12 +165,13 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        *("main.turns", "main.corpora", "main.labels", "meta.loads", "meta.findings", "meta.source_files"),
-        *("bi.splits", "bi.corpora", "bi.dialogues", "bi.label_counts", "dbdc3.breakdown_detection"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("main.turns", "meta.source_files", "bi.splits")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("main.corpora", "main.labels", "meta.loads")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("meta.findings", "bi.corpora", "bi.dialogues")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("bi.label_counts", "dbdc3.breakdown_detection")),
     ],
 )
 def test_no_command_shows_another_file(sample: Path, hostile: Hostile, secret: Path, tmp_path: Path, name: str) -> None:

@@ -167,7 +167,7 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
     assert ends.total() > 900, ends
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_name_in_the_views_ends_a_statement(lake: Path) -> None:
     path = lake / "snapshot-1" / "translation.json"
     good = json.loads(path.read_bytes())

@@ -220,7 +220,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_was_not_published_stops_a_publication_and_is_named(place: Place) -> None:
     place.publish()
     before = schemas(place.database)
@@ -453,7 +453,7 @@ ODD_COLUMNS = [
 """What is not the record of a copy, or lists nothing of it."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_record_of_odd_shape_says_nothing_or_stops(place: Place) -> None:
     place.publisher = OWNER
     place.publish()
