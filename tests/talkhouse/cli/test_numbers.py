@@ -39,7 +39,7 @@ def test_a_number_that_an_option_cannot_take_is_wrong_use(tmp_path: Path, sample
         refused(arguments, value, tmp_path, sample)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("arguments", "value"), OPTIONS, ids=lambda one: str(one)[:60])
 def test_no_number_is_a_traceback(arguments: tuple[str, ...], value: str, tmp_path: Path, sample: Path) -> None:
     refused(arguments, value, tmp_path, sample)

@@ -253,7 +253,7 @@ def as_socket(path: Path, outside: Path) -> None:
         os.chdir(here)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", PLACES)
 def test_links_and_pipes_in_a_lake_lead_nowhere(
     lake: Path, outside: Path, other: Path, tmp_path: Path, name: str

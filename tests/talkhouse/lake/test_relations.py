@@ -67,7 +67,7 @@ def test_a_table_of_the_users_own_is_none_of_the_lakes(sample: Path, lake: Path,
     assert not any(part.is_new for part in write_lake(lake, [path], Quiet()).parts)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

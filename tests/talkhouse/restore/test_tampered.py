@@ -109,7 +109,7 @@ def all_below(folder: Path) -> set[Path]:
     return set(folder.rglob("*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("archives", [False, True])
 @pytest.mark.parametrize("start", ["", "dbdc3/", "dbdc3/x.zip!"])
 def test_no_name_leads_out_of_the_folder(tampered: Tampered, tmp_path: Path, start: str, archives: bool) -> None:
