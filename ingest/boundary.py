@@ -37,7 +37,7 @@ class Boundary:
                 where=path,
                 expected=f"files and folders inside {self.folder}",
                 found=f"a link to {real}",
-                next_step=f"put there what it leads to; or, for a data folder that you trust: {OPTION}",
+                next_step=f"copy what it leads to into the folder; or, for a folder that you trust: {OPTION}",
             )
         return real
 
