@@ -26,7 +26,10 @@ _GUARD: Settings = {
     # Its default names the home folder of the user, and a query can read every setting.
     "secret_directory": "",
     # What may still be set when all else is locked: nothing by which a query could reach anything.
-    "allowed_configs": ("TimeZone", "arrow_large_buffer_size", "enable_progress_bar", "memory_limit", "threads"),
+    "allowed_configs": (
+        *("TimeZone", "arrow_large_buffer_size", "enable_progress_bar", "memory_limit", "threads"),
+        "python_enable_replacements",  # ibis sets it; without external access no variable is found either way
+    ),
     "enable_external_access": False,
     "lock_configuration": True,
 }
