@@ -48,18 +48,17 @@ def guard(con: duckdb.DuckDBPyConnection, settings: Settings = NO_SETTINGS) -> N
     share one database: where another has guarded it already, just these few are made, and DuckDB's own
     InvalidInputException is raised for others.
     """
-    if is_guarded(con):
-        configure(con, settings)
-        return
-    made = {**_GUARD, **settings}
+    made = settings if is_guarded(con) else {**_GUARD, **settings}
     first = [name for name in made if name not in _LAST]
     configure(con, {name: made[name] for name in (*first, *_LAST) if name in made})
 
 
 def is_guarded(con: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether a connection's settings are locked; asked so that no macro in the file can answer for DuckDB."""
-    ((locked,),) = con.execute("select system.main.current_setting('lock_configuration')").fetchall()
-    return bool(locked)
+    """Tell whether a connection is guarded; asked so that no macro in the file can answer for DuckDB."""
+    names = ("lock_configuration", "enable_external_access")
+    asked = ", ".join(f"system.main.current_setting({literal(name)})" for name in names)
+    ((is_locked, reaches_files),) = con.execute(f"select {asked}").fetchall()
+    return bool(is_locked and not reaches_files)
 
 
 def configure(con: duckdb.DuckDBPyConnection, settings: Settings) -> None:

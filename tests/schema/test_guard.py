@@ -132,6 +132,14 @@ def test_settings_are_made_first_and_then_locked(sample: Path, tmp_path: Path) -
             talkhouse.open(path, settings=sandbox.settings())
 
 
+def test_what_is_locked_with_access_to_files_is_not_taken_for_guarded(sample: Path, tmp_path: Path) -> None:
+    path = shutil.copyfile(sample, tmp_path / "w.duckdb")
+    with duckdb.connect(path, read_only=True) as con:
+        con.execute("set lock_configuration = true")
+        with pytest.raises(OpenedOtherwise, match="other settings"):
+            talkhouse.open(path)
+
+
 def test_unsafe_reads_files(sample: Path, tmp_path: Path, secret: Path) -> None:
     path = shutil.copyfile(sample, tmp_path / "w.duckdb")
     with talkhouse.open(path, unsafe=True) as con:
