@@ -63,10 +63,10 @@ def invent(path: Path, megabytes: float) -> int:
 
 def stream(path: Path) -> int:
     """Read the file as a corpus does: bytes, members, typed records; gives the number of dialogues."""
-    from ingest import decode
-    from ingest.disk_files import disk_files
-    from ingest.json_members import views
-    from ingest.sources import opened
+    from talkhouse.ingest import decode
+    from talkhouse.ingest.files.disk_files import disk_files
+    from talkhouse.ingest.json_members import views
+    from talkhouse.ingest.sources import opened
 
     found = 0
     with opened(disk_files(path, "toys")) as ([file], _):

@@ -19,13 +19,13 @@ import duckdb
 
 import talkhouse
 from benchmarks.memory import peak
-from schema.sql import literal
-from talkhouse.atomic_output import private_folder
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.query.export import export, settings
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.selection import select
+from talkhouse.schema.sql import literal
+from talkhouse.system.atomic_output import private_folder
 
 VIEW = "dbdc3.breakdown_detection_invented"
 """Named like a view of one split, so that it is sorted as such a view is."""

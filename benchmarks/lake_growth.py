@@ -21,13 +21,13 @@ import psutil
 import talkhouse
 from benchmarks.large_warehouse import multiply
 from benchmarks.memory import peak
-from schema import warehouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.lake import attach
 from talkhouse.lake.manifest import read
 from talkhouse.lake.sessions import session
 from talkhouse.lake.write import write_lake
+from talkhouse.schema import warehouse
 from tests import spark_cluster
 
 VIEWS = (

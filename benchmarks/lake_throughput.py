@@ -19,8 +19,8 @@ import duckdb
 
 from benchmarks.command import TALKHOUSE
 from benchmarks.publish_throughput import invent
-from schema.sql import literal
-from schema.tables import metadata, qualified
+from talkhouse.schema.sql import literal
+from talkhouse.schema.tables import metadata, qualified
 
 
 def copy_tables(path: Path, folder: Path, *, is_sorted: bool) -> None:

@@ -18,14 +18,14 @@ import duckdb
 from sqlalchemy import Column, Table
 
 from benchmarks.search_time import vocabulary
-from queries.catalogue import catalogue
-from queries.views import fill_examples
-from schema import warehouse
-from schema.sql import insert
-from schema.tables import metadata, owned_by, qualified
-from talkhouse.atomic_output import atomic_file
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.views import fill_examples
+from talkhouse.schema import warehouse
+from talkhouse.schema.sql import insert
+from talkhouse.schema.tables import metadata, owned_by, qualified
+from talkhouse.system.atomic_output import atomic_file
 
 COPIES = {"blended_skill_talk": 1_500, "dbdc3": 100, "delidata": 500, "mantis": 7_200, "mpchat": 1_100}
 """How many times the sample of a corpus is there at share 1; that of another corpus 500 times."""

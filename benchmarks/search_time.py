@@ -22,8 +22,8 @@ from pathlib import Path
 
 import polars as pl
 
-import migrations
-from schema import warehouse
+from talkhouse import migrations
+from talkhouse.schema import warehouse
 
 _LETTERS = "etaoinshrdlcumwfgypbvkjxqz"
 _SHARES = (12.7, 9.1, 8.2, 7.5, 7, 6.7, 6.3, 6.1, 6, 4.3, 4, 2.8, 2.8, 2.4, 2.4, 2.2, 2, 2, 1.9, 1.5, 1, 0.8, 0.15)

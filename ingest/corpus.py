@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ingest.common_rules import Rule
-from ingest.outcomes import Reader
-from ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
+from talkhouse.ingest.common_rules import Rule
+from talkhouse.ingest.outcomes import Reader
+from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Raw
 
-from ingest.limits import DEFAULT, DEPTH
+from talkhouse.ingest.files.limits import DEFAULT, DEPTH
 
 T = TypeVar("T")
 

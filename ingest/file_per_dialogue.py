@@ -7,11 +7,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from ingest.decode import BadRecord
-from ingest.keys import Keys, digest
-from ingest.outcomes import Outcome, SourceLocation, Unrecognised, reject
-from ingest.rows import Participant, Record, Row, Speaker, Turn
-from ingest.sources import SourceFile
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import Outcome, SourceLocation, Unrecognised, reject
+from talkhouse.ingest.rows import Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest.sources import SourceFile
 
 Locate: TypeAlias = Callable[[SourceFile], SourceLocation | Unrecognised]
 """Says what a file's path does: subset, release, split, native id; or that the file is not the corpus's."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from ingest.keys import Keys, digest
-from ingest.outcomes import ReaderFinding, SourceLocation
-from ingest.sources import SourceFile
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
+from talkhouse.ingest.sources import SourceFile
 
 
 @dataclass(frozen=True)

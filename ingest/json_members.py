@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from ingest.decode import BadRecord, decoder, json_problem, unique
+from talkhouse.ingest.decode import BadRecord, decoder, json_problem, unique
 
 Text: TypeAlias = bytes | memoryview | Raw
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from ingest.common_rules import Severity
-from ingest.decode import BadRecord, dump_extra
-from ingest.rows import ColumnBatch, Record, Row
-from ingest.sources import SourceFile
+from talkhouse.ingest.common_rules import Severity
+from talkhouse.ingest.decode import BadRecord, dump_extra
+from talkhouse.ingest.rows import ColumnBatch, Record, Row
+from talkhouse.ingest.sources import SourceFile
 
 
 @dataclass(frozen=True)

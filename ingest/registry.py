@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
-import ingest.corpora
-from ingest.common_rules import COMMON_RULES, Rule
-from ingest.corpus import Corpus
-from schema.errors import RegistryError
-from schema.warehouse import RESERVED
+from talkhouse.ingest import corpora as shipped
+from talkhouse.ingest.common_rules import COMMON_RULES, Rule
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.warehouse import RESERVED
 
-DEFAULT_ROOT = Path(ingest.corpora.__path__[0])
+DEFAULT_ROOT = Path(shipped.__path__[0])
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -78,7 +78,7 @@ def _load(folder: Path, root: Path) -> Corpus:
 
 def _import(folder: Path, root: Path) -> ModuleType:
     if root == DEFAULT_ROOT:
-        return importlib.import_module(f"{ingest.corpora.__name__}.{folder.name}")
+        return importlib.import_module(f"{shipped.__name__}.{folder.name}")
     name = f"talkhouse_corpus_{folder.name}"
     spec = importlib.util.spec_from_file_location(
         name, folder / "__init__.py", submodule_search_locations=[str(folder)]

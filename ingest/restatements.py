@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ingest.keys import digest
+from talkhouse.ingest.keys import digest
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ from pathlib import PurePosixPath
 from threading import Lock
 from typing import IO, NoReturn
 
-from ingest.archives import Archive, allow_any_order, open_member, points_outside, unpacked
-from ingest.disk_files import DiskFile
-from ingest.file_buffer import FileBuffer
-from ingest.limits import Limits
-from ingest.skipped import skip_reason
-from ingest.source_errors import check_spelling, readable
-from schema.errors import SourceError
+from talkhouse.ingest.files.archives import Archive, allow_any_order, open_member, points_outside, unpacked
+from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.files.file_buffer import FileBuffer
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.files.source_errors import check_spelling, readable
+from talkhouse.schema.errors import SourceError
 
 BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"

@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import TypeAlias
 
-from ingest import rows
-from ingest.archives import unpacked
-from ingest.sources import BOM, BOM_NOTE
+from talkhouse.ingest import rows
+from talkhouse.ingest.files.archives import unpacked
+from talkhouse.ingest.sources import BOM, BOM_NOTE
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ingest.keys import Keys, digest_of
-from ingest.rows import CandidateText, Row
+from talkhouse.ingest.keys import Keys, digest_of
+from talkhouse.ingest.rows import CandidateText, Row
 
 _DIGITS = 16
 """Hex digits of a content's hash in the key of a text."""

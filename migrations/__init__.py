@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from schema.sql import literal
-from schema.warehouse import HOUSEKEEPING
+from talkhouse.schema.sql import literal
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 if TYPE_CHECKING:  # a build that finds nothing to do needs neither Alembic nor SQLAlchemy, which take their time
     from alembic.config import Config
@@ -35,7 +35,7 @@ def make(con: duckdb.DuckDBPyConnection) -> None:
     from sqlalchemy import create_mock_engine
     from sqlalchemy.sql.ddl import ExecutableDDLElement
 
-    from schema.tables import metadata
+    from talkhouse.schema.tables import metadata
 
     def write(statement: ExecutableDDLElement, *_: object) -> None:
         statements.append(str(statement.compile(dialect=engine.dialect)))
@@ -71,7 +71,7 @@ def configured(path: Path, scripts: str = SCRIPTS) -> Iterator["Config"]:
     """Open a private database file for Alembic's commands; ``scripts`` is the folder of the migrations."""
     from alembic.config import Config
 
-    from schema.dialect import engine
+    from talkhouse.schema.dialect import engine
 
     config = Config()
     config.set_main_option("script_location", scripts.replace("%", "%%"))  # as in any INI file

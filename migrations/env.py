@@ -13,10 +13,10 @@ from sqlalchemy import Connection, Engine, Text, create_engine, text
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-from migrations import VERSION_TABLE
-from schema.dialect import engine
-from schema.tables import metadata
-from schema.warehouse import HOUSEKEEPING
+from talkhouse.migrations import VERSION_TABLE
+from talkhouse.schema.dialect import engine
+from talkhouse.schema.tables import metadata
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 MAIN = "main"
 """The schema of the shared tables, which name none; DuckDB takes it for them by itself."""
@@ -54,7 +54,7 @@ def is_migrated(_item: SchemaItem, name: str | None, kind: str, is_reflected: bo
 def run(connection: Connection) -> None:
     """Run the migrations in one transaction; the version table lives with the housekeeping."""
     if connection.dialect.name == "postgresql":
-        from migrations.postgres import check_own  # takes its time, which a warehouse does not need
+        from talkhouse.migrations.postgres import check_own  # takes its time, which a warehouse does not need
 
         check_own(connection, (MAIN, HOUSEKEEPING))
         connection.execute(text(f"set search_path to {MAIN}"))

@@ -22,10 +22,10 @@ from sqlalchemy.dialects.postgresql.base import PGDDLCompiler, PGDialect
 from sqlalchemy.schema import AddConstraint, CreateIndex, CreateTable, SetColumnComment, SetTableComment
 from sqlalchemy.sql import ClauseElement
 
-from migrations import VERSION_COMMENT, VERSION_NUMBER_COMMENT, VERSION_TABLE, head
-from schema.errors import UsageError
-from schema.tables import metadata
-from schema.warehouse import HOUSEKEEPING
+from talkhouse.migrations import VERSION_COMMENT, VERSION_NUMBER_COMMENT, VERSION_TABLE, head
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.tables import metadata
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import duckdb
 
-import queries
-from schema.errors import CatalogueError
+from talkhouse import queries
+from talkhouse.schema.errors import CatalogueError
 
 DEFAULT_ROOT = Path(queries.__path__[0])
 CHECKS = "checks"

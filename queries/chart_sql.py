@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from queries.catalogue import BI
-from queries.dashboards import ROW_COUNT, ROWS, Chart, Metric
-from schema.sql import literal, quoted
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.dashboards import ROW_COUNT, ROWS, Chart, Metric
+from talkhouse.schema.sql import literal, quoted
 
 _DIGITS = 9
 """Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""

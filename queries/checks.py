@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from queries.catalogue import CHECKS, Catalogue, Query
-from schema.sql import dicts
-from schema.tables import metadata, qualified
+from talkhouse.queries.catalogue import CHECKS, Catalogue, Query
+from talkhouse.schema.sql import dicts
+from talkhouse.schema.tables import metadata, qualified
 
 ROWS_KEPT = 1_000
 """Offending rows of one check that are kept; more are counted."""

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import msgspec
 
-from queries.catalogue import BI, DEFAULT_ROOT
-from schema.errors import CatalogueError
+from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.schema.errors import CatalogueError
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""

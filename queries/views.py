@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import duckdb
 
-from queries.catalogue import Catalogue, Query
-from schema.sql import identifier, literal
-from schema.tables import metadata
+from talkhouse.queries.catalogue import Catalogue, Query
+from talkhouse.schema.sql import identifier, literal
+from talkhouse.schema.tables import metadata
 
 _INHERITED_FROM = ("examples", "records", "dialogues", "turns", "annotations")
 """Tables whose columns mean the same in a view; the first that has the name counts."""

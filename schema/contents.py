@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from schema.errors import NotAWarehouse
+from talkhouse.schema.errors import NotAWarehouse
 
 _FIRST = "0001"
 TABLES = {

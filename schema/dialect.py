@@ -8,10 +8,10 @@ from sqlalchemy import Engine, NullPool, create_engine
 from sqlalchemy.dialects.postgresql.base import PGDDLCompiler
 from sqlalchemy.schema import ForeignKeyConstraint
 
-from schema import warehouse
-from schema.errors import UsageError
-from schema.reflection import Reflection
-from schema.sql import identifier
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.reflection import Reflection
+from talkhouse.schema.sql import identifier
 
 
 class _DDLCompiler(PGDDLCompiler):
@@ -33,7 +33,7 @@ class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock 
         """Open the file that a URL names, read-only, as ``talkhouse.open`` does; its query is DuckDB's settings.
 
         The stock dialect would pass a configuration of its own to DuckDB, and one process may not open a file in two
-        ways. Raises UsageError where the URL names no file, and what ``schema.warehouse.connect`` raises.
+        ways. Raises UsageError where the URL names no file, and what ``talkhouse.schema.warehouse.connect`` raises.
         """
         if not parameters.get("database"):
             raise UsageError("the URL names no warehouse", expected="a file, as in talkhouse:///talkhouse.duckdb")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import duckdb
 
-from schema.sql import literal
+from talkhouse.schema.sql import literal
 
 Settings = Mapping[str, str | bool | Sequence[str]]
 """Settings of DuckDB by name."""

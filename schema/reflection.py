@@ -10,7 +10,7 @@ from sqlalchemy.engine.reflection import Inspector
 from sqlalchemy.exc import NoSuchTableError
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
-from schema.tables import metadata
+from talkhouse.schema.tables import metadata
 
 Found = dict[str, Any]
 """What an inspector learns about a column or constraint."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import duckdb
 
-from schema.contents import revision
-from schema.errors import (
+from talkhouse.schema.contents import revision
+from talkhouse.schema.errors import (
     BadName,
     NotAWarehouse,
     OpenedOtherwise,
@@ -19,8 +19,8 @@ from schema.errors import (
     WarehouseLocked,
     WarehouseMissing,
 )
-from schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
-from schema.sql import literal, quoted
+from talkhouse.schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
+from talkhouse.schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
 """The oldest storage version that has zstd, so that BI tools with an older DuckDB can open the file."""

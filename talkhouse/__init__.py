@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from schema.guard import Settings
+    from talkhouse.schema.guard import Settings
 
 __all__ = ["open"]
 
@@ -21,11 +21,11 @@ def open(  # noqa: A001 - read as talkhouse.open
     ``settings`` of DuckDB are made before it takes no others, except memory_limit, threads and TimeZone. ``unsafe``
     leaves all that open, for a file that you trust: to copy rows to a file, or to query a data frame by its name.
 
-    Raises a ``schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer, open
-    in this process with other settings, of another schema revision, or not a warehouse.
+    Raises a ``talkhouse.schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer,
+    open in this process with other settings, of another schema revision, or not a warehouse.
     """
-    import migrations
-    from schema.warehouse import open_warehouse
+    from talkhouse import migrations
+    from talkhouse.schema.warehouse import open_warehouse
     from talkhouse.settings import database
 
     return open_warehouse(database(path), migrations.head(), settings=settings or {}, unsafe=unsafe)

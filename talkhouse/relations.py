@@ -6,8 +6,8 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.sql import dicts
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import dicts
 
 _RELATIONS = """
 select schema_name as schema, view_name as name, comment

@@ -13,10 +13,10 @@ from typing import Any
 _BUILD = {
     "lock": "talkhouse.build.workspace:_acquire",
     "clear": "shutil:rmtree",
-    "open": "schema.warehouse:connect",
+    "open": "talkhouse.schema.warehouse:connect",
     "template": "talkhouse.build.staging:open_template",
     "keep": "talkhouse.build.staging:copy_kept",
-    "read": "ingest.load:Load.run",
+    "read": "talkhouse.ingest.loading.load:Load.run",
     "quarantine": "talkhouse.build.staging:check_quarantine",
     "examples": "talkhouse.build.staging:fill_examples",
     "check": "talkhouse.build.staging:run_checks",
@@ -24,7 +24,7 @@ _BUILD = {
     "sync": "talkhouse.build.publish:sync",
 }
 _RESTORE = {
-    "open": "schema.warehouse:connect",
+    "open": "talkhouse.schema.warehouse:connect",
     "write back": "talkhouse.restore.write_back:write_files",
     "write": "talkhouse.restore.open_files:OpenFiles.append",
     "clear": "shutil:rmtree",
@@ -37,10 +37,10 @@ PHASES = {
         "compare": "talkhouse.replay.run:_compare",
         "publish": "talkhouse.replay.run:publish",
     },
-    "restore": {**_RESTORE, "move": "talkhouse.atomic_output:_move_content"},
+    "restore": {**_RESTORE, "move": "talkhouse.system.atomic_output:_move_content"},
     "verify": {**_RESTORE, "compare": "talkhouse.restore.verify:_compared"},
     "export": {
-        "open": "schema.warehouse:connect",
+        "open": "talkhouse.schema.warehouse:connect",
         "select": "talkhouse.query.export:select",
         "rows": "talkhouse.query.export:_write",
         "manifest": "talkhouse.query.export:manifest.describe",
@@ -48,7 +48,7 @@ PHASES = {
         "clear": "shutil:rmtree",
     },
     "publish": {
-        "open": "schema.warehouse:connect",
+        "open": "talkhouse.schema.warehouse:connect",
         "connect": "talkhouse.postgres.publish:connected",
         "plan": "talkhouse.postgres.publish:make_plan",
         "load": "talkhouse.postgres.publish:load",
@@ -60,7 +60,7 @@ PHASES = {
         "clear": "talkhouse.postgres.publish:drop_replaced",
     },
     "lake": {
-        "open": "schema.warehouse:connect",
+        "open": "talkhouse.schema.warehouse:connect",
         "translate": "talkhouse.lake.write:translate",
         "compare": "talkhouse.lake.write:make_plan",
         "write": "talkhouse.lake.files:write",
@@ -71,12 +71,12 @@ PHASES = {
         "clear": "shutil:rmtree",
     },
     "superset": {
-        "open": "schema.warehouse:connect",
+        "open": "talkhouse.schema.warehouse:connect",
         "check": "talkhouse.superset.bundle:_check_views",
         "datasets": "talkhouse.superset.bundle:dataset",
         "charts": "talkhouse.superset.bundle:chart",
         "pack": "talkhouse.superset.bundle:_write",
-        "move": "talkhouse.atomic_output:move_into_place",
+        "move": "talkhouse.system.atomic_output:move_into_place",
         "clear": "shutil:rmtree",
     },
 }

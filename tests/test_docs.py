@@ -11,9 +11,9 @@ from textwrap import shorten
 import duckdb
 import pytest
 
-from ingest.registry import corpora, sample_of
-from queries.catalogue import catalogue
 from talkhouse.cli.commands import app
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import catalogue
 from tests.commands import run as start
 
 ROOT = Path(__file__).parent.parent

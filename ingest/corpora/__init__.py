@@ -1,1 +1,1 @@
-"""One folder per corpus; the folder is the registration (see ``ingest.registry``)."""
+"""One folder per corpus; the folder is the registration (see ``talkhouse.ingest.registry``)."""

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from schema.tables.base import GrainKey, LongText, Text
+from talkhouse.schema.tables.base import GrainKey, LongText, Text
 
 revision = "0001"
 down_revision = None

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from schema.tables.base import Text
+from talkhouse.schema.tables.base import Text
 
 revision = "0002"
 down_revision = "0001"

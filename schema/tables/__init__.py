@@ -3,8 +3,8 @@
 Foreign keys here are declarations: DuckDB is not asked to enforce them (see ``docs/decisions``).
 """
 
-from schema.tables import annotation, candidates, corpora, dialogues, meta, publication
-from schema.tables.base import metadata, owned_by, qualified
+from talkhouse.schema.tables import annotation, candidates, corpora, dialogues, meta, publication
+from talkhouse.schema.tables.base import metadata, owned_by, qualified
 
 __all__ = [
     "annotation",

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Column, Index, MetaData, PrimaryKeyConstraint, Table, UniqueConstraint
 from sqlalchemy.ext.compiler import compiles
 
-from schema.sql import literal
+from talkhouse.schema.sql import literal
 
 metadata = MetaData()
 

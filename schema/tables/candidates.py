@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, Boolean, Column, ForeignKey, ForeignKeyConstraint, Integer
 
-from schema.tables.base import LongText, Required, Text, table
+from talkhouse.schema.tables.base import LongText, Required, Text, table
 
 texts = table(
     "texts",

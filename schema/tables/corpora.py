@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Integer
 
-from schema.tables.base import Required, Text, table
+from talkhouse.schema.tables.base import Required, Text, table
 
 corpora = table(
     "corpora",

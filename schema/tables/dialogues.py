@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, TIMESTAMP, Boolean, Column, ForeignKey, Integer
 
-from schema.tables.base import LongText, Required, Text, table
+from talkhouse.schema.tables.base import LongText, Required, Text, table
 
 dialogues = table(
     "dialogues",

@@ -2,8 +2,8 @@
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary
 
-from schema.tables.base import Required, Text, table
-from schema.warehouse import HOUSEKEEPING
+from talkhouse.schema.tables.base import Required, Text, table
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 loads = table(
     "loads",

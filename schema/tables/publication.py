@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, Column, ForeignKey, ForeignKeyConstraint, Integer
 
-from schema.tables.base import Required, Text, table
+from talkhouse.schema.tables.base import Required, Text, table
 
 records = table(
     "records",

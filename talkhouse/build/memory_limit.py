@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|[KMGT]i?B)", re.IGNORECASE)
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import duckdb
 
-import migrations
-from ingest.common_rules import COMMON_RULES, Rule
-from ingest.corpus import Corpus
-from queries.catalogue import Catalogue
-from queries.checks import checks
-from schema.sql import insert, literal
-from schema.tables import metadata, owned_by, qualified
+from talkhouse import migrations
 from talkhouse.build.plan import Plan
 from talkhouse.build.request import Request
 from talkhouse.build.workspace import Workspace
+from talkhouse.ingest.common_rules import COMMON_RULES, Rule
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.checks import checks
+from talkhouse.schema.sql import insert, literal
+from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
 
 _NOT_COPIED = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions"}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import duckdb
 
-import migrations
-from ingest.disk_files import DiskFile, Stat
-from queries.catalogue import Catalogue
-from schema import contents, warehouse
-from schema.errors import UsageError
+from talkhouse import migrations
 from talkhouse.build.request import SAMPLES, Input, Request
+from talkhouse.ingest.files.disk_files import DiskFile, Stat
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus
 
 
 class Progress(Protocol):

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from schema import warehouse
-from talkhouse import ctrl_c
-from talkhouse.atomic_output import sync
 from talkhouse.build.workspace import Workspace
+from talkhouse.schema import warehouse
+from talkhouse.system import ctrl_c
+from talkhouse.system.atomic_output import sync
 
 
 def publish(workspace: Workspace) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import duckdb
 
-from ingest.batches import Stream, frame
-from ingest.corpus import Corpus
-from ingest.rows import Finding
-from queries.checks import Check, Outcome, run
-from schema.errors import CheckFailed, TooMuchQuarantined
-from schema.sql import insert
-from schema.tables import metadata, qualified
 from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.loading.batches import Stream, frame
+from talkhouse.ingest.rows import Finding
+from talkhouse.queries.checks import Check, Outcome, run
+from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined
+from talkhouse.schema.sql import insert
+from talkhouse.schema.tables import metadata, qualified
 
 _SHOWN = 10
 """Rows or findings that a message shows."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 
 
 @dataclass(frozen=True)

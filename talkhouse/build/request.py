@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.boundary import Boundary
-from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files, listing
-from ingest.limits import DEFAULT, Limits
-from ingest.registry import pick, sample_of
-from ingest.skipped import skip_reason
-from schema.errors import SourceError, UsageError
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.boundary import Boundary
+from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.registry import pick, sample_of
+from talkhouse.schema.errors import SourceError, UsageError
 
 SAMPLES = "samples"
 

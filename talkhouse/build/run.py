@@ -9,14 +9,6 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.limits import DEFAULT, Limits
-from ingest.registry import DEFAULT_ROOT as CORPORA
-from ingest.registry import corpora
-from queries.catalogue import DEFAULT_ROOT as QUERIES
-from queries.catalogue import Catalogue, catalogue
-from schema import warehouse
-from schema.errors import BuildFailed
 from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, plan, read_published
 from talkhouse.build.progress import Progress
@@ -25,6 +17,14 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
+from talkhouse.queries.catalogue import Catalogue, catalogue
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import BuildFailed
 
 DEFAULT_LIMIT = QuarantineLimit()
 DEFAULT_MEMORY = MemoryLimit()

@@ -8,14 +8,6 @@ from functools import partial
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.disk_files import check_unchanged
-from ingest.load import Connect, Load
-from queries.catalogue import Catalogue
-from queries.checks import checks
-from queries.views import create_split_views, fill_examples
-from schema import warehouse
-from schema.sql import literal
 from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
 from talkhouse.build.plan import Plan
@@ -27,6 +19,14 @@ from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
 from talkhouse.explore.findings import Inventory, files, findings
 from talkhouse.explore.status import status
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.disk_files import check_unchanged
+from talkhouse.ingest.loading.load import Connect, Load
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.checks import checks
+from talkhouse.queries.views import create_split_views, fill_examples
+from talkhouse.schema import warehouse
+from talkhouse.schema.sql import literal
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,12 @@ from pathlib import Path
 import duckdb
 from platformdirs import user_cache_path
 
-import migrations
-import queries
-import schema
-from queries.catalogue import Catalogue
-from queries.views import create_split_views, create_views
-from schema import contents, warehouse
-from schema.errors import NotAWarehouse
-from talkhouse.atomic_output import sync
+from talkhouse import migrations, queries, schema
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.views import create_split_views, create_views
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.system.atomic_output import sync
 
 _KEPT = 8
 """Templates that are kept; each change of a view makes another."""

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-import migrations
-from schema import contents, warehouse
-from schema.errors import BuildFailed, UsageError, WarehouseLocked
-from talkhouse import ctrl_c
-from talkhouse.atomic_output import output_errors, remove_folder
-from talkhouse.output_links import target_of
+from talkhouse import migrations
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import BuildFailed, UsageError, WarehouseLocked
+from talkhouse.system import ctrl_c
+from talkhouse.system.atomic_output import output_errors, remove_folder
+from talkhouse.system.output_links import target_of
 
 _THIS = os.O_NOFOLLOW | os.O_NONBLOCK
 """Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""

@@ -6,8 +6,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat
 from talkhouse.charts.fields import COLOURS, D3_FORMATS, Field, fields
+from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat
 
 _X, _SERIES, _VALUE = "_x", "_series", "_value"
 """Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
@@ -32,7 +32,7 @@ _GRAINS = {Grain.YEAR: "%Y", Grain.MONTH: "%Y-%m", Grain.DAY: "%Y-%m-%d"}
 
 
 def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any:
-    """Return the Altair chart of the rows that ``queries.chart_sql`` gives; it is as wide as what it stands in."""
+    """Return the Altair chart of the rows that ``queries/chart_sql.py`` gives; it is as wide as what it stands in."""
     columns = fields(chart, metrics)
     drawn = _KINDS[chart.kind](chart, columns, _long(chart, columns, rows))
     return drawn.properties(width="container")

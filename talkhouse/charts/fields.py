@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from queries.dashboards import ROW_COUNT, ROWS, Chart, Metric, NumberFormat
+from talkhouse.queries.dashboards import ROW_COUNT, ROWS, Chart, Metric, NumberFormat
 
 D3_FORMATS = {NumberFormat.INTEGER: ",d", NumberFormat.DECIMAL: ",.2f", NumberFormat.PERCENT: ",.1%"}
 """Number formats as D3 writes them."""
@@ -28,7 +28,7 @@ class Field:
 
 
 def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[Field]:
-    """Return the columns that ``queries.chart_sql`` gives for a chart, in its order."""
+    """Return the columns that ``talkhouse.queries.chart_sql`` gives for a chart, in its order."""
     of_view = {ROW_COUNT: ROWS, **metrics}
     return [
         *(Field(column, title(column)) for column in chart.columns),

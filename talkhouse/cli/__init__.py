@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from talkhouse import ctrl_c
+from talkhouse.system import ctrl_c
 
 
 def main() -> NoReturn:

@@ -67,11 +67,11 @@ def command(
 
         talkhouse build --data ~/corpora --corpus dbdc3
     """
-    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import build
     from talkhouse.cli.terminal.summary import show
+    from talkhouse.ingest.files.limits import parse
 
     with BuildProgress() as progress:
         result = build(

@@ -18,9 +18,9 @@ def command(db: Database = None, as_json: Json = False) -> None:
     see [bold]talkhouse findings[/bold].
     """
     import talkhouse
-    from queries.catalogue import catalogue
-    from queries.checks import checks, run
-    from talkhouse import interrupt
+    from talkhouse.queries.catalogue import catalogue
+    from talkhouse.queries.checks import checks, run
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]

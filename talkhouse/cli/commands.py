@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from schema.errors import TalkhouseError
-from talkhouse import ctrl_c
 from talkhouse.cli.terminal.console import errors, quiet_end
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import database, version
+from talkhouse.system import ctrl_c
 
 _COMMANDS = (
     *("build", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
@@ -42,7 +42,7 @@ def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         with quiet_end(), ctrl_c.raises():
-            from schema import warehouse
+            from talkhouse.schema import warehouse
 
             with warehouse.explain_failures(database(options.get("db"))):
                 command(*arguments, **options)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 

@@ -10,11 +10,11 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import MOST_ROWS, Database, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -125,9 +125,9 @@ def command(
             "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
         )
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.query.export import export, settings
+    from talkhouse.system import interrupt
 
     made = settings(path)
     if memory_limit is not None:
@@ -162,8 +162,8 @@ def _check_absent(options: Mapping[str, object], problem: str) -> None:
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.superset.bundle import write_bundle
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         there = PurePosixPath(db_path or database(db).resolve())

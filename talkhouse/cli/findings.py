@@ -29,10 +29,10 @@ def command(
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
     """
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.cli.terminal.finding_list import show_findings
     from talkhouse.explore.findings import findings
     from talkhouse.relations import check_corpus
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         if corpus is not None:

@@ -32,11 +32,11 @@ def command(
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
-    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
+    from talkhouse.ingest.files.limits import parse
 
     with BuildProgress() as progress:
         result = ingest(

@@ -11,10 +11,10 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal.completion import corpora, relations
 from talkhouse.cli.terminal.console import Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 

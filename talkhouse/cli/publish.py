@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from schema.errors import UsageError, check_unicode
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
@@ -177,9 +177,9 @@ def _working(
 ) -> "Iterator[tuple[duckdb.DuckDBPyConnection, Callable[[], None], ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.build.memory_limit import MemoryLimit
-    from talkhouse.temporary_folder import temporary_folder
+    from talkhouse.system import interrupt
+    from talkhouse.system.temporary_folder import temporary_folder
 
     memory = MemoryLimit(memory_limit)
     try:

@@ -47,9 +47,9 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
-    from ingest.limits import parse
     from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.ingest.files.limits import parse
     from talkhouse.replay.run import replay
 
     path = database(db)

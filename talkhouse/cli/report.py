@@ -33,9 +33,9 @@ def command(
     """
     require_dashboard()
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.query.export import settings
     from talkhouse.report.write import write_report
+    from talkhouse.system import interrupt
 
     with (
         talkhouse.open(database(db), settings=settings(path)) as con,

@@ -45,10 +45,10 @@ def command(
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
     import talkhouse
-    from ingest.registry import corpora, pick
-    from talkhouse import interrupt
+    from talkhouse.ingest.registry import corpora, pick
     from talkhouse.relations import check_corpus
     from talkhouse.restore.write_back import count_records, write_back
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
         check_corpus(con, corpus)

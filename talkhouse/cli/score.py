@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from ingest.limits import parse
-from schema.errors import UsageError
 from talkhouse.cli.terminal import show_scores
 from talkhouse.cli.terminal.console import Database, InputLimit, Json, errors, output
+from talkhouse.ingest.files.limits import parse
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.options import Baseline, Layout, Otherwise
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
@@ -104,13 +104,13 @@ def command(
         talkhouse score delidata.probing_target --template empty.csv
     """
     import talkhouse
-    from talkhouse import interrupt
-    from talkhouse.query.memory import in_little_memory
     from talkhouse.scores.examples import check_output
     from talkhouse.scores.reader import MEMORY
     from talkhouse.scores.runs import check_run
     from talkhouse.scores.score import Request, printed, score
     from talkhouse.scores.tasks import task
+    from talkhouse.system import interrupt
+    from talkhouse.system.memory import in_little_memory
 
     wanted = task(name)
     if bool(paths) + (baseline is not None) + (template is not None) != 1:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal import show_runs
 from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
@@ -55,8 +55,8 @@ def command(
 
 def _compare(names: tuple[str, str], *, db: Database, as_data: bool) -> None:
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.scores.comparison import compare
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         con.execute("set enable_progress_bar = false")

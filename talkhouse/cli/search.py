@@ -80,8 +80,8 @@ def command(
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.explore.search import search
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         # DuckDB's progress bar would appear among the hits.

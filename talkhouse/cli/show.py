@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal.console import Database, Json, output
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -55,9 +55,9 @@ def command(
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.explore.show import show
     from talkhouse.restore.raw_record import raw
+    from talkhouse.system import interrupt
 
     if as_published and (as_data or show_all):
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from schema.errors import UsageError
 from talkhouse.cli.terminal.console import MOST_ROWS, MOST_SECONDS, Database
 from talkhouse.query.formats import TEXTS, QueryFormat
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
@@ -92,7 +92,7 @@ def command(
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
     from talkhouse.build.memory_limit import MemoryLimit
-    from talkhouse.own_process import run_apart
+    from talkhouse.system.own_process import run_apart
 
     memory = MemoryLimit(memory_limit)
     start_clock = run_apart(timeout, lambda: _clean_up(output))
@@ -123,10 +123,10 @@ def _run(
 ) -> None:
     """Run the query and write its rows."""
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.query import sandbox
-    from talkhouse.query.memory import capped
     from talkhouse.query.run_query import run_query
+    from talkhouse.system import interrupt
+    from talkhouse.system.memory import capped
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
     with talkhouse.open(path, settings=settings, unsafe=not sandboxed) as con:
@@ -145,7 +145,7 @@ def _read_input() -> str:
 
 def _clean_up(output: Path | None) -> None:
     """Remove the half of a file that a killed query left."""
-    from talkhouse.atomic_output import clear_private_folder
+    from talkhouse.system.atomic_output import clear_private_folder
 
     if output is not None:
         clear_private_folder(output)

@@ -10,9 +10,9 @@ from talkhouse.visible import visible_json
 def command(db: Database = None, as_json: Json = False) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.cli.terminal.summary import show_corpora, size
     from talkhouse.explore.status import status
+    from talkhouse.system import interrupt
 
     path = database(db)
     with talkhouse.open(path) as con, interrupt.stoppable(con, None):

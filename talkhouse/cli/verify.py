@@ -20,7 +20,7 @@ from talkhouse.visible import visible, visible_json
 if TYPE_CHECKING:
     import duckdb
 
-    from ingest.limits import Limits
+    from talkhouse.ingest.files.limits import Limits
     from talkhouse.restore.diff_bytes import Difference
     from talkhouse.restore.verify import Verdict
 
@@ -76,9 +76,9 @@ def command(
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
     import talkhouse
-    from ingest.limits import parse
-    from talkhouse import interrupt
+    from talkhouse.ingest.files.limits import parse
     from talkhouse.restore.verify import FINE
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
         limits = parse(input_limit or ())
@@ -105,7 +105,7 @@ def _verdicts(
     follow_links: bool,
 ) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
-    from ingest.registry import corpora, pick
+    from talkhouse.ingest.registry import corpora, pick
     from talkhouse.relations import check_corpus
     from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify

@@ -29,8 +29,8 @@ def command(
 ) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
     import talkhouse
-    from talkhouse import interrupt
     from talkhouse.explore.views import view, views
+    from talkhouse.system import interrupt
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         found: Any = view(con, name) if name else views(con)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from schema.errors import QueryFailed
+from talkhouse.schema.errors import QueryFailed
 
 MOST_BYTES = 100_000_000
 """Of a file that a page may make: Streamlit has it in memory while it is downloaded."""

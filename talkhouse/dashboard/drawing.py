@@ -6,14 +6,14 @@ import msgspec
 import polars as pl
 import streamlit as st
 
-from queries.catalogue import BI
-from queries.chart_sql import chart_sql
-from queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind, NumberFormat, metrics
-from schema.sql import literal, quoted
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields, number
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind, NumberFormat, metrics
 from talkhouse.relations import columns_of
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.visible import visible
 
 Choices = Mapping[str, list[str]]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import duckdb
 import streamlit as st
 
-from schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.visible import visible
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from queries.catalogue import catalogue
-from schema.sql import literal, quoted
-from schema.tables import metadata
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.relations import columns_of
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.tables import metadata
 
 _TASKS = """
 select views.schema_name || '.' || views.view_name

@@ -7,8 +7,8 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from secrets import token_urlsafe
 
-from schema.errors import TalkhouseError, UsageError
 from talkhouse.dashboard.streamlit_options import ADDRESS
+from talkhouse.schema.errors import TalkhouseError, UsageError
 
 FIRST_PORT = 8501
 _PORTS = 20

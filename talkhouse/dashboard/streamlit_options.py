@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")

@@ -12,8 +12,8 @@ from pyarrow import parquet
 from pyarrow.lib import RecordBatch
 from pyarrow.lib import Table as ArrowTable
 
-from schema.errors import QueryFailed
 from talkhouse.query.writers import number_columns
+from talkhouse.schema.errors import QueryFailed
 from talkhouse.visible import visible
 
 MOST_BYTES = 20_000_000

@@ -10,11 +10,11 @@ import duckdb
 import polars as pl
 import streamlit as st
 
-import migrations
-from schema import warehouse
-from schema.errors import QueryFailed
+from talkhouse import migrations
 from talkhouse.charts.rows import frame
 from talkhouse.query import sandbox
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import QueryFailed
 from talkhouse.settings import database
 
 SECONDS = 30.0

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import duckdb
 from sqlalchemy import Table
 
-from ingest.corpus import Corpus
-from queries.catalogue import Query
-from schema.tables import metadata, qualified
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.queries.catalogue import Query
 from talkhouse.relations import columns_of
+from talkhouse.schema.tables import metadata, qualified
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 import duckdb
 
-import queries
-from schema.sql import dicts
+from talkhouse import queries
+from talkhouse.schema.sql import dicts
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from schema.errors import UsageError, check_unicode
+from talkhouse.schema.errors import UsageError, check_unicode
 
 _NEAREST = 5
 

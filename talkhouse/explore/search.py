@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import duckdb
 
-from schema.sql import dicts
 from talkhouse.explore.search_filters import Pattern, conditions
+from talkhouse.schema.sql import dicts
 
 _HITS = """
 with hits as materialized (

@@ -4,8 +4,8 @@ from typing import Any
 
 import duckdb
 
-from schema.sql import dicts
 from talkhouse.explore.resolve_id import resolve
+from talkhouse.schema.sql import dicts
 
 _DIALOGUE = "from main.dialogues where dialogue_id = $dialogue"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import duckdb
 
-import queries
-from schema.sql import dicts
+from talkhouse import queries
+from talkhouse.schema.sql import dicts
 
 
 def status(con: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:

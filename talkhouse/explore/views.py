@@ -4,8 +4,8 @@ from typing import Any
 
 import duckdb
 
-from schema.sql import dicts, identifier
 from talkhouse.relations import columns_of, relation
+from talkhouse.schema.sql import dicts, identifier
 
 _VIEWS = """
 select schema_name as schema, view_name as name, comment

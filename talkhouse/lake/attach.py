@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema.errors import LakeDamaged, SparkFailed, UsageError
 from talkhouse.lake.files import strangers
 from talkhouse.lake.manifest import Manifest, check_revision, read
 from talkhouse.lake.spark_types import spark_name
 from talkhouse.lake.statements import statements
 from talkhouse.lake.translated import Translation, read_translation
+from talkhouse.schema.errors import LakeDamaged, SparkFailed, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

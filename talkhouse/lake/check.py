@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-import migrations
-from queries.catalogue import catalogue
-from schema.errors import LakeDamaged, SchemaMismatch
-from schema.warehouse import HOUSEKEEPING
+from talkhouse import migrations
 from talkhouse.lake import files, manifest
 from talkhouse.lake.attach import attach_snapshot, check_folders, first_line
 from talkhouse.lake.compare import Column, Relation, compare
@@ -26,7 +23,10 @@ from talkhouse.lake.relations import check_columns, columns_of_all
 from talkhouse.lake.sessions import session
 from talkhouse.lake.spark_types import spark_type
 from talkhouse.lake.translated import Translation, read_translation
-from talkhouse.temporary_folder import temporary_folder
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
+from talkhouse.schema.warehouse import HOUSEKEEPING
+from talkhouse.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,8 @@ from pyarrow import compute
 from pyarrow import lib as pa
 from pyarrow.types import is_floating, is_list
 
-from schema.sql import quoted
 from talkhouse.lake.spark_types import spark_name
+from talkhouse.schema.sql import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,13 +14,13 @@ from pyarrow import parquet
 from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Double, Table
 
-from schema.sql import quoted
-from schema.tables import qualified
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Column, File, Manifest
 from talkhouse.query.expressions import Column as Expression
-from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
+from talkhouse.schema.sql import quoted
+from talkhouse.schema.tables import qualified
+from talkhouse.system.memory import in_little_memory
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from schema.errors import LakeDamaged, NotALake, UsageError
-from talkhouse import ctrl_c
-from talkhouse.atomic_output import Messages, output_errors, private_folder_at, sync
 from talkhouse.lake import documents, manifest, snapshots
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.snapshots import Snapshots, name_of, number_of
+from talkhouse.schema.errors import LakeDamaged, NotALake, UsageError
+from talkhouse.system import ctrl_c
+from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at, sync
 
 _PRIVATE = f".{manifest.NAME}.part"
 """The private folder; with an ending, the file of its lock."""

@@ -13,10 +13,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-import migrations
-from schema.errors import LakeDamaged, NotALake, SchemaMismatch
+from talkhouse import migrations
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.spark_types import check_type
+from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
 
 NAME = "manifest.json"
 FORMAT = 1

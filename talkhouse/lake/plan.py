@@ -6,12 +6,12 @@ from typing import Protocol
 
 from sqlalchemy import Table as Declared
 
-from schema import warehouse
-from schema.tables import metadata
 from talkhouse.lake.files import Content, content, is_whole
 from talkhouse.lake.manifest import Column, File, Manifest
 from talkhouse.lake.warehouses import SHARED, Warehouses
 from talkhouse.relations import columns_of
+from talkhouse.schema import warehouse
+from talkhouse.schema.tables import metadata
 
 
 class Progress(Protocol):

@@ -8,15 +8,15 @@ import duckdb
 from pyarrow import parquet
 from pyarrow.lib import ArrowException, RecordBatchReader
 
-import migrations
-from ingest.registry import corpora
-from queries.catalogue import catalogue
-from queries.views import create_split_views, create_views
-from schema import warehouse
-from schema.errors import LakeDamaged
-from schema.sql import quoted
+from talkhouse import migrations
+from talkhouse.ingest.registry import corpora
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest, Table
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.views import create_split_views, create_views
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import LakeDamaged
+from talkhouse.schema.sql import quoted
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-import migrations
-from queries.catalogue import Catalogue
-from schema.errors import SchemaMismatch
-from schema.tables import metadata, qualified
+from talkhouse import migrations
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.schema.errors import SchemaMismatch
+from talkhouse.schema.tables import metadata, qualified
 
 _COLUMNS = """
 select schema_name || '.' || table_name, column_name, data_type

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from schema.errors import SparkFailed, UsageError
 from talkhouse.lake.attach import first_line
+from talkhouse.schema.errors import SparkFailed, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,12 +7,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from schema.errors import LakeDamaged
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest, check_once, document
 from talkhouse.lake.manifest import Name as Schema
 from talkhouse.lake.spark_types import check_type, spark_type
 from talkhouse.lake.view_sql import check_query
+from talkhouse.schema.errors import LakeDamaged
 
 NAME = "translation.json"
 

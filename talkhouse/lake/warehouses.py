@@ -11,14 +11,14 @@ from typing import Any
 import duckdb
 from sqlalchemy import Table
 
-import migrations
-from schema import warehouse
-from schema.errors import NotAWarehouse, UsageError
-from schema.guard import NO_SETTINGS, Settings, guard
-from schema.sql import dicts, literal, quoted
-from schema.tables import metadata, owned_by, qualified
+from talkhouse import migrations
 from talkhouse.lake.relations import check_tables
 from talkhouse.relations import closest
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import NotAWarehouse, UsageError
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.tables import metadata, owned_by, qualified
 
 SHARED = "shared"
 """What stands in place of a corpus for rows that belong to none."""

@@ -10,12 +10,7 @@ from typing import NamedTuple
 
 import duckdb
 
-import migrations
-from queries.catalogue import catalogue
-from schema import warehouse
-from schema.errors import OutputFailed, UsageError
-from schema.guard import Settings
-from talkhouse import interrupt
+from talkhouse import migrations
 from talkhouse.lake import files, folder
 from talkhouse.lake.documents import are_there, documents
 from talkhouse.lake.documents import write as write_documents
@@ -27,7 +22,12 @@ from talkhouse.lake.relations import check_views
 from talkhouse.lake.translated import Translation
 from talkhouse.lake.translation.translate import translate
 from talkhouse.lake.warehouses import Warehouses, attached
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
+from talkhouse.system import interrupt
 
 
 class Outcome(StrEnum):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from schema.sql import literal
+from talkhouse.schema.sql import literal
 
 Expression = Callable[[str], str]
 """Writes an SQL expression of a column, or of an item of a list."""

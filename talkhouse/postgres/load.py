@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import duckdb
 from psycopg import Connection
 
-from schema.sql import literal, quoted
-from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
 from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.server import run, version
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 _BATCH_ROWS = 2048
 
@@ -39,7 +39,7 @@ def load(
 
     ``schemas``: what a schema of the warehouse is called there. Needs a transaction, and leaves it open.
     """
-    from migrations.postgres import statements  # takes its time, which a copy that is unchanged does not need
+    from talkhouse.migrations.postgres import statements  # takes its time, which a copy that is unchanged does not need
 
     tables = statements({schema: schemas[schema] for schema in ("main", HOUSEKEEPING)}, version(server))
     for statement in tables.before:

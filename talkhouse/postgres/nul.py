@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.sql import quoted
 from talkhouse.postgres.plan import Kind, Plan, Relation
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import quoted
 
 _SHOWN = 10
 """Columns that are told, and rows of each."""

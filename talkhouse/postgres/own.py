@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from psycopg import Connection
 
-from schema.sql import quoted
 from talkhouse.postgres.server import run
+from talkhouse.schema.sql import quoted
 from talkhouse.visible import visible
 
 TABLE, VIEW = "r", "v"

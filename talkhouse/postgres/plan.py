@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from migrations import VERSION_TABLE
-from schema.errors import UsageError
-from schema.sql import quoted
-from schema.tables import metadata, qualified
-from schema.warehouse import HOUSEKEEPING
+from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import column_type
 from talkhouse.postgres.row_text import Column
 from talkhouse.query.selection import Selection, select
 from talkhouse.relations import closest, relations
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import quoted
+from talkhouse.schema.tables import metadata, qualified
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 _OF_SPLIT = re.compile(r"SELECT \* FROM (?P<parent>\S+) WHERE \(split = '(?P<split>(?:[^']|'')*)'\);$")
 """The SQL of a view of one split, as DuckDB writes it."""

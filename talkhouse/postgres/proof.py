@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import Connection
 
-from schema.errors import ServerFailed
 from talkhouse.postgres.load import Progress
 from talkhouse.postgres.plan import Relation
 from talkhouse.postgres.row_text import Proof, proof, select_proof_there
 from talkhouse.postgres.server import run, where
+from talkhouse.schema.errors import ServerFailed
 
 _NONE: Mapping[str, str | None] = MappingProxyType({})
 

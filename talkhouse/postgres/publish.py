@@ -11,11 +11,6 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
-from schema.errors import ServerFailed, UsageError
-from schema.guard import configure
-from schema.sql import identifier, quoted
-from schema.warehouse import HOUSEKEEPING
-from talkhouse import ctrl_c
 from talkhouse.postgres.column_types import SETUP
 from talkhouse.postgres.load import Progress, load
 from talkhouse.postgres.nul import check_nul
@@ -28,6 +23,11 @@ from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.postgres.swap import drop_replaced, swap
 from talkhouse.query.sandbox import failure
+from talkhouse.schema.errors import ServerFailed, UsageError
+from talkhouse.schema.guard import configure
+from talkhouse.schema.sql import identifier, quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
+from talkhouse.system import ctrl_c
 
 
 class Outcome(StrEnum):

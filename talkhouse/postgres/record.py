@@ -14,14 +14,14 @@ import duckdb
 from psycopg import Connection
 from psycopg.types.json import Json
 
-from schema.errors import UsageError
-from schema.sql import identifier, quoted
-from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.own import TABLE, VIEW, relations, writers
 from talkhouse.postgres.plan import Kind, Options, Plan
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import run, where
 from talkhouse.query.manifest import build
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import identifier, quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
 
 PUBLICATION, RELATIONS = "publication", "published_relations"

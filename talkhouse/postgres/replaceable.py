@@ -12,13 +12,13 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from schema.errors import ServerFailed, UsageError
-from schema.sql import literal
-from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.own import marked, owners, strange
 from talkhouse.postgres.plan import SUFFIX
 from talkhouse.postgres.record import Published
 from talkhouse.postgres.server import impatient, where
+from talkhouse.schema.errors import ServerFailed, UsageError
+from talkhouse.schema.sql import literal
+from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.visible import visible
 
 TAKEN = (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation, psycopg.errors.LockNotAvailable)

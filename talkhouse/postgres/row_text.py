@@ -8,8 +8,8 @@ empty one and ``:`` a null, and no two rows are written alike. Hashes are added 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from schema.sql import quoted
 from talkhouse.postgres.column_types import ColumnType
+from talkhouse.schema.sql import quoted
 
 _FIELDS = 30
 """Columns of one ``concat``: PostgreSQL takes 100 arguments, and a text has three."""

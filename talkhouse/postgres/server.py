@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import Connection, Cursor, Transaction
 
-from schema.errors import ServerFailed, UsageError
+from talkhouse.schema.errors import ServerFailed, UsageError
 
 OLDEST = 14
 """The oldest version of the server that has what is needed."""

@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from schema.errors import UsageError
-from schema.sql import literal, quoted
-from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, strange
 from talkhouse.postgres.record import read_record
 from talkhouse.postgres.replaceable import TAKEN, named_freely, published_mark, replaced_mark
 from talkhouse.postgres.server import impatient, run
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 _ATTEMPTS = 20
 """How often to try what has to wait for readers."""

@@ -8,8 +8,6 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
-from schema.errors import ServerFailed, UsageError
-from schema.warehouse import HOUSEKEEPING
 from talkhouse.postgres.load import Progress, proof_here
 from talkhouse.postgres.own import TABLE, VIEW, relations
 from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
@@ -19,6 +17,8 @@ from talkhouse.postgres.record import Published, read_record
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, where
 from talkhouse.query.manifest import build
+from talkhouse.schema.errors import ServerFailed, UsageError
+from talkhouse.schema.warehouse import HOUSEKEEPING
 
 
 @dataclass(frozen=True)

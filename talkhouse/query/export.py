@@ -7,16 +7,16 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.guard import Settings
-from talkhouse.atomic_output import check_free, move_into_place, private_folder, private_folder_path
-from talkhouse.output_links import target_of
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
-from talkhouse.query.memory import in_little_memory
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import Selection, select
 from talkhouse.query.writers import write
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.guard import Settings
+from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
+from talkhouse.system.memory import in_little_memory
+from talkhouse.system.output_links import target_of
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from duckdb import sqltypes
 
-from schema.sql import literal, quoted
+from talkhouse.schema.sql import literal, quoted
 
 _FLOATS = ("double", "float")
 _WHOLE = ("tinyint", "smallint", "integer", "bigint", "hugeint")

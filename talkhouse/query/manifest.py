@@ -7,10 +7,10 @@ from typing import Any
 
 import duckdb
 
-from queries.catalogue import catalogue
-from schema.sql import dicts, literal, quoted
 from talkhouse.fingerprint import splits
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.selection import Selection
+from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.settings import version
 
 _CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from main.corpora"

@@ -5,8 +5,8 @@ from typing import Any
 
 import duckdb
 
-from schema.sql import quoted
 from talkhouse.query.expressions import Column
+from talkhouse.schema.sql import quoted
 
 OnRows = Callable[[int], None]
 """Is called with the number of rows that were written since the last call."""

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import duckdb
 
-from schema.errors import UsageError
-from talkhouse.atomic_output import atomic_file
 from talkhouse.query import sandbox
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
+from talkhouse.schema.errors import UsageError
+from talkhouse.system.atomic_output import atomic_file
 
 
 def run_query(

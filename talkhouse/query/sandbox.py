@@ -7,9 +7,9 @@ import re
 
 import duckdb
 
-from schema.errors import QueryFailed, UsageError, check_unicode
-from schema.guard import Settings
 from talkhouse.query.suggestions import suggest
+from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
+from talkhouse.schema.guard import Settings
 
 _SANDBOX: Settings = {
     # Without external access DuckDB still lets a query overwrite the database's own file, its log and its temporary

@@ -6,11 +6,11 @@ from typing import Any
 
 import duckdb
 
-from queries.catalogue import catalogue
-from schema.errors import UsageError
-from schema.sql import literal, quoted
-from schema.tables import metadata, qualified
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.relations import closest, columns_of, relation
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.tables import metadata, qualified
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for task views that the catalogue does not have."""

@@ -15,11 +15,11 @@ from pyarrow import parquet
 from pyarrow.ipc import new_file
 from pyarrow.lib import ArrowException
 
-from schema.errors import QueryFailed
 from talkhouse.query.expressions import Column, csv_line, json_object
 from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows, row_groups
 from talkhouse.query.text_tables import write_markdown, write_table
+from talkhouse.schema.errors import QueryFailed
 
 _NUMBERS = b"talkhouse_numbers"
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ingest.corpus import Corpus
-from ingest.file_buffer import FileBuffer
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
-from ingest.sources import SourceFile
-from schema.errors import BuildFailed
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.file_buffer import FileBuffer
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
+from talkhouse.ingest.sources import SourceFile
 from talkhouse.restore.output_paths import Source
+from talkhouse.schema.errors import BuildFailed
 
 
 @dataclass(frozen=True)

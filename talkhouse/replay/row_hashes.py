@@ -3,7 +3,7 @@
 import duckdb
 from sqlalchemy import JSON, Column
 
-from schema.tables import metadata, owned_by, qualified
+from talkhouse.schema.tables import metadata, owned_by, qualified
 
 RowHashes = dict[str, tuple[int, int | None]]
 

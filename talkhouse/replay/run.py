@@ -8,14 +8,6 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.disk_files import disk_files
-from ingest.limits import DEFAULT, Limits
-from ingest.registry import DEFAULT_ROOT as CORPORA
-from ingest.registry import corpora, pick
-from queries.catalogue import DEFAULT_ROOT as QUERIES
-from queries.catalogue import catalogue
-from schema import warehouse
 from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.progress import Progress
@@ -26,12 +18,20 @@ from talkhouse.build.request import Input, Request
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
+from talkhouse.ingest.registry import corpora, pick
+from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.relations import check_corpus
 from talkhouse.replay.copied_files import ReaderOfCopies
 from talkhouse.replay.row_hashes import row_hashes
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
+from talkhouse.schema import warehouse
 
 _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")

@@ -4,10 +4,10 @@ from typing import Any
 
 import duckdb
 
-import queries
-from queries.dashboards import NumberFormat
-from schema.sql import dicts
+from talkhouse import queries
+from talkhouse.queries.dashboards import NumberFormat
 from talkhouse.report.tables import Table, table
+from talkhouse.schema.sql import dicts
 
 _INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
 

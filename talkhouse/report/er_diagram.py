@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from schema.tables import metadata, qualified
 from talkhouse.charts.fields import COLOURS
 from talkhouse.report.layered import Placed, place
+from talkhouse.schema.tables import metadata, qualified
 
 HUB = "main.corpora"
 """What nearly every table points at: no lines are drawn to it, since they would hide all others."""

@@ -8,12 +8,12 @@ import duckdb
 import msgspec
 import polars as pl
 
-from queries.catalogue import BI
-from queries.chart_sql import chart_sql
-from queries.dashboards import Chart, Declared, Kind, Metrics, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.rows import frame
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import Chart, Declared, Kind, Metrics, NumberFormat
 from talkhouse.report.drawing import drawing
 from talkhouse.report.tables import MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible

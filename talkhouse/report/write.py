@@ -7,14 +7,14 @@ from typing import Any
 
 import duckdb
 
-from queries.catalogue import BI, DEFAULT_ROOT, catalogue
-from queries.dashboards import Declared, dashboards, metrics
-from schema.errors import SchemaMismatch, UsageError
-from talkhouse.atomic_output import atomic_file, check_free
 from talkhouse.explore import data_dictionary
+from talkhouse.queries.catalogue import BI, DEFAULT_ROOT, catalogue
+from talkhouse.queries.dashboards import Declared, dashboards, metrics
 from talkhouse.report import content, page
 from talkhouse.report.er_diagram import diagram
 from talkhouse.report.figures import Figure, figures
+from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.system.atomic_output import atomic_file, check_free
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.boundary import Boundary
-from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, disk_files, listing
-from ingest.limits import DEFAULT, Limits
-from schema.errors import UsageError
 from talkhouse.build.request import from_data, from_paths, from_samples
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.boundary import Boundary
+from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.schema.errors import UsageError
 
 _SOURCE = """
 select source

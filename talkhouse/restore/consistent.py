@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import duckdb
 import msgspec
 
-from schema.errors import WarehouseDamaged
+from talkhouse.schema.errors import WarehouseDamaged
 
 _RAISED = (
     LookupError,

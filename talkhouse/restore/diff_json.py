@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ingest.decode import BadRecord
-from ingest.decode import pointer as escaped
-from ingest.json_members import views
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.decode import pointer as escaped
+from talkhouse.ingest.json_members import views
 from talkhouse.restore.diff_bytes import Difference
 
 _WHOLE = 1_000_000

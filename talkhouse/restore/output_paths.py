@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.archives import points_outside, unpacked
-from ingest.sources import BOM, BOM_NOTE
-from schema.errors import WarehouseDamaged
+from talkhouse.ingest.files.archives import points_outside, unpacked
+from talkhouse.ingest.sources import BOM, BOM_NOTE
 from talkhouse.restore.archives import pack
+from talkhouse.schema.errors import WarehouseDamaged
 
 _MEMBERS = ".talkhouse.members"
 """Folder of an archive's members until they are packed."""

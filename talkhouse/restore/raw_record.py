@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.registry import corpora
-from ingest.unload import stored_record
-from schema.errors import RegistryError, UsageError
 from talkhouse.explore.resolve_id import resolve
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import corpora
+from talkhouse.ingest.unloading.unload import stored_record
 from talkhouse.restore.consistent import consistent
+from talkhouse.schema.errors import RegistryError, UsageError
 
 # A finding may point at something inside of a record: the longest pointer that leads there is the record's.
 _BY_LOCATION = """

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.disk_files import DiskFile, check_unchanged
-from ingest.sources import BOM, SourceFile, opened
-from schema.errors import SourceError
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
+from talkhouse.ingest.sources import BOM, SourceFile, opened
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
-from talkhouse.temporary_folder import no_room, temporary_folder
+from talkhouse.schema.errors import SourceError
+from talkhouse.system.temporary_folder import no_room, temporary_folder
 
 
 class Status(StrEnum):

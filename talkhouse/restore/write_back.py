@@ -6,14 +6,14 @@ from pathlib import Path, PurePosixPath
 
 import duckdb
 
-from ingest.corpus import Corpus
-from ingest.stored_record import StoredRecord
-from ingest.unload import stored_records
-from schema.errors import OutputFailed, UsageError
-from talkhouse.atomic_output import atomic_folder
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.system.atomic_output import atomic_folder
 
 OnProgress = Callable[[int, int], None]
 """Called with how many more records and bytes are written."""

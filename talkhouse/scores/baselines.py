@@ -2,8 +2,8 @@
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.sql import identifier, literal, quoted
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import identifier, literal, quoted
 from talkhouse.scores.keys import Chosen
 from talkhouse.scores.options import Baseline
 from talkhouse.scores.tasks import Column, Task

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import duckdb
 
-from schema.sql import literal, quoted
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.refusals import first_rows, refusal, refuse, row_text, rows_text
 from talkhouse.scores.tasks import Task
 

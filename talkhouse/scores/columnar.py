@@ -1,6 +1,6 @@
 """Parquet as a relation: what its metadata says is checked before anything is unpacked, as a few bytes can be many."""
 
-from schema.sql import literal, quoted
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.given import Given
 from talkhouse.scores.names import check_names
 from talkhouse.scores.reader import Reader, check_rows

@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError
 from talkhouse.relations import closest
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.intervals import described, interval
 from talkhouse.scores.keys import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable, shuffled

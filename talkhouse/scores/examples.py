@@ -5,15 +5,15 @@ from pathlib import Path
 
 import duckdb
 
-from schema.sql import identifier, literal, quoted
-from talkhouse.atomic_output import check_free, move_into_place, private_folder
-from talkhouse.output_links import target_of
 from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import columns_of
+from talkhouse.schema.sql import identifier, literal, quoted
 from talkhouse.scores.metrics import metrics
 from talkhouse.scores.tasks import Task
+from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
+from talkhouse.system.output_links import target_of
 
 _OWN = ("release", "split", "example_index", "record_id", "turn_index")
 

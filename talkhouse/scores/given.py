@@ -19,9 +19,9 @@ from typing import BinaryIO, NamedTuple
 import duckdb
 from pyarrow import lib as pa
 
-from ingest.disk_files import disk_files
-from ingest.limits import Limits
-from schema.errors import SourceError, TalkhouseError, UsageError
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 
 LABEL_FILES = ".labels.json"
 """How the names of files end that are read of a folder or an archive."""

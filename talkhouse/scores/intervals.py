@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from schema.sql import literal
+from talkhouse.schema.sql import literal
 from talkhouse.scores.metrics import Metric
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable
 from talkhouse.scores.tasks import Task

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from schema.sql import literal, quoted
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.given import Given
 from talkhouse.scores.names import check_names
 from talkhouse.scores.reader import Reader

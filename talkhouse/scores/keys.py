@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.sql import identifier, literal
 from talkhouse.fingerprint import Split, splits
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import identifier, literal
 from talkhouse.scores.tasks import Task
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import duckdb
 from pyarrow import lib as pa
 
-from ingest.archives import open_archive, open_member
-from ingest.decode import BadRecord, check_depth
-from ingest.limits import Limits
-from ingest.source_errors import readable as readable_archive
-from queries.catalogue import Query
-from schema.sql import literal
+from talkhouse.ingest.decode import BadRecord, check_depth
+from talkhouse.ingest.files.archives import open_archive, open_member
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.files.source_errors import readable as readable_archive
+from talkhouse.queries.catalogue import Query
+from talkhouse.schema.sql import literal
 from talkhouse.scores.arrays import array_rows
 from talkhouse.scores.given import LABEL_FILES, Given, readable
 from talkhouse.scores.reader import Reader, check_rows

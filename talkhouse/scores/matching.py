@@ -2,7 +2,7 @@
 
 import duckdb
 
-from schema.sql import identifier, quoted
+from talkhouse.schema.sql import identifier, quoted
 from talkhouse.scores.predictions import Columns
 from talkhouse.scores.refusals import BadPredictions, first_rows, key_text, refusal, refuse, row_text
 from talkhouse.scores.tasks import Task

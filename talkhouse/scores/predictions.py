@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from schema.sql import quoted
+from talkhouse.schema.sql import quoted
 from talkhouse.scores.refusals import BadPredictions, refuse
 from talkhouse.scores.tasks import Task
 

@@ -12,12 +12,12 @@ import duckdb
 from pyarrow import lib as pa
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
-from ingest.limits import Limits
-from schema.errors import SourceError
-from schema.guard import guard
-from talkhouse.query.memory import capped, lowered
+from talkhouse.ingest.files.limits import Limits
 from talkhouse.query.row_stream import row_groups
+from talkhouse.schema.errors import SourceError
+from talkhouse.schema.guard import guard
 from talkhouse.scores.refusals import BadPredictions
+from talkhouse.system.memory import capped, lowered
 
 MEMORY = 600_000_000
 """Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""

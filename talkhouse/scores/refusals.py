@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 
 _SHOWN = 5
 _LONGEST = 160

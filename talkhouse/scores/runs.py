@@ -10,14 +10,14 @@ from typing import Any
 
 import duckdb
 
-from schema.errors import UsageError, check_unicode
-from schema.guard import guard
-from schema.sql import dicts, insert, literal
-from talkhouse.atomic_output import move_into_place, private_folder
+from talkhouse.schema.errors import UsageError, check_unicode
+from talkhouse.schema.guard import guard
+from talkhouse.schema.sql import dicts, insert, literal
 from talkhouse.scores.saved_examples import metrics_hash, save_examples, table_names
 from talkhouse.scores.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
 from talkhouse.settings import version
+from talkhouse.system.atomic_output import move_into_place, private_folder
 
 _PATIENCE = 60
 """Seconds for which another process may write the file; that takes less than one."""

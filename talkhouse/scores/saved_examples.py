@@ -4,8 +4,8 @@ from hashlib import sha256
 
 import duckdb
 
-from queries.catalogue import catalogue
-from schema.sql import quoted
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.sql import quoted
 from talkhouse.scores.tasks import Task
 
 SCHEMA = "examples"

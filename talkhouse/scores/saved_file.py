@@ -9,10 +9,10 @@ from pathlib import Path
 
 import duckdb
 
-from schema import warehouse
-from schema.contents import strange
-from schema.errors import NotAWarehouse, SchemaMismatch, UsageError, WarehouseDamaged, WarehouseLocked
-from schema.guard import NO_SETTINGS, Settings
+from talkhouse.schema import warehouse
+from talkhouse.schema.contents import strange
+from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch, UsageError, WarehouseDamaged, WarehouseLocked
+from talkhouse.schema.guard import NO_SETTINGS, Settings
 
 FILE = "scores.duckdb"
 

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 from pyarrow import lib as pa
 
-from ingest.limits import DEFAULT, Limits
-from queries.catalogue import Query, catalogue
-from schema.errors import UsageError
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.queries.catalogue import Query, catalogue
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.baselines import create_baseline
 from talkhouse.scores.checks import check_fingerprint, check_values
 from talkhouse.scores.given import Given, readable, take
@@ -35,7 +35,7 @@ from talkhouse.scores.saved_examples import keep_examples
 from talkhouse.scores.slices import by_column, create_slices, has_several
 from talkhouse.scores.tables import TABLES, columns_of_tables, is_world_log, pour_tables
 from talkhouse.scores.tasks import Task
-from talkhouse.temporary_folder import temporary_folder
+from talkhouse.system.temporary_folder import temporary_folder
 
 
 @dataclass(frozen=True)

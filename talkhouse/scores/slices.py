@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import duckdb
 
-from schema.errors import UsageError
-from schema.sql import identifier, literal, quoted
 from talkhouse.relations import closest, columns_of
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import identifier, literal, quoted
 from talkhouse.scores.tasks import Task
 
 _NARROW = {

@@ -10,9 +10,9 @@ from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import open_file
 from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
-from ingest.limits import Limits
-from schema.errors import UsageError
-from schema.sql import literal, quoted
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.columnar import check_parquet, check_texts, parquet
 from talkhouse.scores.given import Given, readable
 from talkhouse.scores.json_lines import json_lines

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import duckdb
 
-from queries.catalogue import DEFAULT_ROOT, Query, catalogue
-from schema.errors import CatalogueError, UsageError
+from talkhouse.queries.catalogue import DEFAULT_ROOT, Query, catalogue
 from talkhouse.relations import closest
+from talkhouse.schema.errors import CatalogueError, UsageError
 
 _TYPES = {
     "label": "varchar",

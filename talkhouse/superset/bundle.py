@@ -9,18 +9,18 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import duckdb
 import yaml
 
-from queries.catalogue import BI, DEFAULT_ROOT
-from queries.chart_sql import chart_sql
-from queries.dashboards import Declared, Metrics, dashboards, metrics
-from schema.errors import SchemaMismatch, UsageError
-from schema.warehouse import check_name
-from talkhouse.atomic_output import atomic_file, check_free
+from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import Declared, Metrics, dashboards, metrics
 from talkhouse.relations import columns_of, relations
+from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
 from talkhouse.superset.dashboards import dashboard
 from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
+from talkhouse.system.atomic_output import atomic_file, check_free
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""

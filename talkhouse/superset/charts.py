@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from queries.dashboards import ROWS, Chart, Grain, Kind, Metric
 from talkhouse.charts.fields import D3_FORMATS
+from talkhouse.queries.dashboards import ROWS, Chart, Grain, Kind, Metric
 from talkhouse.superset.names import VERSION, identity
 
 _GRAINS = {Grain.YEAR: "P1Y", Grain.MONTH: "P1M", Grain.DAY: "P1D"}

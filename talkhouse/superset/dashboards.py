@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind
+from talkhouse.queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind
 from talkhouse.superset.charts import condition
 from talkhouse.superset.names import VERSION, identity
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import duckdb
 
-from queries.catalogue import BI
-from queries.dashboards import ROW_COUNT, ROWS, Metric
 from talkhouse.charts.fields import D3_FORMATS
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.dashboards import ROW_COUNT, ROWS, Metric
 from talkhouse.relations import columns_of
 from talkhouse.superset.names import VERSION, identity
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import talkhouse
-from ingest.common_rules import Severity
-from ingest.corpus import Corpus
-from ingest.disk_files import disk_files
-from ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
-from ingest.registry import rules_of
-from ingest.sources import opened
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.common_rules import Severity
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.registry import rules_of
+from talkhouse.ingest.sources import opened
 
 Change: TypeAlias = Callable[[Path], None]
 """Changes the files in a folder."""

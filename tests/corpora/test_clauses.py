@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.common_rules import COMMON_RULES
-from ingest.corpus import Corpus
-from ingest.registry import corpora, rules_of, sample_of
+from talkhouse.ingest.common_rules import COMMON_RULES
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import corpora, rules_of, sample_of
 from tests.corpora.clauses import Clause, Told, built_findings, read_findings
 
 CORPORA = list(corpora().values())

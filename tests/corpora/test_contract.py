@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from ingest.common_rules import COMMON_RULES
-from ingest.corpus import Corpus
-from ingest.registry import corpora, sample_of
-from ingest.skipped import skip_reason
-from queries.catalogue import Catalogue, Query, catalogue
-from schema.tables import metadata, owned_by, qualified
+from talkhouse.ingest.common_rules import COMMON_RULES
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import Catalogue, Query, catalogue
 from talkhouse.restore.write_back import restore
+from talkhouse.schema.tables import metadata, owned_by, qualified
 from tests.conftest import Build
 
 HERE = Path(__file__).parent

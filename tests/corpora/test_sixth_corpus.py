@@ -12,14 +12,14 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.registry import DEFAULT_ROOT as CORPORA
-from ingest.registry import corpora
-from queries.catalogue import DEFAULT_ROOT as QUERIES
-from queries.catalogue import catalogue
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.explore.status import status
+from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.restore.write_back import restore
 from tests.commands import COMMAND
 
@@ -149,8 +149,8 @@ def test_it_is_found_and_shown(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_its_records_are_shown_as_published(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
-    from schema.errors import RegistryError
     from talkhouse.restore.raw_record import raw
+    from talkhouse.schema.errors import RegistryError
 
     ours = corpora((folder / "ingest" / "corpora",))
     scones = (folder / "data" / "teatime" / "train" / "scones.txt").read_bytes()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ingest import decode
-from ingest.decode import BadRecord
-from ingest.limits import Limits
+from talkhouse.ingest import decode
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import Limits
 
 
 class Line(Struct, forbid_unknown_fields=True):

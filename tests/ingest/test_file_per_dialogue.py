@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest.decode import BadRecord, text
-from ingest.disk_files import disk_files
-from ingest.file_per_dialogue import DialogueKeys, people_and_turns, read_each
-from ingest.outcomes import Loaded, Outcome, Rejected, SourceLocation, Unrecognised
-from ingest.rows import FileRow, Participant, Record, Speaker, Turn
-from ingest.sources import SourceFile, opened
-from ingest.stored_record import StoredRecord, whole_files
+from talkhouse.ingest.decode import BadRecord, text
+from talkhouse.ingest.file_per_dialogue import DialogueKeys, people_and_turns, read_each
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.outcomes import Loaded, Outcome, Rejected, SourceLocation, Unrecognised
+from talkhouse.ingest.rows import FileRow, Participant, Record, Speaker, Turn
+from talkhouse.ingest.sources import SourceFile, opened
+from talkhouse.ingest.stored_record import StoredRecord, whole_files
 
 
 @pytest.fixture

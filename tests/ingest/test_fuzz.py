@@ -24,19 +24,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest import decode, json_members
-from ingest.corpora.blended_skill_talk.format import MODELS
-from ingest.corpora.mantis.intent_table import read as intent_table
-from ingest.corpora.mantis.ranking import tsv
-from ingest.corpora.mantis.ranking.format import cells
-from ingest.decode import BadRecord
-from ingest.disk_files import disk_files
-from ingest.limits import DEFAULT, Limits
-from ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
-from ingest.registry import corpora, rules_of, sample_of
-from ingest.sources import opened
-from ingest.validate import Validator
-from schema.errors import SourceError
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
+from talkhouse.ingest.corpora.mantis.intent_table import read as intent_table
+from talkhouse.ingest.corpora.mantis.ranking import tsv
+from talkhouse.ingest.corpora.mantis.ranking.format import cells
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.loading.validate import Validator
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.registry import corpora, rules_of, sample_of
+from talkhouse.ingest.sources import opened
+from talkhouse.schema.errors import SourceError
 from tests.conftest import invented_examples
 
 CORPORA = corpora()

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ingest.disk_files import disk_files
-from ingest.input_files import InputFile, InputFiles
-from ingest.outcomes import SourceLocation
-from ingest.sources import opened
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.input_files import InputFile, InputFiles
+from talkhouse.ingest.outcomes import SourceLocation
+from talkhouse.ingest.sources import opened
 
 
 def taken(root: Path, names: list[str], kind: str = "nrp") -> tuple[InputFiles, list[InputFile]]:

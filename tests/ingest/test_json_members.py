@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from ingest import json_members
-from ingest.decode import BadRecord, unique
+from talkhouse.ingest import json_members
+from talkhouse.ingest.decode import BadRecord, unique
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, digest
 
 
 def test_the_first_content_keeps_the_plain_key() -> None:

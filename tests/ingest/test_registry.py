@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.registry import DEFAULT_ROOT, corpora, pick, rules_of, sample_of
-from schema.errors import RegistryError
+from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick, rules_of, sample_of
+from talkhouse.schema.errors import RegistryError
 
 CORPUS = """
-from ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus
 CORPUS = Corpus(id={id!r}, version=1, title="", description="", homepage="", licence="", citation="",
     languages=(), files="", read=lambda files: iter(()), write=lambda records: iter(()), {more})
 """
@@ -55,7 +55,7 @@ def test_two_corpora_of_one_id_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
-    more = "schemes=(__import__('ingest.corpus').corpus.Scheme('other.x', '', 'turn'),)"
+    more = "schemes=(__import__('talkhouse.ingest.corpus').ingest.corpus.Scheme('other.x', '', 'turn'),)"
     with pytest.raises(RegistryError, match=r"must begin with 'toy\.'"):
         corpora([toy(tmp_path, more=more)])
 
@@ -67,7 +67,7 @@ def test_an_unknown_id_names_those_that_there_are() -> None:
 
 @pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
 def test_a_corpus_brings_sample_readme_and_rules(corpus: object) -> None:
-    from ingest.corpus import Corpus
+    from talkhouse.ingest.corpus import Corpus
 
     assert isinstance(corpus, Corpus)
     assert any(sample_of(corpus).rglob("*"))

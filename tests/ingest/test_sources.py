@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.disk_files import DiskFile, disk_files
-from ingest.skipped import skip_reason
-from ingest.sources import BOM, SourceFile, opened
-from schema.errors import SourceError
+from talkhouse.ingest.files.disk_files import DiskFile, disk_files
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.sources import BOM, SourceFile, opened
+from talkhouse.schema.errors import SourceError
 
 MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "__MACOSX/logs/._a.json": b"\0"}
 

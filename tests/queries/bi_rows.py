@@ -5,8 +5,8 @@ from typing import Any
 
 import duckdb
 
-from queries.catalogue import BI, catalogue
-from schema.sql import dicts
+from talkhouse.queries.catalogue import BI, catalogue
+from talkhouse.schema.sql import dicts
 
 Row = dict[str, Any]
 VIEWS = [view for view in catalogue().views if view.schema == BI]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from migrations import upgrade
-from queries.catalogue import catalogue
-from queries.views import create_views
+from talkhouse.migrations import upgrade
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.views import create_views
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.registry import corpora
-from queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
 from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, rate, read
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queries.catalogue import catalogue
+from talkhouse.queries.catalogue import catalogue
 from tests.conftest import invented_examples
 from tests.queries.bi_rows import PART, UNIT, Row, by, grouped, rate, read, total
 

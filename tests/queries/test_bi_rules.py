@@ -9,10 +9,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.registry import corpora, sample_of
-from queries.catalogue import Query
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import Query
 from tests.conftest import Build
 from tests.queries.bi_rows import VIEWS, grouped, read
 

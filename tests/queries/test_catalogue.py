@@ -5,9 +5,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from queries.catalogue import DEFAULT_ROOT, catalogue
-from queries.views import create_split_views, create_views, fill_examples
-from schema.errors import CatalogueError
+from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
+from talkhouse.queries.views import create_split_views, create_views, fill_examples
+from talkhouse.schema.errors import CatalogueError
 
 HEAD = "-- A row is a thing.\n-- grain: a\n"
 

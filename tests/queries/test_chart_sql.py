@@ -3,8 +3,8 @@
 import duckdb
 import pytest
 
-from queries.chart_sql import chart_sql
-from queries.dashboards import Chart, Grain, Kind, Metric, dashboards, metrics
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, dashboards, metrics
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 DECLARED = [

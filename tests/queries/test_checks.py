@@ -10,13 +10,13 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.registry import corpora, sample_of
-from queries.catalogue import catalogue
-from queries.checks import checks, run
-from schema.errors import CheckFailed, TooMuchQuarantined, UsageError
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.checks import checks, run
+from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined, UsageError
 from tests.commands import run as command
 from tests.talkhouse.build.test_run import contents
 

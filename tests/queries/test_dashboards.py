@@ -5,9 +5,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from queries.chart_sql import metric_sql
-from queries.dashboards import Declared, Kind, NumberFormat, dashboards, metrics
-from schema.errors import CatalogueError
+from talkhouse.queries.chart_sql import metric_sql
+from talkhouse.queries.dashboards import Declared, Kind, NumberFormat, dashboards, metrics
+from talkhouse.schema.errors import CatalogueError
 
 HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
 CHART = '[[charts]]\ntitle = "Cups"\nkind = "bar"\nview = "cups"\nx = "day"\nmetrics = ["row_count"]\n'

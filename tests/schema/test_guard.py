@@ -11,15 +11,15 @@ import duckdb
 import psutil
 import pytest
 
-import migrations
 import talkhouse
-from schema import contents, warehouse
-from schema.errors import NotAWarehouse, OpenedOtherwise
-from schema.tables import metadata, qualified
+from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.lake.warehouses import attached
 from talkhouse.query import sandbox
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import NotAWarehouse, OpenedOtherwise
+from talkhouse.schema.tables import metadata, qualified
 from tests.commands import COMMAND, run
 
 SECRET = "what nobody is to read"  # noqa: S105 - a text

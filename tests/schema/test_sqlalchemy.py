@@ -11,10 +11,10 @@ from sqlalchemy.ext.automap import automap_base
 from sqlalchemy.orm import Session
 
 import talkhouse
-from ingest.registry import corpora
-from queries.catalogue import catalogue
-from schema.errors import BadName, UsageError, WarehouseMissing
-from schema.tables import metadata
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.errors import BadName, UsageError, WarehouseMissing
+from talkhouse.schema.tables import metadata
 
 VIEWS = [view.full_name for view in catalogue().views]
 

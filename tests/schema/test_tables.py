@@ -8,10 +8,10 @@ import duckdb
 import pytest
 from sqlalchemy import Table
 
-import migrations
-from ingest.rows import ROWS, Row
-from schema import contents, warehouse
-from schema.tables import metadata, owned_by, qualified
+from talkhouse import migrations
+from talkhouse.ingest.rows import ROWS, Row
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.tables import metadata, owned_by, qualified
 
 TABLES = sorted(metadata.tables.values(), key=qualified)
 

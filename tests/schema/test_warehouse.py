@@ -12,7 +12,14 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import BadName, NotAWarehouse, OpenedOtherwise, SchemaMismatch, WarehouseLocked, WarehouseMissing
+from talkhouse.schema.errors import (
+    BadName,
+    NotAWarehouse,
+    OpenedOtherwise,
+    SchemaMismatch,
+    WarehouseLocked,
+    WarehouseMissing,
+)
 
 
 @pytest.fixture

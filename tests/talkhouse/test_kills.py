@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.registry import sample_of
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import sample_of
 from talkhouse.lake.files import is_whole
 from talkhouse.lake.manifest import read
 from tests.commands import nothing, run

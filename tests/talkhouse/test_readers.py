@@ -11,9 +11,9 @@ from pkgutil import resolve_name
 
 import pytest
 
-from ingest.registry import corpora, sample_of
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora, sample_of
 from tests.commands import COMMAND
 from tests.phases import PHASES
 from tests.talkhouse.build.test_run import fetch

@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest.registry import corpora
-from schema.errors import UsageError
+from talkhouse.ingest.registry import corpora
 from talkhouse.query.suggestions import suggest
 from talkhouse.relations import check_corpus, closest, relation
+from talkhouse.schema.errors import UsageError
 from tests.commands import run
 
 

@@ -13,15 +13,15 @@ import pytest
 from filelock import FileLock
 
 import talkhouse
-from queries.catalogue import catalogue
-from schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
-from talkhouse.atomic_output import atomic_file, atomic_folder
 from talkhouse.build import template
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.output_links import target_of
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.superset.database import database as superset_database
-from talkhouse.temporary_folder import temporary_folder
+from talkhouse.system.atomic_output import atomic_file, atomic_folder
+from talkhouse.system.output_links import target_of
+from talkhouse.system.temporary_folder import temporary_folder
 
 OTHER = 65534
 

@@ -1,11 +1,11 @@
 """Blended Skill Talk: people talk in pairs, one of them guided by the suggestions of three models."""
 
-from ingest.corpora.blended_skill_talk.format import CHOSEN, MODELS, SPLITS
-from ingest.corpora.blended_skill_talk.human_annotations import MODES, scheme_of
-from ingest.corpora.blended_skill_talk.read import read
-from ingest.corpora.blended_skill_talk.rules import RULES
-from ingest.corpora.blended_skill_talk.write import write, write_record
-from ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.corpora.blended_skill_talk.format import CHOSEN, MODELS, SPLITS
+from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import MODES, scheme_of
+from talkhouse.ingest.corpora.blended_skill_talk.read import read
+from talkhouse.ingest.corpora.blended_skill_talk.rules import RULES
+from talkhouse.ingest.corpora.blended_skill_talk.write import write, write_record
+from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
 
 _FROM = "http://parl.ai/downloads/blended_skill_talk"
 _CACHED = "ed_persona_topicifier__"

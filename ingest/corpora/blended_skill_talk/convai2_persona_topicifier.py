@@ -6,12 +6,19 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, lines_of, read_lines, record_at, texts_at
-from ingest.decode import BadRecord
-from ingest.input_files import InputFile
-from ingest.outcomes import Loaded, Outcome, SourceLocation
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.records import (
+    UniqueTexts,
+    extra_of,
+    lines_of,
+    read_lines,
+    record_at,
+    texts_at,
+)
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation
+from talkhouse.ingest.stored_record import StoredRecord
 
 _LABELS = "convai2_label"
 """The candidate set."""

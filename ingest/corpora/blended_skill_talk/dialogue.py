@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import UNSET, Raw
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.format import CORPUS, SEEDS, WORKERS, ParsedEpisode
-from ingest.decode import pointer
-from ingest.keys import Keys, digest
-from ingest.outcomes import ReaderFinding
-from ingest.restatements import Restatements
-from ingest.rows import Dialogue, Participant, Row, Speaker, Turn
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS, SEEDS, WORKERS, ParsedEpisode
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Dialogue, Participant, Row, Speaker, Turn
 
 
 class Dialogues:

@@ -7,12 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, read_json_list, record_at, texts_at
-from ingest.decode import BadRecord, pointer
-from ingest.input_files import InputFile
-from ingest.outcomes import Loaded, Outcome, SourceLocation
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.records import (
+    UniqueTexts,
+    extra_of,
+    read_json_list,
+    record_at,
+    texts_at,
+)
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation
+from talkhouse.ingest.stored_record import StoredRecord
 
 _LABELS = "ed_label"
 """The candidate set."""

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ingest import decode, json_members
-from ingest.corpora.blended_skill_talk.dialogue import Dialogues, speaker_id
-from ingest.corpora.blended_skill_talk.format import (
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.blended_skill_talk.dialogue import Dialogues, speaker_id
+from talkhouse.ingest.corpora.blended_skill_talk.format import (
     CHOSEN,
     CORPUS,
     LABELS,
@@ -19,13 +19,13 @@ from ingest.corpora.blended_skill_talk.format import (
     WORKERS,
     ParsedEpisode,
 )
-from ingest.corpora.blended_skill_talk.parse import parse
-from ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
-from ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
-from ingest.decode import BadRecord, pointer
-from ingest.input_files import InputFile
-from ingest.outcomes import Loaded, Outcome, SourceLocation
-from ingest.rows import Candidate, ColumnBatch, Record, Row
+from talkhouse.ingest.corpora.blended_skill_talk.parse import parse
+from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
+from talkhouse.ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Record, Row
 
 
 def read_episodes(input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: Dialogues) -> Iterator[Outcome]:

@@ -2,8 +2,8 @@
 
 import re
 
-from ingest.outcomes import SourceLocation
-from ingest.sources import SourceFile
+from talkhouse.ingest.outcomes import SourceLocation
+from talkhouse.ingest.sources import SourceFile
 
 EPISODES = "episodes"
 PERSONA_LIST = "persona_list"

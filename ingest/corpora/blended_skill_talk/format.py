@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError
 
-from ingest.decode import decoder
+from talkhouse.ingest.decode import decoder
 
 T = TypeVar("T")
 

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest import decode, json_members
-from ingest.corpora.blended_skill_talk.format import CORPUS
-from ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, record_at
-from ingest.decode import pointer
-from ingest.input_files import InputFile
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding
-from ingest.rows import Annotation, Record
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS
+from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, record_at
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding
+from talkhouse.ingest.rows import Annotation, Record
+from talkhouse.ingest.stored_record import StoredRecord
 
 MODES = ("knowledge", "empathy", "personal situations", "personal background")
 _TURN_KEYS = ("turn_index", "turn_idx", "turn", "utterance_index")

@@ -5,9 +5,16 @@ import re
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest import decode, json_members
-from ingest.corpora.blended_skill_talk.format import CARRIED, MODELS, Episode, ParsedEpisode, SourceTurn, decoded_as
-from ingest.decode import BadRecord, pointer
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.blended_skill_talk.format import (
+    CARRIED,
+    MODELS,
+    Episode,
+    ParsedEpisode,
+    SourceTurn,
+    decoded_as,
+)
+from talkhouse.ingest.decode import BadRecord, pointer
 
 
 def parse(raw: bytes) -> ParsedEpisode:

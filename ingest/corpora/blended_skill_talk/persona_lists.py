@@ -8,8 +8,8 @@ from functools import partial
 
 from msgspec import Struct
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.records import (
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.records import (
     UniqueTexts,
     extra_of,
     lines_of,
@@ -17,11 +17,11 @@ from ingest.corpora.blended_skill_talk.records import (
     read_records,
     record_at,
 )
-from ingest.decode import BadRecord
-from ingest.input_files import InputFile
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation
-from ingest.rows import PersonaUse
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation
+from talkhouse.ingest.rows import PersonaUse
+from talkhouse.ingest.stored_record import StoredRecord
 
 SEPARATOR = "||"
 """What stands between two personas of the persona list."""

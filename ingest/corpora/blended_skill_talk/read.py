@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ingest.corpora.blended_skill_talk.convai2_persona_topicifier import read_convai2
-from ingest.corpora.blended_skill_talk.dialogue import Dialogues
-from ingest.corpora.blended_skill_talk.ed_persona_topicifier import read_ed
-from ingest.corpora.blended_skill_talk.episodes import read_episodes
-from ingest.corpora.blended_skill_talk.files import (
+from talkhouse.ingest.corpora.blended_skill_talk.convai2_persona_topicifier import read_convai2
+from talkhouse.ingest.corpora.blended_skill_talk.dialogue import Dialogues
+from talkhouse.ingest.corpora.blended_skill_talk.ed_persona_topicifier import read_ed
+from talkhouse.ingest.corpora.blended_skill_talk.episodes import read_episodes
+from talkhouse.ingest.corpora.blended_skill_talk.files import (
     CONVAI2,
     ED,
     EPISODES,
@@ -18,15 +18,15 @@ from ingest.corpora.blended_skill_talk.files import (
     WIZARD,
     location_of,
 )
-from ingest.corpora.blended_skill_talk.format import CORPUS
-from ingest.corpora.blended_skill_talk.human_annotations import read_human_annotations
-from ingest.corpora.blended_skill_talk.persona_lists import read_persona_list, read_safe_personas, read_topics
-from ingest.corpora.blended_skill_talk.records import UniqueTexts
-from ingest.corpora.blended_skill_talk.wow_persona_topicifier import read_wow
-from ingest.decode import BadRecord
-from ingest.input_files import InputFile, InputFiles
-from ingest.outcomes import Outcome, Unrecognised, reject
-from ingest.sources import SourceFile
+from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS
+from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import read_human_annotations
+from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import read_persona_list, read_safe_personas, read_topics
+from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts
+from talkhouse.ingest.corpora.blended_skill_talk.wow_persona_topicifier import read_wow
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFile, InputFiles
+from talkhouse.ingest.outcomes import Outcome, Unrecognised, reject
+from talkhouse.ingest.sources import SourceFile
 
 Read = Callable[[InputFile, bytes, UniqueTexts], Iterator[Outcome]]
 """Reads a file of one kind; raises BadRecord, before anything else, where the whole file is rejected."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from ingest.corpora.blended_skill_talk.format import MODELS, SEEDS, ParsedEpisode
-from ingest.decode import pointer
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS, SEEDS, ParsedEpisode
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.outcomes import ReaderFinding
 
 _CANDIDATES = 100
 """Label candidates of an entry in valid and test."""

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
-from ingest.decode import BadRecord
-from ingest.input_files import InputFile
-from ingest.outcomes import Loaded, Outcome, SourceLocation
-from ingest.rows import Candidate
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation
+from talkhouse.ingest.rows import Candidate
+from talkhouse.ingest.stored_record import StoredRecord
 
 _EPISODE = "episode"
 """A candidate set that is no list of answers: its one item holds the whole episode."""

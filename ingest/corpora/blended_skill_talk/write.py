@@ -6,10 +6,10 @@ from itertools import chain, islice
 import msgspec
 from msgspec import Struct
 
-from ingest import decode
-from ingest.corpora.blended_skill_talk.convai2_persona_topicifier import write_convai2
-from ingest.corpora.blended_skill_talk.ed_persona_topicifier import write_ed
-from ingest.corpora.blended_skill_talk.files import (
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.blended_skill_talk.convai2_persona_topicifier import write_convai2
+from talkhouse.ingest.corpora.blended_skill_talk.ed_persona_topicifier import write_ed
+from talkhouse.ingest.corpora.blended_skill_talk.files import (
     CONVAI2,
     ED,
     EPISODES,
@@ -19,11 +19,16 @@ from ingest.corpora.blended_skill_talk.files import (
     TOPICS,
     WIZARD,
 )
-from ingest.corpora.blended_skill_talk.human_annotations import write_human_annotations
-from ingest.corpora.blended_skill_talk.persona_lists import SEPARATOR, write_persona, write_safe_persona, write_topic
-from ingest.corpora.blended_skill_talk.wow_persona_topicifier import write_wow
-from ingest.corpora.blended_skill_talk.write_dialogue import write_dialogue
-from ingest.stored_record import StoredRecord, file_by_file
+from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import write_human_annotations
+from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import (
+    SEPARATOR,
+    write_persona,
+    write_safe_persona,
+    write_topic,
+)
+from talkhouse.ingest.corpora.blended_skill_talk.wow_persona_topicifier import write_wow
+from talkhouse.ingest.corpora.blended_skill_talk.write_dialogue import write_dialogue
+from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
 
 class _FileExtra(Struct):

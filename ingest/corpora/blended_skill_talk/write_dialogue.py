@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest.corpora.blended_skill_talk.format import CHOSEN, LABELS, MODELS, SEEDS, SUGGESTIONS, WORKERS
-from ingest.corpora.blended_skill_talk.records import extra_of
-from ingest.decode import literals, pointer
-from ingest.rows import Annotation, Candidate
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.blended_skill_talk.format import CHOSEN, LABELS, MODELS, SEEDS, SUGGESTIONS, WORKERS
+from talkhouse.ingest.corpora.blended_skill_talk.records import extra_of
+from talkhouse.ingest.decode import literals, pointer
+from talkhouse.ingest.rows import Annotation, Candidate
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 class _RecordExtra(Struct):

@@ -1,11 +1,11 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
-from ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
-from ingest.corpora.dbdc3.read import read
-from ingest.corpora.dbdc3.rules import RULES
-from ingest.corpora.dbdc3.write import write_record
-from ingest.corpus import Corpus, Scheme, Source
-from ingest.stored_record import whole_files
+from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
+from talkhouse.ingest.corpora.dbdc3.read import read
+from talkhouse.ingest.corpora.dbdc3.rules import RULES
+from talkhouse.ingest.corpora.dbdc3.write import write_record
+from talkhouse.ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.stored_record import whole_files
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 

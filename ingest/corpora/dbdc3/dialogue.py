@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import UNSET, Raw
 
-from ingest import decode
-from ingest.corpora.dbdc3.bots import Family
-from ingest.corpora.dbdc3.format import Label, Log, LogTurn
-from ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.dbdc3.bots import Family
+from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
+from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
 
 CORPUS = "dbdc3"
 BREAKDOWN = "dbdc3.breakdown"

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct
 
-from ingest import decode
-from ingest.corpora.dbdc3.format import Log
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.dbdc3.format import Log
 
 
 class Extra(Struct):

@@ -4,8 +4,8 @@ import re
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ingest.outcomes import SourceLocation, Unrecognised
-from ingest.sources import SourceFile
+from talkhouse.ingest.outcomes import SourceLocation, Unrecognised
+from talkhouse.ingest.sources import SourceFile
 
 LOG = ".log.json"
 CONTEXT = ".log.context"

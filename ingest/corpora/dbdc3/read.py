@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest import decode
-from ingest.corpora.dbdc3.bots import family
-from ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, dialogue_rows, speakers
-from ingest.corpora.dbdc3.extra import published_keys, stated
-from ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
-from ingest.corpora.dbdc3.format import Log
-from ingest.corpora.dbdc3.warnings import warnings
-from ingest.decode import BadRecord
-from ingest.file_per_dialogue import DialogueKeys, DialogueRecord, read_each
-from ingest.keys import Keys, digest
-from ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, reject
-from ingest.restatements import Restatements
-from ingest.rows import Row, Speaker
-from ingest.sources import SourceFile
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.dbdc3.bots import family
+from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, dialogue_rows, speakers
+from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
+from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
+from talkhouse.ingest.corpora.dbdc3.format import Log
+from talkhouse.ingest.corpora.dbdc3.warnings import warnings
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, read_each
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, reject
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Row, Speaker
+from talkhouse.ingest.sources import SourceFile
 
 STANDARD_SPLITS = {"train": "train", "dev": "validation", "eval": "test", "test": "test"}
 

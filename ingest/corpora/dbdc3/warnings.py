@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.dbdc3.bots import Family
-from ingest.corpora.dbdc3.format import Label, Log, LogTurn
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest.corpora.dbdc3.bots import Family
+from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
+from talkhouse.ingest.outcomes import ReaderFinding
 
 ANNOTATORS = 30
 """Annotators per turn in every log of both releases."""

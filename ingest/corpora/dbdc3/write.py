@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from ingest.corpora.dbdc3.dialogue import BREAKDOWN, ROLES, UNGRAMMATICAL
-from ingest.corpora.dbdc3.extra import Extra
-from ingest.corpora.dbdc3.files import CONTEXT
-from ingest.decode import decoder, literals, pointer
-from ingest.rows import Annotation, Turn
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, ROLES, UNGRAMMATICAL
+from talkhouse.ingest.corpora.dbdc3.extra import Extra
+from talkhouse.ingest.corpora.dbdc3.files import CONTEXT
+from talkhouse.ingest.decode import decoder, literals, pointer
+from talkhouse.ingest.rows import Annotation, Turn
+from talkhouse.ingest.stored_record import StoredRecord
 
 _FLAGS = {role: flag for flag, role in ROLES.items()}
 _SPACES = 4

@@ -1,6 +1,6 @@
 """DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
 
-from ingest.corpora.delidata.labels import (
+from talkhouse.ingest.corpora.delidata.labels import (
     ADDITIONAL,
     PERFORMANCE_CHANGE,
     SOLUTION,
@@ -9,11 +9,11 @@ from ingest.corpora.delidata.labels import (
     TRACKER,
     TYPE,
 )
-from ingest.corpora.delidata.read import read
-from ingest.corpora.delidata.rules import RULES
-from ingest.corpora.delidata.write import write_record
-from ingest.corpus import Corpus, Exempt, Scheme
-from ingest.stored_record import whole_files
+from talkhouse.ingest.corpora.delidata.read import read
+from talkhouse.ingest.corpora.delidata.rules import RULES
+from talkhouse.ingest.corpora.delidata.write import write_record
+from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
+from talkhouse.ingest.stored_record import whole_files
 
 _CARDS = "labels are the cards of a group, any letter or digit"
 

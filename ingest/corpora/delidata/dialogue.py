@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ingest import decode
-from ingest.corpora.delidata.format import Cells, quote, unquote
-from ingest.decode import BadRecord, pointer
-from ingest.rows import Dialogue, Participant, Row, Speaker, Turn
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.delidata.format import Cells, quote, unquote
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.rows import Dialogue, Participant, Row, Speaker, Turn
 
 CORPUS = "delidata"
 SYSTEM = "SYSTEM"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ingest.decode import BadRecord, pointer
+from talkhouse.ingest.decode import BadRecord, pointer
 
 
 class Cells(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from ingest import decode
-from ingest.corpora.delidata.format import Cells
-from ingest.rows import Annotation, Record
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.delidata.format import Cells
+from talkhouse.ingest.rows import Annotation, Record
 
 TYPE = "delidata.type"
 TARGET = "delidata.target"

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from ingest import decode
-from ingest.corpora.delidata.dialogue import CORPUS, dialogue_rows, opening, stated, turn_row
-from ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
-from ingest.corpora.delidata.labels import annotation_rows
-from ingest.corpora.delidata.warnings import Repetitions, warnings
-from ingest.corpora.delidata.write_cells import cells
-from ingest.decode import pointer
-from ingest.file_per_dialogue import DialogueKeys, read_each
-from ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised
-from ingest.restatements import Restatements
-from ingest.rows import Annotation, Record, Row
-from ingest.sources import SourceFile
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, dialogue_rows, opening, stated, turn_row
+from talkhouse.ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
+from talkhouse.ingest.corpora.delidata.labels import annotation_rows
+from talkhouse.ingest.corpora.delidata.warnings import Repetitions, warnings
+from talkhouse.ingest.corpora.delidata.write_cells import cells
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.file_per_dialogue import DialogueKeys, read_each
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Annotation, Record, Row
+from talkhouse.ingest.sources import SourceFile
 
 SPLIT = "all"
 

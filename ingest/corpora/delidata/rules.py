@@ -1,6 +1,6 @@
 """What can be wrong with a group's file of DeliData, how severe it is, and what to do."""
 
-from ingest.common_rules import Rule
+from talkhouse.ingest.common_rules import Rule
 
 RULES = (
     Rule(

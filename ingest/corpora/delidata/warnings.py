@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from ingest.corpora.delidata.dialogue import CORPUS, KINDS, OPENING_ID
-from ingest.corpora.delidata.format import Cells, is_quoted
-from ingest.corpora.delidata.labels import NO_ITEMS, number, tracker
-from ingest.decode import pointer
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, KINDS, OPENING_ID
+from talkhouse.ingest.corpora.delidata.format import Cells, is_quoted
+from talkhouse.ingest.corpora.delidata.labels import NO_ITEMS, number, tracker
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.outcomes import ReaderFinding
 
 TARGETS = {
     "Probing": {"Moderation", "Reasoning", "Solution"},

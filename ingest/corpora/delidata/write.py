@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from ingest.corpora.delidata.format import HEADER, LINE_END
-from ingest.corpora.delidata.write_cells import cells
-from ingest.decode import pointer
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.delidata.format import HEADER, LINE_END
+from talkhouse.ingest.corpora.delidata.write_cells import cells
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 def write_record(stored: StoredRecord) -> bytes:

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from ingest.corpora.delidata.dialogue import KINDS
-from ingest.corpora.delidata.format import Cells, quote
-from ingest.corpora.delidata.labels import (
+from talkhouse.ingest.corpora.delidata.dialogue import KINDS
+from talkhouse.ingest.corpora.delidata.format import Cells, quote
+from talkhouse.ingest.corpora.delidata.labels import (
     ADDITIONAL,
     NO_ITEMS,
     NO_SOLUTION,
@@ -20,7 +20,7 @@ from ingest.corpora.delidata.labels import (
     TRACKER,
     TYPE,
 )
-from ingest.rows import Annotation, Turn
+from talkhouse.ingest.rows import Annotation, Turn
 
 _TYPES = {kind: name for name, kind in KINDS.items()}
 

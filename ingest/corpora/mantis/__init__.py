@@ -1,11 +1,11 @@
 """MANtIS: information-seeking conversations between two people, from 14 sites of Stack Exchange."""
 
-from ingest.corpora.mantis.files import SPLITS
-from ingest.corpora.mantis.format import INTENT
-from ingest.corpora.mantis.read import read
-from ingest.corpora.mantis.rules import RULES
-from ingest.corpora.mantis.write import text_ids_of, write, write_record
-from ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.corpora.mantis.files import SPLITS
+from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.corpora.mantis.read import read
+from talkhouse.ingest.corpora.mantis.rules import RULES
+from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
+from talkhouse.ingest.corpus import Corpus, Scheme, Source
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ingest.keys import digest
+from talkhouse.ingest.keys import digest
 
 WINDOW = 11
 """Utterances in a context, at most (the authors' ``ResponseRankingDSCreator``)."""

@@ -6,8 +6,8 @@ A file has one split, but for the table of intents, which has all of them.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ingest.outcomes import ReaderFinding
-from ingest.sources import SourceFile
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.sources import SourceFile
 
 CORPUS = "mantis"
 

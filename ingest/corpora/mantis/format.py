@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ingest.corpora.mantis.files import CORPUS
+from talkhouse.ingest.corpora.mantis.files import CORPUS
 
 INTENT = f"{CORPUS}.intent"
 """The annotation scheme."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ingest.corpora.mantis.format import INTENT
-from ingest.rows import Annotation, Record
+from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.rows import Annotation, Record
 
 FIRST = ["OQ"]
 """The intents of every first utterance, set by the authors' code."""

@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.files import CONVERSATIONS, CORPUS, INTENTS_CSV, RANKING, SPLITS, Role, missing_files, role
-from ingest.corpora.mantis.intent_table.read import read_table
-from ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
-from ingest.outcomes import Outcome, Unrecognised
-from ingest.sources import SourceFile, duplicate_part
-from ingest.texts import Texts
+from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
+from talkhouse.ingest.corpora.mantis.files import (
+    CONVERSATIONS,
+    CORPUS,
+    INTENTS_CSV,
+    RANKING,
+    SPLITS,
+    Role,
+    missing_files,
+    role,
+)
+from talkhouse.ingest.corpora.mantis.intent_table.read import read_table
+from talkhouse.ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
+from talkhouse.ingest.outcomes import Outcome, Unrecognised
+from talkhouse.ingest.sources import SourceFile, duplicate_part
+from talkhouse.ingest.texts import Texts
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
@@ -36,8 +45,8 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 def _parts(found: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
-    from ingest.corpora.mantis.conversations.batch import Build
-    from ingest.corpora.mantis.conversations.read import read_dialogues
+    from talkhouse.ingest.corpora.mantis.conversations.batch import Build
+    from talkhouse.ingest.corpora.mantis.conversations.read import read_dialogues
 
     ranked = {one.split for one in found if one.subset in RANKING and one.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-import ingest.corpora.mantis.conversations.write as conversations
-import ingest.corpora.mantis.intent_table.write as intent_table
-import ingest.corpora.mantis.ranking.write as ranking
-from ingest.corpora.mantis.files import CONVERSATIONS, INTENTS_CSV, RANKING, role
-from ingest.rows import Record
-from ingest.stored_record import StoredRecord, file_by_file
+import talkhouse.ingest.corpora.mantis.conversations.write as conversations
+import talkhouse.ingest.corpora.mantis.intent_table.write as intent_table
+import talkhouse.ingest.corpora.mantis.ranking.write as ranking
+from talkhouse.ingest.corpora.mantis.files import CONVERSATIONS, INTENTS_CSV, RANKING, role
+from talkhouse.ingest.rows import Record
+from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
 
 def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:

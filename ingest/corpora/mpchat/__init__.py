@@ -1,11 +1,11 @@
 """MPChat: Reddit threads about pictures, with the persona of one participant: what else that person posted."""
 
-from ingest.corpora.mpchat.format import SPLITS
-from ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
-from ingest.corpora.mpchat.read import read
-from ingest.corpora.mpchat.rules import RULES
-from ingest.corpora.mpchat.write import write, write_record
-from ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.corpora.mpchat.format import SPLITS
+from talkhouse.ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
+from talkhouse.ingest.corpora.mpchat.read import read
+from talkhouse.ingest.corpora.mpchat.rules import RULES
+from talkhouse.ingest.corpora.mpchat.write import write, write_record
+from talkhouse.ingest.corpus import Corpus, Scheme, Source
 
 _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UCml0mHfuytlVu"
 

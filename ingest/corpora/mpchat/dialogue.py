@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingest import decode
-from ingest.corpora.mpchat.format import CORPUS, SourceDialogue
-from ingest.keys import Keys, digest
-from ingest.outcomes import ReaderFinding
-from ingest.restatements import Restatements
-from ingest.rows import Dialogue, Participant, Row, Speaker, Turn
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.format import CORPUS, SourceDialogue
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Dialogue, Participant, Row, Speaker, Turn
 
 MAIN, OTHER = "main", "other"
 _STATED = ("subreddit", "main_author", "message_ids", "created_utcs", "has_image", "direct_url", "file_name")

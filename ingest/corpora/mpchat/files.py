@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
-from ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue, SpeakerDialogue
+from talkhouse.ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue, SpeakerDialogue
 
 
 class Nesting(Enum):

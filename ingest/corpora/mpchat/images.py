@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from ingest import decode
-from ingest.corpora.mpchat.files import IMAGE_FILES
-from ingest.corpora.mpchat.format import CORPUS
-from ingest.decode import BadRecord
-from ingest.input_files import InputFiles
-from ingest.outcomes import Loaded, Outcome, SourceLocation, reject
-from ingest.rows import Image, Row
-from ingest.sources import SourceFile
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.files import IMAGE_FILES
+from talkhouse.ingest.corpora.mpchat.format import CORPUS
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFiles
+from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, reject
+from talkhouse.ingest.rows import Image, Row
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from ingest import decode
-from ingest.corpora.mpchat.format import CORPUS, PersonaElement
-from ingest.rows import Annotation
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.format import CORPUS, PersonaElement
+from talkhouse.ingest.rows import Annotation
 
 ENTAILMENT = f"{CORPUS}.entailment"
 OVERALL = f"{CORPUS}.entailment_overall"

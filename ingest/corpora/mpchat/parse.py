@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest import decode, json_members
-from ingest.corpora.mpchat.files import RESPONSE, SPEAKER, TASK_FILES, Nesting, TaskFile
-from ingest.corpora.mpchat.format import SPLITS, SourceDialogue
-from ingest.decode import BadRecord
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.mpchat.files import RESPONSE, SPEAKER, TASK_FILES, Nesting, TaskFile
+from talkhouse.ingest.corpora.mpchat.format import SPLITS, SourceDialogue
+from talkhouse.ingest.decode import BadRecord
 
 
 class Parsed(NamedTuple):

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest import decode
-from ingest.corpora.mpchat.dialogue import People
-from ingest.corpora.mpchat.format import CORPUS, PersonaElement
-from ingest.corpora.mpchat.labels import labels_of
-from ingest.corpora.mpchat.parse import check_unknown
-from ingest.corpora.mpchat.persona_lists import PersonaList, Use
-from ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
-from ingest.keys import Keys
-from ingest.rows import Persona, Row
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.dialogue import People
+from talkhouse.ingest.corpora.mpchat.format import CORPUS, PersonaElement
+from talkhouse.ingest.corpora.mpchat.labels import labels_of
+from talkhouse.ingest.corpora.mpchat.parse import check_unknown
+from talkhouse.ingest.corpora.mpchat.persona_lists import PersonaList, Use
+from talkhouse.ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
+from talkhouse.ingest.keys import Keys
+from talkhouse.ingest.rows import Persona, Row
 
 _COLUMNS = {"id", "author", "title", "direct_url", "file_name"}
 _FIELDS = frozenset(field.name for field in msgspec.structs.fields(PersonaElement))

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Raw
 
-from ingest.corpora.mpchat.files import RESPONSES, ListField, Nesting, TaskFile
-from ingest.corpora.mpchat.format import SourceDialogue
-from ingest.corpora.mpchat.labels import Label
-from ingest.rows import Annotation, Candidate, ColumnBatch, PersonaUse, Record
+from talkhouse.ingest.corpora.mpchat.files import RESPONSES, ListField, Nesting, TaskFile
+from talkhouse.ingest.corpora.mpchat.format import SourceDialogue
+from talkhouse.ingest.corpora.mpchat.labels import Label
+from talkhouse.ingest.rows import Annotation, Candidate, ColumnBatch, PersonaUse, Record
 
 NULL = b"null"
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from msgspec import Raw
 
-from ingest import decode
-from ingest.corpora.mpchat.dialogue import Dialogues, People
-from ingest.corpora.mpchat.files import IMAGE_FILES, TASK_FILES, TaskFile
-from ingest.corpora.mpchat.format import CORPUS, SPLITS, ResponseDialogue, SourceDialogue
-from ingest.corpora.mpchat.images import read_images
-from ingest.corpora.mpchat.parse import Parsed, parse, split_file
-from ingest.corpora.mpchat.persona_elements import PersonaElements
-from ingest.corpora.mpchat.persona_lists import (
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.dialogue import Dialogues, People
+from talkhouse.ingest.corpora.mpchat.files import IMAGE_FILES, TASK_FILES, TaskFile
+from talkhouse.ingest.corpora.mpchat.format import CORPUS, SPLITS, ResponseDialogue, SourceDialogue
+from talkhouse.ingest.corpora.mpchat.images import read_images
+from talkhouse.ingest.corpora.mpchat.parse import Parsed, parse, split_file
+from talkhouse.ingest.corpora.mpchat.persona_elements import PersonaElements
+from talkhouse.ingest.corpora.mpchat.persona_lists import (
     Lists,
     annotations,
     candidate_batch,
@@ -19,14 +19,23 @@ from ingest.corpora.mpchat.persona_lists import (
     persona_use_batch,
     response_batch,
 )
-from ingest.corpora.mpchat.rejected_examples import answers_first, rejected_examples
-from ingest.corpora.mpchat.warnings import dialogue_warnings, grouped
-from ingest.decode import BadRecord
-from ingest.input_files import InputFile, InputFiles
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
-from ingest.rows import ColumnBatch, Record, Row
-from ingest.sources import SourceFile
-from ingest.texts import Texts
+from talkhouse.ingest.corpora.mpchat.rejected_examples import answers_first, rejected_examples
+from talkhouse.ingest.corpora.mpchat.warnings import dialogue_warnings, grouped
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.input_files import InputFile, InputFiles
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    Loaded,
+    Outcome,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    Unrecognised,
+    reject,
+)
+from talkhouse.ingest.rows import ColumnBatch, Record, Row
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.texts import Texts
 
 _RELEASED = 100
 """Dialogues after which the memory of those that are done is given back."""

@@ -5,11 +5,11 @@ from itertools import accumulate, pairwise
 
 from msgspec import Raw, Struct
 
-from ingest import decode
-from ingest.corpora.mpchat.files import GROUNDING, RESPONSE, SPEAKER, TaskFile
-from ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue
-from ingest.corpora.mpchat.persona_lists import Lists, PersonaList
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.files import GROUNDING, RESPONSE, SPEAKER, TaskFile
+from talkhouse.ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue
+from talkhouse.ingest.corpora.mpchat.persona_lists import Lists, PersonaList
+from talkhouse.ingest.outcomes import ReaderFinding
 
 CANDIDATES = 100
 """The authors' --max_num_responses, --max_num_candidate_persona_elements and --max_num_candidate_authors."""

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.mpchat.files import Nesting, TaskFile
-from ingest.corpora.mpchat.format import PersonaElement, SourceDialogue
-from ingest.corpora.mpchat.persona_lists import Lists
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest.corpora.mpchat.files import Nesting, TaskFile
+from talkhouse.ingest.corpora.mpchat.format import PersonaElement, SourceDialogue
+from talkhouse.ingest.corpora.mpchat.persona_lists import Lists
+from talkhouse.ingest.outcomes import ReaderFinding
 
 _OF_MAIN_AUTHOR = frozenset({"candidate", "gpp_gold", "gpp_remainder", "si_main"})
 _LABELS = {"(strong) E": 3, "E": 2, "I": 1, "(strong) I": 0}

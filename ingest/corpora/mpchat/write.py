@@ -9,11 +9,11 @@ from typing import IO
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest.corpora.mpchat.files import TASK_FILES
-from ingest.corpora.mpchat.format import SPLITS
-from ingest.corpora.mpchat.images import write_images
-from ingest.corpora.mpchat.write_dialogue import ElementWriter, unescaped, write_dialogue
-from ingest.stored_record import StoredRecord, file_by_file
+from talkhouse.ingest.corpora.mpchat.files import TASK_FILES
+from talkhouse.ingest.corpora.mpchat.format import SPLITS
+from talkhouse.ingest.corpora.mpchat.images import write_images
+from talkhouse.ingest.corpora.mpchat.write_dialogue import ElementWriter, unescaped, write_dialogue
+from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
 _BETWEEN = b", "
 _COPIED = 1 << 20

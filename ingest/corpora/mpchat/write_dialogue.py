@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ingest.corpora.mpchat.dialogue import seconds_since
-from ingest.corpora.mpchat.files import RESPONSES, SPEAKER, ListField, Nesting, TaskFile
-from ingest.corpora.mpchat.labels import label_fields
-from ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.mpchat.dialogue import seconds_since
+from talkhouse.ingest.corpora.mpchat.files import RESPONSES, SPEAKER, ListField, Nesting, TaskFile
+from talkhouse.ingest.corpora.mpchat.labels import label_fields
+from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
+from talkhouse.ingest.stored_record import StoredRecord
 
 _REMEMBERED = 20_000
 """Written elements that are remembered; beyond, all are forgotten and written again."""

@@ -2,7 +2,7 @@
 
 import typer
 
-from schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -22,6 +22,6 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
 
 def corpora(incomplete: str) -> list[str]:
     """List the corpora that Talkhouse can read whose ids begin with what was typed."""
-    from ingest.registry import corpora
+    from talkhouse.ingest.registry import corpora
 
     return [name for name in corpora() if name.startswith(incomplete)]

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ingest.boundary import OPTION
-from ingest.limits import described
+from talkhouse.ingest.files.boundary import OPTION
+from talkhouse.ingest.files.limits import described
 from talkhouse.visible import visible
 
 

@@ -7,12 +7,12 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from talkhouse import ctrl_c
 from talkhouse.cli.terminal.console import errors
+from talkhouse.system import ctrl_c
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from ingest.corpus import Corpus
+    from talkhouse.ingest.corpus import Corpus
 
 _REDRAWN = 0.1
 """Seconds after which the bar is drawn again."""

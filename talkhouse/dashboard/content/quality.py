@@ -5,10 +5,10 @@ from urllib.parse import quote
 import polars as pl
 import streamlit as st
 
-import queries
-from queries.dashboards import Kind, dashboards
+from talkhouse import queries
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
+from talkhouse.queries.dashboards import Kind, dashboards
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""

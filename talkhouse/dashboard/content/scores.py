@@ -9,8 +9,6 @@ from pathlib import Path
 import duckdb
 import streamlit as st
 
-from schema import warehouse as files
-from schema.sql import quoted
 from talkhouse.dashboard import tables, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.query import sandbox
@@ -18,6 +16,8 @@ from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import relations
+from talkhouse.schema import warehouse as files
+from talkhouse.schema.sql import quoted
 
 SHOWN = 1_000
 """Rows of a table that are shown."""

@@ -6,12 +6,12 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 
-from schema.errors import TalkhouseError
 from talkhouse.dashboard import command, download, errors, tables, warehouse
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.relations import columns_of, relations
+from talkhouse.schema.errors import TalkhouseError
 
 SECONDS = 30
 """How long a query may take."""

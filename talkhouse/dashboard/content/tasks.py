@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from schema.sql import literal
 from talkhouse.dashboard import download, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.dashboard.examples import Choice, Size, Task, example, label_counts, sizes, task, tasks
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.schema.sql import literal
 
 _MEANINGS = "select label, meaning from main.labels where scheme = $scheme"
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from queries.catalogue import Query
-from schema.errors import CatalogueError
 from talkhouse.lake.translation.dialects import parsed
+from talkhouse.queries.catalogue import Query
+from talkhouse.schema.errors import CatalogueError
 
 _MACRO = re.compile(r"\((.*?)\)\s+as\s+(.*)", re.DOTALL)
 

@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from schema.tables import metadata
 from talkhouse.lake.translation.dialects import written
 from talkhouse.lake.translation.refuse import NotPortable
+from talkhouse.schema.tables import metadata
 
 
 def unnested(node: exp.Select) -> exp.Expr:

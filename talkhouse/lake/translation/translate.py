@@ -7,16 +7,16 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from queries.catalogue import Catalogue, Query
-from queries.views import split_view
-from schema.errors import Unportable
-from schema.sql import dicts
 from talkhouse.lake.spark_types import spark_type
 from talkhouse.lake.translated import LeftOut, Translation, View, ViewColumn
 from talkhouse.lake.translation.dialects import parsed, spark_sql
 from talkhouse.lake.translation.macros import Macro, macros, without_macros
 from talkhouse.lake.translation.refuse import NotPortable
 from talkhouse.lake.translation.rules import ruled
+from talkhouse.queries.catalogue import Catalogue, Query
+from talkhouse.queries.views import split_view
+from talkhouse.schema.errors import Unportable
+from talkhouse.schema.sql import dicts
 
 _COLUMNS = """
 select distinct on (columns.schema_name, columns.table_name, columns.column_index)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.corpora.blended_skill_talk import CORPUS
-from ingest.stored_record import StoredRecord
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
+from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import restore
 from tests.conftest import Build, invented_builds
 from tests.corpora.blended_skill_talk.rules import MODELS

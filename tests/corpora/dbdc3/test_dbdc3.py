@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.bots import family
-from ingest.corpora.dbdc3.files import path_facts
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.dbdc3 import CORPUS
+from talkhouse.ingest.corpora.dbdc3.bots import family
+from talkhouse.ingest.corpora.dbdc3.files import path_facts
 from talkhouse.restore.write_back import restore
 from tests.conftest import Build, invented_builds
 

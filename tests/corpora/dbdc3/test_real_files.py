@@ -8,12 +8,12 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.corpora.dbdc3 import CORPUS
-from ingest.corpora.dbdc3.files import LOG
-from ingest.disk_files import disk_files
-from ingest.sources import BOM, opened
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.dbdc3 import CORPUS
+from talkhouse.ingest.corpora.dbdc3.files import LOG
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.sources import BOM, opened
 from talkhouse.restore.write_back import restore
 
 # Counted with the challenge's rules on the full release; the subsets of the dev zips equal those of release dbdc3.

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.dbdc3 import CORPUS
-from ingest.unload import stored_records
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.dbdc3 import CORPUS
+from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.write_back import restore
 from tests.conftest import invented_builds
 

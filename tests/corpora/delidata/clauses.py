@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ingest.corpora.delidata.format import Cells
+from talkhouse.ingest.corpora.delidata.format import Cells
 from tests.corpora.clauses import Change, Clause, copied, line, replaced, write
 
 GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"

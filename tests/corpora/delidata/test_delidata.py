@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.delidata import CORPUS
-from ingest.corpora.delidata.format import quote, unquote
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.delidata import CORPUS
+from talkhouse.ingest.corpora.delidata.format import quote, unquote
 from talkhouse.restore.write_back import restore
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse

@@ -9,10 +9,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.corpora.delidata import CORPUS
-from ingest.skipped import skip_reason
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.delidata import CORPUS
+from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.restore.write_back import restore
 from tests.corpora.delidata.rules import TASKS, Group, examples, parse, team_performance
 from tests.corpora.delidata.test_delidata import found

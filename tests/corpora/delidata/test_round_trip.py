@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.delidata import CORPUS
-from ingest.corpora.delidata.format import quote
-from ingest.unload import stored_records
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.delidata import CORPUS
+from talkhouse.ingest.corpora.delidata.format import quote
+from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.write_back import restore
 from tests.conftest import invented_builds
 from tests.corpora.delidata.rules import HEADER

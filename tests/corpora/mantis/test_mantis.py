@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.mantis import CORPUS
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.restore.write_back import restore
 from tests.conftest import Build, invented_builds
 from tests.corpora.mantis import rules

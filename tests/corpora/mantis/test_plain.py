@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.batches import column_batch_frame, frame
-from ingest.corpora.mantis import CORPUS
-from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
-from ingest.corpora.mantis.conversations.plain import plain_dialogues
-from ingest.corpora.mantis.files import Role
-from ingest.disk_files import disk_files
-from ingest.outcomes import LoadedBatch, Outcome
-from ingest.registry import rules_of
-from ingest.sources import SourceFile, opened
-from ingest.validate import Validator
+from talkhouse.ingest.corpora.mantis import CORPUS
+from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
+from talkhouse.ingest.corpora.mantis.conversations.batch import Batch, Build, Member
+from talkhouse.ingest.corpora.mantis.conversations.plain import plain_dialogues
+from talkhouse.ingest.corpora.mantis.files import Role
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.loading.batches import column_batch_frame, frame
+from talkhouse.ingest.loading.validate import Validator
+from talkhouse.ingest.outcomes import LoadedBatch, Outcome
+from talkhouse.ingest.registry import rules_of
+from talkhouse.ingest.sources import SourceFile, opened
 from tests.conftest import invented_examples
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Talk

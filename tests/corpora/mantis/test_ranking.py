@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from ingest import sources
-from ingest.registry import corpora
-from schema.errors import SourceError
+from talkhouse.ingest import sources
+from talkhouse.ingest.registry import corpora
 from talkhouse.restore.write_back import restore
+from talkhouse.schema.errors import SourceError
 from tests.conftest import Build
 
 TSV, LOOKUP, TALKS = "data_train_easy.tsv", "data_train_easy_lookup.txt", "merged_train.json"

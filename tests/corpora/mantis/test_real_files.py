@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.corpora.mantis import CORPUS
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.restore.write_back import restore
 from tests.corpora.mantis import rules
 

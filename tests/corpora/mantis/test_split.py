@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import batches, json_members
-from ingest.corpora.mantis.conversations import read
-from ingest.decode import BadRecord
+from talkhouse.ingest import json_members
+from talkhouse.ingest.corpora.mantis.conversations import read
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.loading import batches
 from tests.conftest import Build, invented_examples
 from tests.corpora.mantis.inventor import Inventor
 

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.corpora.mpchat import CORPUS
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.restore.write_back import restore
 
 # arXiv 2305.17388, Table 6 and section 3.5; rows of the table are taken for examples, as the paper's counts of

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest.corpora.mpchat import CORPUS
-from ingest.registry import sample_of
-from ingest.stored_record import StoredRecord
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpora.mpchat import CORPUS
+from talkhouse.ingest.registry import sample_of
+from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import restore
 from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.unusual import (

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 import talkhouse
-from ingest import json_members
-from ingest.corpus import Corpus
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest import json_members
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import restore
 
 BOM = b"\xef\xbb\xbf"

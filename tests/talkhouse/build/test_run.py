@@ -13,10 +13,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import migrations
 import talkhouse
-from ingest.registry import corpora, sample_of
-from schema.errors import (
+from talkhouse import migrations
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import Result, build, ingest
+from talkhouse.build.workspace import Workspace
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.schema.errors import (
     BadName,
     BuildFailed,
     NotAWarehouse,
@@ -27,9 +30,6 @@ from schema.errors import (
     UsageError,
     WarehouseLocked,
 )
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build, ingest
-from talkhouse.build.workspace import Workspace
 from tests.schema.test_warehouse import another_process
 
 Rebuild = Callable[..., Result]
@@ -127,7 +127,7 @@ def test_a_corpus_that_is_kept_is_the_same_to_the_row(
 ) -> None:
     rebuild(data)
     before = contents(tmp_path / "w.duckdb")
-    monkeypatch.setattr("queries.catalogue.Catalogue.hash", "views have changed")
+    monkeypatch.setattr("talkhouse.queries.catalogue.Catalogue.hash", "views have changed")
     result = rebuild(data)
     assert (result.plan.load, result.plan.keep) == ((), (CORPUS.id,))
     assert result.unchanged_since is None
@@ -135,9 +135,9 @@ def test_a_corpus_that_is_kept_is_the_same_to_the_row(
 
 
 TOY = """
-from ingest.corpus import Corpus
-from ingest.outcomes import Loaded, SourceLocation
-from ingest.rows import Dialogue, Record, Turn
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.outcomes import Loaded, SourceLocation
+from talkhouse.ingest.rows import Dialogue, Record, Turn
 
 def read(files):
     for file in files:

@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest.registry import corpora
-from queries.catalogue import catalogue
 from talkhouse.build import template
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import catalogue
 
 DESCRIBED = """
 select schema_name, table_name, sql, comment from duckdb_tables()

@@ -6,11 +6,11 @@ import duckdb
 import polars as pl
 import pytest
 
-from queries.chart_sql import chart_sql
-from queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import number, title
 from talkhouse.charts.rows import frame
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
 
 DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
 DECLARED = [

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import migrations
+from talkhouse import migrations
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
 
@@ -210,7 +210,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
     data = tmp_path / "data" / "dbdc3"
     data.mkdir(parents=True)
     script = (
-        "import ingest.load as load, time\n"
+        "import talkhouse.ingest.loading.load as load, time\n"
         "from pathlib import Path\n"
         "run = load.Load.run\n"
         "def slow(self, *a, **k):\n"
@@ -263,7 +263,7 @@ main()
     assert (raised in done.stderr) == is_reported
 
 
-@pytest.mark.parametrize("module", ["typer", "rich.console", "schema.warehouse", "duckdb"])
+@pytest.mark.parametrize("module", ["typer", "rich.console", "talkhouse.schema.warehouse", "duckdb"])
 def test_ctrl_c_while_a_command_is_imported(sample: Path, module: str) -> None:
     script = f"""
 import os, signal, sys

@@ -10,10 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from queries.catalogue import catalogue
-from schema import warehouse
 from talkhouse.build.template import open_template
 from talkhouse.dashboard.server import APP
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema import warehouse
 
 Visit = Callable[..., AppTest]
 

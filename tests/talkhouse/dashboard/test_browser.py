@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from ingest.registry import corpora, sample_of
-from schema import warehouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.schema import warehouse
 from talkhouse.visible import visible
 from tests.browser import MINUTE, Served, Visit, launched, served, visit
 

@@ -8,12 +8,12 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import migrations
-from queries.dashboards import Kind, dashboards
-from schema import warehouse
-from schema.errors import QueryFailed
+from talkhouse import migrations
 from talkhouse.build.run import Result
 from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.queries.dashboards import Kind, dashboards
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
 
 PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]

@@ -13,10 +13,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import migrations
-from ingest.registry import corpora, sample_of
-from queries.catalogue import catalogue
-from queries.views import create_views
+from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard.reading.facets import FACETS, Selection
@@ -24,6 +21,9 @@ from talkhouse.dashboard.reading.talk import talk_html
 from talkhouse.explore.search import search
 from talkhouse.explore.search_filters import Pattern
 from talkhouse.explore.show import show
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.views import create_views
 from talkhouse.restore.raw_record import raw
 from talkhouse.visible import visible
 
@@ -348,9 +348,9 @@ def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained
 
 
 MANY = r"""
-from ingest.corpus import Corpus, Scheme
-from ingest.outcomes import Loaded, SourceLocation
-from ingest.rows import Annotation, Dialogue, Record, Speaker, Turn
+from talkhouse.ingest.corpus import Corpus, Scheme
+from talkhouse.ingest.outcomes import Loaded, SourceLocation
+from talkhouse.ingest.rows import Annotation, Dialogue, Record, Speaker, Turn
 
 TEXTS = %r
 

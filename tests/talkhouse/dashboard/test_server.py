@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import UsageError
 from talkhouse.cli.dashboard import require_dashboard
 from talkhouse.dashboard.server import FIRST_PORT, listen
 from talkhouse.dashboard.streamlit_options import ADDRESS
+from talkhouse.schema.errors import UsageError
 from tests.browser import OUTPUT, free_port, started
 from tests.commands import COMMAND
 

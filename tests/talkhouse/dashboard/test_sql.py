@@ -15,10 +15,10 @@ import pytest
 from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
-from schema.errors import QueryFailed
 from talkhouse.dashboard import command, tables, warehouse
 from talkhouse.dashboard.content import scores, sql
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
+from talkhouse.schema.errors import QueryFailed
 from tests.commands import COMMAND
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
 

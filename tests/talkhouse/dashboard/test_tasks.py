@@ -13,13 +13,13 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingest.registry import corpora
-from queries.catalogue import catalogue
-from schema.sql import dicts
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard import examples, warehouse
 from talkhouse.dashboard.example_html import example_html
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.sql import dicts
 from talkhouse.visible import visible
 from tests.commands import COMMAND
 from tests.corpora.test_sixth_corpus import folder, made  # noqa: F401 - a fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.registry import corpora
-from queries.catalogue import catalogue
 from talkhouse.explore.data_dictionary import render
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import catalogue
 
 DICTIONARY = Path(__file__).parents[3] / "docs" / "dictionary.md"
 

@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from ingest.corpus import Corpus
-from ingest.registry import corpora, sample_of
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import corpora, sample_of
 
 EVERY_CORPUS = pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
 

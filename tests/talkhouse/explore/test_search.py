@@ -11,11 +11,11 @@ from typing import Any
 import duckdb
 import pytest
 
-import migrations
 import talkhouse
-from schema import warehouse
-from schema.errors import UsageError
+from talkhouse import migrations
 from talkhouse.explore.search import Found, search
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import UsageError
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
 

@@ -10,18 +10,18 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import UsageError
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.explore.resolve_id import Target, resolve
 from talkhouse.explore.show import show
+from talkhouse.schema.errors import UsageError
 from tests.commands import on_a_terminal, run
 
 TOY = r"""
-from ingest.corpus import Corpus, Scheme
-from ingest.outcomes import Loaded, SourceLocation
-from ingest.rows import (Annotation, Candidate, CandidateText, Dialogue, Participant, Persona, PersonaUse, Record,
-    Speaker, Turn)
+from talkhouse.ingest.corpus import Corpus, Scheme
+from talkhouse.ingest.outcomes import Loaded, SourceLocation
+from talkhouse.ingest.rows import (
+    Annotation, Candidate, CandidateText, Dialogue, Participant, Persona, PersonaUse, Record, Speaker, Turn)
 
 TALK = "toy:talk"
 

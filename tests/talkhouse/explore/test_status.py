@@ -4,11 +4,11 @@ from pathlib import Path
 
 import duckdb
 
-import migrations
-from queries.catalogue import catalogue
-from queries.views import create_views
+from talkhouse import migrations
 from talkhouse.explore.findings import files, findings
 from talkhouse.explore.status import status
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.views import create_views
 
 
 def test_its_counts_are_those_of_the_view(con: duckdb.DuckDBPyConnection, sample: Path) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from queries.catalogue import Catalogue
 from talkhouse.lake import write
 from talkhouse.lake.translated import Translation
+from talkhouse.queries.catalogue import Catalogue
 from tests import sail_server
 from tests.talkhouse.lake.lakes import lake_of
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import duckdb
 
-from schema.sql import literal
-from schema.tables import metadata, qualified
 from talkhouse.lake.check import Checked
 from talkhouse.lake.write import write_lake
+from talkhouse.schema.sql import literal
+from talkhouse.schema.tables import metadata, qualified
 
 ODD = (
     "a\0b",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema.errors import LakeDamaged, NotALake, SchemaMismatch, SparkFailed, UsageError
 from talkhouse.lake import attach
 from talkhouse.lake.check import check
 from talkhouse.lake.manifest import read
 from talkhouse.lake.sessions import session
 from talkhouse.lake.write import write_lake
+from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch, SparkFailed, UsageError
 from tests import sail_server
 from tests.commands import run
 from tests.talkhouse.lake.lakes import Quiet

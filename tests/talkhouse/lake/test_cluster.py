@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from queries.catalogue import catalogue
-from schema.errors import UsageError
 from talkhouse.lake import attach
 from talkhouse.lake.attach import attach_snapshot
 from talkhouse.lake.check import check, compare_all, relations_of
@@ -17,6 +15,8 @@ from talkhouse.lake.manifest import read
 from talkhouse.lake.read_back import warehouse_of
 from talkhouse.lake.sessions import session
 from talkhouse.lake.translated import read_translation
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.errors import UsageError
 from tests import spark_cluster
 from tests.spark_cluster import Cluster
 from tests.talkhouse.lake.lakes import Quiet, differences, lake_of, with_odd_texts

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema.sql import quoted
 from talkhouse.lake.compare import Column, Compared, Difference, Relation, compare_rows
+from talkhouse.schema.sql import quoted
 from tests.conftest import invented_examples
 
 NAN, INFINITY = float("nan"), float("inf")

@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.lake.check import check
 from talkhouse.lake.relations import check_tables
 from talkhouse.lake.write import write_lake
+from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from tests.talkhouse.lake.lakes import Quiet
 
 CHANGES = [

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from queries.catalogue import Query
-from schema.errors import Unportable
 from talkhouse.lake.translation import rules
 from talkhouse.lake.translation.dialects import parsed, spark_sql
 from talkhouse.lake.translation.macros import macros, without_macros
 from talkhouse.lake.translation.refuse import NotPortable
 from talkhouse.lake.translation.translate import translated
+from talkhouse.queries.catalogue import Query
+from talkhouse.schema.errors import Unportable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

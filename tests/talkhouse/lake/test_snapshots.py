@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from schema.errors import NotALake
 from talkhouse.lake import manifest
 from talkhouse.lake.files import is_whole
 from talkhouse.lake.folder import acquire, check
 from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.schema.errors import NotALake
 from tests.commands import run
 from tests.talkhouse.lake.lakes import Quiet
 from tests.talkhouse.lake.test_hostile import tree

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import LakeDamaged
 from talkhouse.lake.documents import sql
 from talkhouse.lake.view_sql import check_query, functions
+from talkhouse.schema.errors import LakeDamaged
 
 REFUSED = [
     "SELECT reflect('java.lang.System', 'getProperty', 'user.home')",

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from queries.catalogue import catalogue
 from talkhouse.lake.attach import attach
 from talkhouse.lake.compare import Column, Relation, compare
 from talkhouse.lake.translated import Translation, View
 from talkhouse.lake.translation.translate import translate
+from talkhouse.queries.catalogue import catalogue
 from tests.talkhouse.lake.test_write import written
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ import polars
 import pytest
 from pyarrow import parquet
 
-from schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
-from schema.tables import metadata, qualified
-from talkhouse.atomic_output import private_folder
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.lake import files, manifest
 from talkhouse.lake.folder import acquire
 from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.write import Outcome, Result, write_lake
-from talkhouse.query import memory
+from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
+from talkhouse.schema.tables import metadata, qualified
+from talkhouse.system import memory
+from talkhouse.system.atomic_output import private_folder
 
 CORPORA = ("blended_skill_talk", "dbdc3", "delidata", "mantis", "mpchat")
 FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}

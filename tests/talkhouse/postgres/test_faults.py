@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
-from schema.errors import ServerFailed
 from talkhouse.postgres.publish import Outcome
+from talkhouse.schema.errors import ServerFailed
 from tests import postgres_server
 from tests.commands import run
 from tests.postgres_server import OWNER, SUPERUSER, Database, Server

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.postgres.publish import Outcome
 from talkhouse.postgres.server import connected, locked
+from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server
 from tests.talkhouse.postgres.conftest import Publish
 

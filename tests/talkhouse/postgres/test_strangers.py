@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 import talkhouse
-from schema.errors import TalkhouseError, UsageError
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import Outcome, Result, publish
 from talkhouse.postgres.verify import verify
+from talkhouse.schema.errors import TalkhouseError, UsageError
 from tests.postgres_server import OWNER, SUPERUSER, Database
 from tests.talkhouse.postgres.builds import VIEWS, Builds, Steps, schemas
 

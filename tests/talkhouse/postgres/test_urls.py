@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.postgres.server import connected
+from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 
 PASSWORD = "s3cr3t-w0rd"  # noqa: S105
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from schema.errors import QueryFailed
-from talkhouse.interrupt import stoppable
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
-from talkhouse.query.memory import capped
 from talkhouse.query.run_query import run_query
+from talkhouse.schema.errors import QueryFailed
+from talkhouse.system.interrupt import stoppable
+from talkhouse.system.memory import capped
 from tests.commands import run
 
 ENDLESS = {

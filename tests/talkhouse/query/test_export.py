@@ -24,12 +24,12 @@ from pyarrow import parquet
 
 import talkhouse
 from benchmarks.export_throughput import invent
-from queries.catalogue import catalogue
-from schema.errors import OutputFailed, UsageError
-from schema.tables import metadata, qualified
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.query import export as exports
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.tables import metadata, qualified
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import invented_examples, wait_for
 

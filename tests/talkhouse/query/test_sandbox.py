@@ -13,11 +13,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import QueryFailed, TalkhouseError
-from talkhouse.interrupt import stoppable
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
 from talkhouse.query.run_query import run_query
+from talkhouse.schema.errors import QueryFailed, TalkhouseError
+from talkhouse.system.interrupt import stoppable
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
 from tests.talkhouse.query.ways_out import WRITES

@@ -7,10 +7,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import QueryFailed
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
 from talkhouse.query.run_query import run_query
+from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
 
 

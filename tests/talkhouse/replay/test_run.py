@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import migrations
 import talkhouse
-from ingest.registry import corpora, sample_of
-from schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
+from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.replay.run import Result, replay
+from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
 from tests.conftest import wait_for
 from tests.migrations.test_migrations import downgrade, revision
@@ -200,7 +200,7 @@ def test_an_older_warehouse_is_brought_up_to_date_first(built: Path, tmp_path: P
 SLOW = """
 import sys, time
 from pathlib import Path
-import ingest.load as load, talkhouse.replay.run as replay
+import talkhouse.ingest.loading.load as load, talkhouse.replay.run as replay
 run = replay.replay
 def known(path, progress, **options):
     return run(path, progress, corpus_roots=(Path("roots"),), **options)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema.tables import metadata, qualified
 from talkhouse.report.er_diagram import HUB, diagram
 from talkhouse.report.layered import place
+from talkhouse.schema.tables import metadata, qualified
 
 
 def test_every_table_key_and_reference_is_there() -> None:

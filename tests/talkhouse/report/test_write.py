@@ -10,11 +10,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.registry import corpora, sample_of
-from queries.dashboards import Kind, dashboards
-from schema.errors import SchemaMismatch, UsageError
-from schema.tables import metadata, qualified
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.dashboards import Kind, dashboards
 from talkhouse.report.write import write_report
+from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
@@ -28,7 +28,7 @@ ODD = "</script><script>alert(1)</script><!-- & \u2028 \u202e \x00 {{ 7 * 7 }} '
 AGAIN = """
 import sys, talkhouse
 from pathlib import Path
-from schema.tables import metadata, qualified
+from talkhouse.schema.tables import metadata, qualified
 from talkhouse.report.write import write_report
 with talkhouse.open(sys.argv[1]) as con:
     con.execute(f"set threads = {sys.argv[3]}")

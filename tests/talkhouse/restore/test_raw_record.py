@@ -7,13 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest.corpus import Corpus
-from ingest.registry import corpora, sample_of
-from schema.errors import RegistryError, UsageError
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.raw_record import raw
+from talkhouse.schema.errors import RegistryError, UsageError
 from tests.commands import on_a_terminal, run, run_bytes
 from tests.talkhouse.explore.test_provenance import at
 from tests.talkhouse.explore.test_show import TOY

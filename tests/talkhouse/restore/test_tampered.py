@@ -9,13 +9,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest import rows
-from ingest.registry import corpora
-from schema.errors import TalkhouseError
-from schema.tables import metadata, owned_by, qualified
+from talkhouse.ingest import rows
+from talkhouse.ingest.registry import corpora
 from talkhouse.restore.built_from import files_built_from
 from talkhouse.restore.raw_record import raw
 from talkhouse.restore.write_back import restore
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.tables import metadata, owned_by, qualified
 from tests.commands import run
 
 NAMES = [

@@ -13,11 +13,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.disk_files import disk_files
-from ingest.registry import corpora, sample_of
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore import diff_json
 from talkhouse.restore.diff_bytes import first_difference
 from talkhouse.restore.diff_json import json_difference

@@ -16,17 +16,17 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest import record_order, unload
-from ingest.corpus import Corpus
-from ingest.registry import corpora, sample_of
-from ingest.stored_record import StoredRecord
-from ingest.unload import stored_records
-from schema.errors import OutputFailed, UsageError, WarehouseDamaged
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.unloading import record_order, unload
+from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.write_back import restore, write_back
+from talkhouse.schema.errors import OutputFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
 
@@ -35,10 +35,10 @@ DBDC3 = corpora()["dbdc3"]
 TOY = """
 import re
 
-from ingest.corpus import Corpus
-from ingest.outcomes import FileEnvelope, Loaded, SourceLocation, Rejected, Unrecognised
-from ingest.common_rules import Rule
-from ingest.rows import Dialogue, Record, Turn
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, SourceLocation, Rejected, Unrecognised
+from talkhouse.ingest.common_rules import Rule
+from talkhouse.ingest.rows import Dialogue, Record, Turn
 
 def read(files):
     for file in files:
@@ -290,10 +290,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import migrations
+from talkhouse import migrations
 from benchmarks.memory import peak
-from ingest.registry import corpora
-from schema import warehouse
+from talkhouse.ingest.registry import corpora
+from talkhouse.schema import warehouse
 from talkhouse.restore.write_back import restore
 
 path, number = Path("w.duckdb"), int(sys.argv[1])

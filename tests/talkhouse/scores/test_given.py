@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 from pyarrow.ipc import new_file
 
-from schema.errors import SourceError, TalkhouseError, UsageError
+from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.scores.score import Request, Scored, score
 from talkhouse.scores.tasks import task
 from tests.talkhouse.scores.invented import Invented

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.refusals import BadPredictions
 from talkhouse.scores.score import Request, Scored, score
 from talkhouse.scores.tasks import task

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import talkhouse
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.comparison import compare
 from talkhouse.scores.options import Baseline
 from talkhouse.scores.runs import path_for, save, saved

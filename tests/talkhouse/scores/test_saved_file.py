@@ -10,10 +10,10 @@ import duckdb
 import pytest
 from filelock import FileLock
 
-from schema.errors import SchemaMismatch, TalkhouseError, UsageError, WarehouseLocked
-from talkhouse.atomic_output import private_folder_path
+from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.scores.runs import check_run, saved
 from talkhouse.scores.saved_file import path_for
+from talkhouse.system.atomic_output import private_folder_path
 from tests.commands import COMMAND
 from tests.commands import run as start
 

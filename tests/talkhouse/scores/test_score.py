@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from queries.catalogue import catalogue
-from schema.errors import UsageError
+from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.export import export
+from talkhouse.schema.errors import UsageError
 from talkhouse.scores.baselines import template
 from talkhouse.scores.examples import examples_query, write_rows
 from talkhouse.scores.keys import choose_all, create_keys

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from ingest.registry import corpora, sample_of
-from queries.dashboards import COLUMNS, dashboards, metrics
-from schema.errors import BadName, SchemaMismatch, UsageError
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.dashboards import COLUMNS, dashboards, metrics
+from talkhouse.schema.errors import BadName, SchemaMismatch, UsageError
 from talkhouse.superset.bundle import write_bundle
 from talkhouse.superset.names import identity
 from tests.conftest import Build

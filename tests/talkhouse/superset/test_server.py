@@ -19,9 +19,9 @@ import yaml
 from msgspec.structs import replace
 
 import talkhouse
-from queries.chart_sql import chart_sql
-from queries.dashboards import Chart, Dashboard, Filter, dashboards, metrics
-from schema.sql import literal, quoted
+from talkhouse.queries.chart_sql import chart_sql
+from talkhouse.queries.dashboards import Chart, Dashboard, Filter, dashboards, metrics
+from talkhouse.schema.sql import literal, quoted
 from tests import outside
 from tests.commands import run
 from tests.talkhouse.superset.server import PAGE, Superset

@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.conversations.columns import column_batches
-from ingest.corpora.mantis.conversations.dialogue import KeyOrders, PublishedDialogue, decoded
-from ingest.corpora.mantis.conversations.known import Known, KnownDialogues
-from ingest.corpora.mantis.conversations.people import People
-from ingest.corpora.mantis.conversations.plain import published, without
-from ingest.corpora.mantis.conversations.record import record
-from ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue
-from ingest.corpora.mantis.conversations.warnings import warnings
-from ingest.corpora.mantis.files import Role
-from ingest.corpora.mantis.format import SPOKEN
-from ingest.decode import BadRecord
-from ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
-from ingest.rows import ColumnBatch, Row, Turn
-from ingest.sources import SourceFile
+from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
+from talkhouse.ingest.corpora.mantis.conversations.columns import column_batches
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import KeyOrders, PublishedDialogue, decoded
+from talkhouse.ingest.corpora.mantis.conversations.known import Known, KnownDialogues
+from talkhouse.ingest.corpora.mantis.conversations.people import People
+from talkhouse.ingest.corpora.mantis.conversations.plain import published, without
+from talkhouse.ingest.corpora.mantis.conversations.record import record
+from talkhouse.ingest.corpora.mantis.conversations.rows import TurnColumns, add_dialogue
+from talkhouse.ingest.corpora.mantis.conversations.warnings import warnings
+from talkhouse.ingest.corpora.mantis.files import Role
+from talkhouse.ingest.corpora.mantis.format import SPOKEN
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.outcomes import LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
+from talkhouse.ingest.rows import ColumnBatch, Row, Turn
+from talkhouse.ingest.sources import SourceFile
 
 
 class Member(NamedTuple):

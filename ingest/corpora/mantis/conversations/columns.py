@@ -2,14 +2,14 @@
 
 import polars as pl
 
-from ingest.corpora.mantis.conversations.people import People
-from ingest.corpora.mantis.conversations.plain import utterances
-from ingest.corpora.mantis.conversations.record import record_id
-from ingest.corpora.mantis.conversations.rows import FLAGGED
-from ingest.corpora.mantis.files import CORPUS, SPLITS, Role
-from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN
-from ingest.decode import dump
-from ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
+from talkhouse.ingest.corpora.mantis.conversations.people import People
+from talkhouse.ingest.corpora.mantis.conversations.plain import utterances
+from talkhouse.ingest.corpora.mantis.conversations.record import record_id
+from talkhouse.ingest.corpora.mantis.conversations.rows import FLAGGED
+from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS, Role
+from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN
+from talkhouse.ingest.decode import dump
+from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
 
 _TIME = "%Y-%m-%dT%H:%M:%S%.3f"
 

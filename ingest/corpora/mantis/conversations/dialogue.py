@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ingest import decode
-from ingest.corpora.mantis.format import NAN, SPOKEN, DialogueShape, Value, moment
-from ingest.decode import BadRecord, pointer
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mantis.format import NAN, SPOKEN, DialogueShape, Value, moment
+from talkhouse.ingest.decode import BadRecord, pointer
 
 Columns: TypeAlias = dict[str, list[Value]]
 """The utterances of a dialogue, a column for each field of ``SPOKEN``; UNSET where it is absent."""

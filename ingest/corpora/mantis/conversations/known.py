@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, literal
-from ingest.decode import pointer
-from ingest.keys import Keys, digest
-from ingest.restatements import Restatements
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from talkhouse.ingest.corpora.mantis.files import CORPUS
+from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FACTS, FACTS, literal
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.restatements import Restatements
 
 
 class Known(NamedTuple):

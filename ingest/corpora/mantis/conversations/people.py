@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import NAN, Value, literal
-from ingest.rows import Row, Speaker
+from talkhouse.ingest.corpora.mantis.files import CORPUS
+from talkhouse.ingest.corpora.mantis.format import NAN, Value, literal
+from talkhouse.ingest.rows import Row, Speaker
 
 
 class Person(NamedTuple):

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.conversations.warnings import DOMAINS, ID, PLACEHOLDER
-from ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, SPOKEN
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from talkhouse.ingest.corpora.mantis.conversations.warnings import DOMAINS, ID, PLACEHOLDER
+from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, SPOKEN
 
 _HEX = "[0-9a-fA-F]"
 _PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"

@@ -9,13 +9,13 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from ingest import decode, json_members
-from ingest.corpora.mantis.conversations.batch import Batch, Build, Member
-from ingest.corpora.mantis.conversations.plain import plain_dialogues
-from ingest.corpora.mantis.files import Role
-from ingest.decode import BadRecord, pointer
-from ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
-from ingest.sources import SourceFile
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.corpora.mantis.conversations.batch import Batch, Build, Member
+from talkhouse.ingest.corpora.mantis.conversations.plain import plain_dialogues
+from talkhouse.ingest.corpora.mantis.files import Role
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
+from talkhouse.ingest.sources import SourceFile
 
 _TOGETHER = 8_000_000
 """Bytes of dialogues that are worked through at once, and whose rows are handed on together."""

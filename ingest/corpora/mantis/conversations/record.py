@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.conversations.known import Known
-from ingest.corpora.mantis.files import CORPUS, SPLITS
-from ingest.corpora.mantis.format import KNOWN_FIELDS, Value, keep
-from ingest.corpora.mantis.intents import annotations, not_first, spaces
-from ingest.decode import dump_extra, pointer
-from ingest.outcomes import ReaderFinding, SourceLocation
-from ingest.rows import Record, Row
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from talkhouse.ingest.corpora.mantis.conversations.known import Known
+from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
+from talkhouse.ingest.corpora.mantis.format import KNOWN_FIELDS, Value, keep
+from talkhouse.ingest.corpora.mantis.intents import annotations, not_first, spaces
+from talkhouse.ingest.decode import dump_extra, pointer
+from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
+from talkhouse.ingest.rows import Record, Row
 
 TASK = "intent_prediction"
 _SHOWN = 3

@@ -5,12 +5,12 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.conversations.people import People, Person
-from ingest.corpora.mantis.files import CORPUS
-from ingest.corpora.mantis.format import keep, literal, text_of
-from ingest.decode import dump_extra
-from ingest.rows import Dialogue, Participant, Row
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from talkhouse.ingest.corpora.mantis.conversations.people import People, Person
+from talkhouse.ingest.corpora.mantis.files import CORPUS
+from talkhouse.ingest.corpora.mantis.format import keep, literal, text_of
+from talkhouse.ingest.decode import dump_extra
+from talkhouse.ingest.rows import Dialogue, Participant, Row
 
 TurnColumns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""

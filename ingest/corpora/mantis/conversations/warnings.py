@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from msgspec import UNSET
 
-from ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from ingest.corpora.mantis.format import NAN, Value, literal, moment
-from ingest.decode import pointer
-from ingest.outcomes import ReaderFinding
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
+from talkhouse.ingest.corpora.mantis.format import NAN, Value, literal, moment
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.outcomes import ReaderFinding
 
 DOMAINS = frozenset(
     {

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Raw, Struct
 from msgspec.json import decode
 
-from ingest.corpora.mantis.format import text_of
-from ingest.decode import literals, pointer
-from ingest.rows import Dialogue, Speaker, Turn
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.mantis.format import text_of
+from talkhouse.ingest.decode import literals, pointer
+from talkhouse.ingest.rows import Dialogue, Speaker, Turn
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):

@@ -5,13 +5,22 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ingest.corpora.mantis.context_index import ContextIndex
-from ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from ingest.corpora.mantis.intent_table.write import line
-from ingest.corpora.mantis.intents import annotations, not_first, spaces
-from ingest.decode import BadRecord, dump_extra
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, Unrecognised, reject
-from ingest.sources import SourceFile
+from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
+from talkhouse.ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
+from talkhouse.ingest.corpora.mantis.intent_table.write import line
+from talkhouse.ingest.corpora.mantis.intents import annotations, not_first, spaces
+from talkhouse.ingest.decode import BadRecord, dump_extra
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    Loaded,
+    Outcome,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    Unrecognised,
+    reject,
+)
+from talkhouse.ingest.sources import SourceFile
 
 HEADER = ["conversation_id", "comment_pos", "annotations", "allocation"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.json import decode
 
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ingest.corpora.mantis.ranking.format import cells, plain, row
-from ingest.corpora.mantis.ranking.tsv import RawBlock
-from ingest.decode import BadRecord
+from talkhouse.ingest.corpora.mantis.ranking.format import cells, plain, row
+from talkhouse.ingest.corpora.mantis.ranking.tsv import RawBlock
+from talkhouse.ingest.decode import BadRecord
 
 _FEWEST = 2
 """Cells besides the label, at least: an utterance and a response."""

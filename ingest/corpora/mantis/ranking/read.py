@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from itertools import chain, groupby, islice
 
-from ingest.corpora.mantis.context_index import Context, ContextIndex
-from ingest.corpora.mantis.files import CORPUS, RANKING, SPLITS, Role
-from ingest.corpora.mantis.ranking.block import misfit, parse
-from ingest.corpora.mantis.ranking.rows import Rows
-from ingest.corpora.mantis.ranking.tsv import Lines, RawBlock, blocks
-from ingest.decode import BadRecord
-from ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation
-from ingest.sources import SourceFile
-from ingest.texts import Texts
+from talkhouse.ingest.corpora.mantis.context_index import Context, ContextIndex
+from talkhouse.ingest.corpora.mantis.files import CORPUS, RANKING, SPLITS, Role
+from talkhouse.ingest.corpora.mantis.ranking.block import misfit, parse
+from talkhouse.ingest.corpora.mantis.ranking.rows import Rows
+from talkhouse.ingest.corpora.mantis.ranking.tsv import Lines, RawBlock, blocks
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.texts import Texts
 
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""

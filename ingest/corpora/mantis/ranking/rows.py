@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ingest.corpora.mantis.context_index import Context
-from ingest.corpora.mantis.files import CORPUS, SPLITS
-from ingest.corpora.mantis.ranking.block import Block
-from ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
-from ingest.rows import Candidate, ColumnBatch, Row
-from ingest.sources import SourceFile
-from ingest.texts import Texts
+from talkhouse.ingest.corpora.mantis.context_index import Context
+from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
+from talkhouse.ingest.corpora.mantis.ranking.block import Block
+from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Row
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.texts import Texts
 
 _REFERRED = 8
 """How many times less than its lines the rows of a block are taken to hold: they refer to turns and texts."""

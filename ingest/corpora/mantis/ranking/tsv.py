@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import NoReturn
 
-from ingest.sources import SourceFile
+from talkhouse.ingest.sources import SourceFile
 
 _LARGEST = 1_000
 """Rows after which a block ends in any case; a published one has 51 at most."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.json import decode
 
-from ingest.corpora.mantis.context_index import WINDOW
-from ingest.corpora.mantis.files import RANKING, Role
-from ingest.corpora.mantis.ranking.format import row
-from ingest.rows import Record
-from ingest.stored_record import StoredRecord
+from talkhouse.ingest.corpora.mantis.context_index import WINDOW
+from talkhouse.ingest.corpora.mantis.files import RANKING, Role
+from talkhouse.ingest.corpora.mantis.ranking.format import row
+from talkhouse.ingest.rows import Record
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 class _FileExtra(Struct):

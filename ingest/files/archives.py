@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, TypeAlias
 
-from ingest.limits import Limits
-from ingest.skipped import skip_reason
-from schema.errors import SourceError
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.schema.errors import SourceError
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz")
 

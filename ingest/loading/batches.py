@@ -11,10 +11,10 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
 
-from ingest.rows import ColumnBatch, Row
-from schema.tables import metadata
-from schema.tables.base import LongText, Text
-from schema.warehouse import ROW_GROUP
+from talkhouse.ingest.rows import ColumnBatch, Row
+from talkhouse.schema.tables import metadata
+from talkhouse.schema.tables.base import LongText, Text
+from talkhouse.schema.warehouse import ROW_GROUP
 
 _BATCH_ROWS = 12 * ROW_GROUP
 """Rows of one table in a batch."""

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from schema.errors import SourceError
+from talkhouse.schema.errors import SourceError
 
 OPTION = "--follow-links"
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from errno import EMFILE
 from pathlib import Path
 
-from ingest.archives import is_archive
-from schema.errors import SourceError
+from talkhouse.ingest.files.archives import is_archive
+from talkhouse.schema.errors import SourceError
 
 _DAMAGED = (
     zipfile.BadZipFile,

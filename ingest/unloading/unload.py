@@ -7,8 +7,7 @@ from typing import TypeVar
 
 import duckdb
 
-from ingest.record_order import HANGING, RecordPosition, chunks, positions_of
-from ingest.rows import (
+from talkhouse.ingest.rows import (
     Annotation,
     Candidate,
     Dialogue,
@@ -23,8 +22,9 @@ from ingest.rows import (
     Speaker,
     Turn,
 )
-from ingest.stored_record import StoredRecord, TextReferences, no_text_ids
-from schema.tables import metadata, qualified
+from talkhouse.ingest.stored_record import StoredRecord, TextReferences, no_text_ids
+from talkhouse.ingest.unloading.record_order import HANGING, RecordPosition, chunks, positions_of
+from talkhouse.schema.tables import metadata, qualified
 
 R = TypeVar("R", bound=Row)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest import rows, sources
-from ingest.batches import Batch, Batches, column_batch_frame
-from ingest.disk_files import disk_files
-from ingest.sources import opened
+from talkhouse.ingest import rows, sources
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.loading.batches import Batch, Batches, column_batch_frame
+from talkhouse.ingest.sources import opened
 
 
 class Kept:

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import duckdb
 
-from schema.errors import TalkhouseError
-from schema.sql import literal
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.sql import literal
 
 _NO_MEMORY = "Out of Memory"
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")

@@ -5,7 +5,7 @@ import stat
 from errno import ELOOP
 from pathlib import Path
 
-from schema.errors import UsageError
+from talkhouse.schema.errors import UsageError
 
 _MOST = 40
 """Links that are followed, as many as Linux follows."""

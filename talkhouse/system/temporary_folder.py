@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from schema.errors import OutputFailed
-from talkhouse import ctrl_c
-from talkhouse.atomic_output import remove_folder
+from talkhouse.schema.errors import OutputFailed
+from talkhouse.system import ctrl_c
+from talkhouse.system.atomic_output import remove_folder
 
 _PREFIX = "talkhouse-"
 _OURS = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}\.lock")

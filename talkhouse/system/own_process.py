@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from schema.errors import QueryFailed
-from talkhouse.interrupt import took_too_long
+from talkhouse.schema.errors import QueryFailed
+from talkhouse.system.interrupt import took_too_long
 
 _GRACE = 3.0
 """Seconds in which a query that was asked to stop may end by itself."""

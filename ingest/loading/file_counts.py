@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingest.disk_files import DiskFile
-from ingest.rows import FileRow
-from ingest.sources import BOM_NOTE, Skipped, SourceFile
-from ingest.validate import ReaderError
+from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.loading.validate import ReaderError
+from talkhouse.ingest.rows import FileRow
+from talkhouse.ingest.sources import BOM_NOTE, Skipped, SourceFile
 
 
 @dataclass

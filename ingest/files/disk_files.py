@@ -12,12 +12,12 @@ from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 
-from ingest.archives import Archive, is_archive, open_archive
-from ingest.boundary import Boundary
-from ingest.limits import DEFAULT, Limits
-from ingest.skipped import skip_reason
-from ingest.source_errors import check_spelling, forbidden, readable
-from schema.errors import SourceError
+from talkhouse.ingest.files.archives import Archive, is_archive, open_archive
+from talkhouse.ingest.files.boundary import Boundary
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.files.source_errors import check_spelling, forbidden, readable
+from talkhouse.schema.errors import SourceError
 
 
 @dataclass(frozen=True)

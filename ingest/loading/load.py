@@ -9,19 +9,19 @@ from typing import TypeAlias
 
 import duckdb
 
-from ingest.batches import Batch, Batches, Stream
-from ingest.corpus import Corpus
-from ingest.decode import dump
-from ingest.disk_files import DiskFile
-from ingest.file_counts import FileCounts
-from ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
-from ingest.registry import rules_of
-from ingest.rows import Finding, Quarantined, Record
-from ingest.sources import BOM, OUTSIDE, SourceFile, opened
-from ingest.validate import Validator
-from ingest.vocabulary import complete_vocabulary, declare
-from schema.errors import NothingLoaded
-from schema.tables import metadata, qualified
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.decode import dump
+from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.loading.batches import Batch, Batches, Stream
+from talkhouse.ingest.loading.file_counts import FileCounts
+from talkhouse.ingest.loading.validate import Validator
+from talkhouse.ingest.loading.vocabulary import complete_vocabulary, declare
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.registry import rules_of
+from talkhouse.ingest.rows import Finding, Quarantined, Record
+from talkhouse.ingest.sources import BOM, OUTSIDE, SourceFile, opened
+from talkhouse.schema.errors import NothingLoaded
+from talkhouse.schema.tables import metadata, qualified
 
 Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
 """Opens another connection to the warehouse that is being loaded."""

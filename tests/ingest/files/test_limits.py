@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest import limits
-from ingest.disk_files import disk_files
-from ingest.limits import DEFAULT, Limits, parse
-from ingest.outcomes import Rejected
-from ingest.registry import DEFAULT_ROOT, corpora
-from ingest.sources import opened
-from schema.errors import SourceError, UsageError
+from talkhouse.ingest.files import limits
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import DEFAULT, Limits, parse
+from talkhouse.ingest.outcomes import Rejected
+from talkhouse.ingest.registry import DEFAULT_ROOT, corpora
+from talkhouse.ingest.sources import opened
+from talkhouse.schema.errors import SourceError, UsageError
 from tests.commands import run
 
 SMALL = Limits(record=100, file=1_000, archive=5_000, ratio=8, members=10, path=50)

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 import polars as pl
 
-from ingest.corpus import Corpus
-from ingest.outcomes import Loaded, LoadedBatch
-from ingest.rows import Annotation, ColumnBatch, Record, Row, Turn
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.outcomes import Loaded, LoadedBatch
+from talkhouse.ingest.rows import Annotation, ColumnBatch, Record, Row, Turn
 
 
 class ReaderError(AssertionError):

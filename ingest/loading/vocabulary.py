@@ -2,8 +2,8 @@
 
 import duckdb
 
-from ingest.corpus import Corpus
-from schema.sql import insert
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.schema.sql import insert
 
 
 def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) -> None:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import duckdb
 from filelock import FileLock, Timeout
 
-from schema.errors import OutputFailed, UsageError
-from talkhouse import ctrl_c
-from talkhouse.output_links import target_of
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.system import ctrl_c
+from talkhouse.system.output_links import target_of
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

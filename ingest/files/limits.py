@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
-from schema.errors import SourceError, UsageError
+from talkhouse.schema.errors import SourceError, UsageError
 
 MB, GB = 1_000_000, 1_000_000_000
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from schema.errors import QueryFailed
+from talkhouse.schema.errors import QueryFailed
 
 _WAKE = b"\0"
 

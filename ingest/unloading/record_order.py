@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import duckdb
 
-from ingest.rows import Annotation, Candidate, Dialogue, Participant, PersonaUse, Record, Row, Turn
-from schema.tables import metadata, owned_by, qualified
+from talkhouse.ingest.rows import Annotation, Candidate, Dialogue, Participant, PersonaUse, Record, Row, Turn
+from talkhouse.schema.tables import metadata, owned_by, qualified
 
 Span = tuple[int, int]
 """First and last row number of a table between which rows stand."""

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.boundary import Boundary
-from ingest.disk_files import DiskFile, disk_files
-from ingest.registry import corpora, sample_of
-from ingest.sources import opened
-from schema.errors import SourceError
 from talkhouse.build.request import from_data, from_paths
+from talkhouse.ingest.files.boundary import Boundary
+from talkhouse.ingest.files.disk_files import DiskFile, disk_files
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.ingest.sources import opened
+from talkhouse.schema.errors import SourceError
 from tests.commands import run
 
 PRIVATE = "not for the warehouse"

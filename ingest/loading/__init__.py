@@ -1,0 +1,1 @@
+"""From a reader's rows to tables: validation, columnar batches, and the count of every file."""

@@ -1,0 +1,1 @@
+"""From tables back to records, for the writers of corpora."""

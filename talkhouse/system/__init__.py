@@ -1,0 +1,1 @@
+"""The operating system: files and locks, signals, processes, memory."""

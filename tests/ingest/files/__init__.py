@@ -1,0 +1,1 @@
+"""Tests of the files of a corpus."""
