@@ -1,24 +1,29 @@
 """The documents can't rot: every command, query and program in them is run on a fresh sample."""
 
+import ast
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 
 import duckdb
 import pytest
 
-from talkhouse.cli.commands import app
+from docs.commands import commands_page
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from tests.commands import run as start
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
 RECIPES = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+
+PACKAGES = ("schema", "migrations", "queries", "ingest", "talkhouse")
+"""Folders of packages, as they lie in the repository."""
 
 ENDLESS = ("uv run talkhouse dashboard",)
 """Commands that serve until Ctrl-C, with tests of their own."""
@@ -57,52 +62,83 @@ def folder(sample: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_command_of_the_readme_works(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{name}.md" for name in ("start", "data", "recipes", "bi", "scores"))]
+)
+def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
+    if page == "README.md":
+        (folder / "talkhouse.duckdb").unlink()
+    elsewhere = (*OTHERS, *ENDLESS)
+    for command in commands((ROOT / page).read_text(encoding="utf-8")):
+        if not command.startswith(elsewhere) and "postgresql:" not in command:
+            run(command, folder)
+
+
+def check_part(page: Path, name: str, written: str, regen: bool, same: Callable[[str], str] = str) -> None:
+    """Compare what stands between ``<!-- name -->`` and ``<!-- /name -->``; ``--regen`` writes it again."""
+    text = page.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(f"<!-- {name} -->\n")
+    current, end, after = rest.partition(f"<!-- /{name} -->")
+    assert begin, f"{page} has no part {name}"
+    assert end, f"{page} has no end of {name}"
+    if regen:
+        page.write_text(f"{before}{begin}{written}{end}{after}", encoding="utf-8")
+    else:
+        assert same(current) == same(written)
+
+
+def without_figures(output: str) -> str:
+    """Mask what differs from machine to machine: the size of the file, and the time."""
+    return re.sub(r"\([0-9.]+ MB|in [0-9.]+ s", "", output)
+
+
+def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> None:
     (folder / "talkhouse.duckdb").unlink()
-    others = (*OTHERS, *ENDLESS)
-    ours = [command for command in commands(README) if not command.startswith(others) and "postgresql:" not in command]
-    assert len(ours) > 12
-    for command in ours:
-        run(command, folder)
+    shown = {}
+    for name in ("build", "sql"):
+        command = next(
+            line for line in commands(README.read_text(encoding="utf-8")) if line.startswith(f"uv run talkhouse {name}")
+        )
+        shown[name] = start(*shlex.split(command)[3:], cwd=folder, env={"COLUMNS": "110"}).stdout
+    for name, output in shown.items():
+        check_part(README, name, f"```text\n{output}```\n", regen, without_figures)
 
 
 def listing() -> str:
-    """Write the README's table of corpora."""
+    """Write the table of corpora."""
     lines = ["| corpus | what | task views |", "|---|---|---|"]
     tasks = catalogue().examples
     for corpus in corpora().values():
         names = ", ".join(f"`{task.name}`" for task in tasks if task.schema == corpus.id)
         what = f"{corpus.title}. {corpus.description}"
-        lines.append(f"| [{corpus.id}](ingest/corpora/{corpus.id}/README.md) | {what} | {names} |")
-    return "\n".join(lines)
+        lines.append(f"| [{corpus.id}](../ingest/corpora/{corpus.id}/README.md) | {what} | {names} |")
+    return "".join(f"{line}\n" for line in lines)
 
 
-def test_the_readme_lists_the_corpora(regen: bool) -> None:
-    """``--regen`` writes the table again, so that a new corpus needs no line by hand."""
-    before, _, rest = README.partition("<!-- corpora -->\n")
-    current, end, after = rest.partition("<!-- /corpora -->")
-    assert end
+def test_the_corpora_are_listed(regen: bool) -> None:
+    check_part(ROOT / "docs" / "corpora.md", "corpora", listing(), regen)
+
+
+def test_the_rooms_are_listed(regen: bool) -> None:
+    lines = ["| folder | what it has |", "|---|---|"]
+    for init in sorted(path for top in PACKAGES for path in (ROOT / top).rglob("__init__.py")):
+        folder = init.parent.relative_to(ROOT)
+        if not folder.is_relative_to("ingest/corpora") and not folder.is_relative_to("migrations/versions"):
+            first = str(ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))).partition("\n")[0]
+            lines.append(f"| `{folder}/` | {first.rstrip('.')} |")
+    check_part(ROOT / "CONTRIBUTING.md", "rooms", "".join(f"{line}\n" for line in lines), regen)
+
+
+def test_the_page_of_commands_is_as_their_help(regen: bool) -> None:
+    page = ROOT / "docs" / "commands.md"
     if regen:
-        current = f"{listing()}\n"
-        (ROOT / "README.md").write_text(f"{before}<!-- corpora -->\n{current}{end}{after}", encoding="utf-8")
-    assert current == f"{listing()}\n"
-
-
-def test_every_command_of_ours_is_in_the_readme() -> None:
-    names = {command.name for command in app.registered_commands}
-    assert set(re.findall(r"^\| `talkhouse (\w+)", README, re.MULTILINE)) == names
+        page.write_text(commands_page(), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == commands_page()
 
 
 @pytest.mark.parametrize("query", blocks(RECIPES, "sql"), ids=lambda query: shorten(query, 60, placeholder="..."))
 def test_a_recipe_gives_rows(query: str, con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute(query).fetchmany(1), query
-
-
-@pytest.mark.parametrize("page", ["recipes", "bi", "scores"])
-def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    for command in commands(text):
-        run(command, folder)
 
 
 @pytest.mark.parametrize("program", blocks(RECIPES, "python"))
@@ -113,6 +149,6 @@ def test_every_program_of_the_recipes_works(program: str, folder: Path) -> None:
 
 
 def test_links_inside_the_documents_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "ingest").rglob("README.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ingest").rglob("README.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page}: {target}"

@@ -1,0 +1,61 @@
+"""Makes a website of the documents: ``uv run --group docs python -m docs.site [FOLDER]``, by default into ``site/``.
+
+Beside the pages in this folder it has the README as its first page, a page for each corpus, and the pages at the top of
+the repository. It is made without a network, and not at all where a link leads nowhere.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#]+)")
+
+
+def pages() -> dict[Path, Path]:
+    """Map each document of the repository, a path from its root, to its place in the website."""
+    top = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+    corpora = sorted((ROOT / "ingest" / "corpora").glob("*/README.md"))
+    return {
+        Path("README.md"): Path("index.md"),
+        **{Path(name): Path(name) for name in top},
+        **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
+        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
+        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},
+    }
+
+
+def lay_out(folder: Path) -> None:
+    """Write the pages into a folder with their links led to where each page is in the website."""
+    places = pages()
+    for source, place in places.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix != ".md":
+            shutil.copyfile(ROOT / source, target)
+            continue
+
+        def moved(link: re.Match[str], source: Path = source, place: Path = place) -> str:
+            meant = (ROOT / source.parent / link[0]).resolve().relative_to(ROOT)
+            return Path(os.path.relpath(places.get(meant, meant), place.parent)).as_posix()
+
+        target.write_text(_LINK.sub(moved, (ROOT / source).read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def make(site: Path) -> None:
+    """Make the website; CalledProcessError where a page has a link that leads nowhere."""
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copyfile(DOCS / "zensical.toml", Path(name, "zensical.toml"))
+        lay_out(Path(name, "docs"))
+        subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=name, check=True)
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.copytree(Path(name, "site"), site)
+
+
+if __name__ == "__main__":
+    make(Path(*sys.argv[1:2] or ["site"]))
