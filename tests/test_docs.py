@@ -62,8 +62,15 @@ def folder(sample: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{name}.md" for name in ("start", "data", "recipes", "bi", "scores"))]
+    "page",
+    [
+        "README.md",
+        *(pytest.param(f"docs/{name}.md", marks=SLOW) for name in ("start", "data", "recipes", "bi", "scores")),
+    ],
 )
 def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
     if page == "README.md":
@@ -141,6 +148,7 @@ def test_a_recipe_gives_rows(query: str, con: duckdb.DuckDBPyConnection) -> None
     assert con.execute(query).fetchmany(1), query
 
 
+@SLOW
 @pytest.mark.parametrize("program", blocks(RECIPES, "python"))
 def test_every_program_of_the_recipes_works(program: str, folder: Path) -> None:
     shown = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300)
