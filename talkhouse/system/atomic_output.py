@@ -1,7 +1,6 @@
 """Files and folders that appear whole or not at all: written beside the output and renamed."""
 
 import errno
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -195,15 +194,6 @@ def _delete(folder: Path) -> None:
     """Delete a folder; what is none stays, for ``rmtree`` would wait for somebody to write to a named pipe."""
     if folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def sync(path: Path) -> None:
-    """Force a file or folder to disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _target(output: Path) -> Path:
