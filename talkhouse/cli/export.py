@@ -1,7 +1,7 @@
 """``talkhouse export``: a view or table as a file, or the dashboards as a file that a BI tool imports."""
 
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +10,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import MOST_ROWS, Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import MOST_ROWS, Db, Force, OptionalMaxMemory, Relation, Split, check_absent
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
@@ -22,27 +22,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="A view or table, such as dbdc3.breakdown_detection.",
-            autocompletion=relations,
-            show_default=False,
-        ),
-    ] = None,
+    name: Relation = None,
     *,
     path: Annotated[
         Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
     ],
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S",
-            help="Only the rows of this split: the publisher's name, or train, validation, test.",
-            show_default=False,
-        ),
-    ] = None,
+    split: Split = None,
     file_format: Annotated[
         ExportFormat | None,
         typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),
@@ -66,18 +51,9 @@ def command(
             show_default=False,
         ),
     ] = None,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does "
-            "not fit is written to the disk.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
-    db: Database = None,
+    memory_limit: OptionalMaxMemory = None,
+    force: Force = False,
+    db: Db = None,
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
 
@@ -116,18 +92,18 @@ def command(
         "--memory-limit": memory_limit,
     }
     if tool is not None:
-        _check_absent(of_rows, "is for a view or table, and --for exports the dashboards")
+        check_absent(of_rows, "is for a view or table, and --for exports the dashboards", "export")
         _export_for_superset(path, db, db_path, force=force)
         return
-    _check_absent({"--db-path": db_path}, "goes with --for")
+    check_absent({"--db-path": db_path}, "goes with --for", "export")
     if name is None:
         raise UsageError(
             "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
         )
     import talkhouse
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.query.export import export, settings
     from talkhouse.system import interrupt
+    from talkhouse.system.memory import MemoryLimit
 
     made = settings(path)
     if memory_limit is not None:
@@ -151,13 +127,6 @@ def command(
             check_complete=stop.check,
         )
     _show(done)
-
-
-def _check_absent(options: Mapping[str, object], problem: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for option, value in options.items():
-        if value is not None:
-            raise UsageError(f"{option} {problem}", next_step="see: talkhouse export --help")
 
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:

@@ -1,12 +1,11 @@
 """``talkhouse replay``: read the quarantine again after a reader or a rule has changed."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.console import errors, output
+from talkhouse.cli.terminal.options import Corpora, Db, DryRun, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -17,23 +16,12 @@ _SHOWN = 5
 
 
 def command(
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated).",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
-    db: Database = None,
+    corpus: Corpora = None,
+    db: Db = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Do everything except publish, and list what would change.")
-    ] = False,
+    dry_run: DryRun = False,
     no_wait: NoWait = False,
 ) -> None:
     """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
@@ -47,10 +35,10 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.ingest.files.limits import parse
     from talkhouse.replay.run import replay
+    from talkhouse.system.memory import MemoryLimit
 
     path = database(db)
     with BuildProgress() as progress:

@@ -8,15 +8,16 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.dashboard import require_dashboard
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import Db, Force
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
 
 def command(
     path: Annotated[Path, typer.Option("--output", metavar="FILE.html", help="The page to write.")],
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
-    db: Database = None,
+    force: Force = False,
+    db: Db = None,
 ) -> None:
     r"""Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 

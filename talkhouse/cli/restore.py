@@ -8,8 +8,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import CorpusId, Db
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
@@ -21,15 +21,12 @@ _SHOWN = 5
 
 
 def command(
-    corpus: Annotated[
-        str,
-        typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora),
-    ],
+    corpus: CorpusId,
     folder: Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.")],
     archives: Annotated[
         bool, typer.Option("--archive", metavar="", help="Write archives as archives, not as folders.")
     ] = False,
-    db: Database = None,
+    db: Db = None,
 ) -> None:
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts
@@ -24,12 +25,12 @@ def command(
             "with --raw also FILE#POINTER, as `talkhouse findings` prints it.",
         ),
     ],
-    db: Database = None,
+    db: Db = None,
     show_all: Annotated[
         bool,
         typer.Option("--all", metavar="", help="List every persona and candidate, not only the first of each list."),
     ] = False,
-    as_data: Json = False,
+    as_data: AsJson = False,
     as_published: Annotated[
         bool, typer.Option("--raw", metavar="", help="Print only the source record, as published.")
     ] = False,

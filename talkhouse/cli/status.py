@@ -2,12 +2,13 @@
 
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-def command(db: Database = None, as_json: Json = False) -> None:
+def command(db: Db = None, as_json: AsJson = False) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     import talkhouse
     from talkhouse.cli.terminal.summary import show_corpora, size

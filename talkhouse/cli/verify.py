@@ -4,14 +4,13 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, Json
+from talkhouse.cli.terminal.options import AsJson, Corpora, Data, Db, FollowLinks, InputLimit
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
@@ -34,32 +33,16 @@ _WIDTH = 11
 
 
 def command(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Folder with one folder per corpus, as for build. Without it, the files that the warehouse was "
-            "built from.",
-            show_default=False,
-        ),
-    ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated).",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
-    db: Database = None,
+    data: Data = None,
+    corpus: Corpora = None,
+    db: Db = None,
     input_limit: InputLimit = None,
     follow_links: FollowLinks = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
+
+    Without --data, these are the files that the warehouse was built from.
 
     Each file is equal, or its first difference is shown with its location. JSON must be equal in every value (1 is not
     1.0) and in the order of its keys, anything else to the byte; members of archives are compared as files.

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
@@ -32,6 +31,7 @@ from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
+from talkhouse.system.memory import MemoryLimit
 
 _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
