@@ -116,13 +116,12 @@ class _Job:
             acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
         ):
             published = read_published(workspace.old, shown=self.path)
-            notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
             request = self.request
             if published and request.scope is not None:
                 # A request for some corpora says nothing about other folders: what was found of them stays.
                 request = replace(request, ignored=tuple(sorted(published.ignored)))
             build_plan = plan(request, published, self.catalogue, rehash=rehash)
-            result = Result(self.path, build_plan, notes)
+            result = Result(self.path, build_plan, self.request.notes)
             if build_plan.is_current and published and not workspace.wal.exists():
                 result.unchanged_since = published.finished_at
             else:

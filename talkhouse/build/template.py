@@ -18,7 +18,7 @@ from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.system.cache import Cache, code_of, key_of
 
 FORMAT = 1
-"""Raised when this module makes other templates from the same catalogue; the code of other rooms is hashed."""
+"""Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""
 
 KEPT = Cache("template", ".duckdb", most=8)
 """Each change of a view makes another."""

@@ -53,26 +53,26 @@ def command(
             dry_run=dry_run,
             on_write_back=_print_write_back,
         )
-    _show(result, dry_run=dry_run)
+    _show(result)
 
 
 def _print_write_back(corpus: str) -> None:
     errors.print(f"writing {corpus} back from the warehouse")
 
 
-def _show(result: "Result", *, dry_run: bool) -> None:
+def _show(result: "Result") -> None:
     """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
         output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
         return
     for one in result.corpora:
         _show_corpus(one)
-    if not any(one.tables for one in result.corpora):
-        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
-    elif dry_run:
+    if result.is_published:
+        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+    elif any(one.tables for one in result.corpora):
         output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
     else:
-        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
 
 
 def _show_corpus(one: "Replayed") -> None:

@@ -35,14 +35,6 @@ class Restored:
     """Files that are not data (skipped by name, or unrecognised); their content is not in the warehouse."""
 
 
-def restore(con: duckdb.DuckDBPyConnection, corpus: Corpus, output: Path, *, archives: bool = False) -> list[Path]:
-    """Write every file of a corpus below ``output``, archives as folders of their members; return the paths.
-
-    With ``archives`` they are archives again. Raises as ``write_back`` does.
-    """
-    return write_back(con, corpus, output, archives=archives).files
-
-
 def write_back(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
