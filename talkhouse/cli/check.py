@@ -27,7 +27,7 @@ def command(db: Db = None, as_json: AsJson = False) -> None:
         present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
         outcomes = list(run(con, checks(catalogue(), present)))
     if as_json:
-        found = [
+        described = [
             {
                 "check": outcome.check.name,
                 "severity": outcome.check.severity,
@@ -38,7 +38,7 @@ def command(db: Db = None, as_json: AsJson = False) -> None:
             }
             for outcome in outcomes
         ]
-        print(visible_json(found))
+        print(visible_json(described))
     else:
         for outcome in outcomes:
             verdict = "[green]ok[/]" if not outcome.offending else f"[red]{escape(outcome.check.severity)}[/]"

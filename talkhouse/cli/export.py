@@ -114,7 +114,7 @@ def command(
         ProgressBar() as bar,
     ):
         bar.begin(f"exporting {name}", unit="rows")
-        done = export(
+        exported = export(
             con,
             name,
             path,
@@ -126,7 +126,7 @@ def command(
             on_rows=bar.advance,
             check_complete=stop.check,
         )
-    _show(done)
+    _show(exported)
 
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
@@ -136,17 +136,17 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         there = PurePosixPath(db_path or database(db).resolve())
-        done = write_bundle(con, path, there, force=force)
+        bundle = write_bundle(con, path, there, force=force)
     output.print(
-        f"Wrote {len(done.dashboards)} dashboards with {done.chart_count} charts, on {done.dataset_count} datasets"
-        f" ({decimal(done.bytes)}), to {escape(str(done.path))}",
+        f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
+        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",
         soft_wrap=True,
     )
     output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
     for remark in _remarks(Path(there), database(db)):
         output.print(f"  {escape(remark)}", soft_wrap=True)
     output.print(
-        f"  import it with: superset import-dashboards --path {escape(quote(str(done.path)))} --username admin",
+        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin",
         soft_wrap=True,
     )
 
@@ -169,14 +169,15 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
         yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
 
 
-def _show(done: "Exported") -> None:
+def _show(exported: "Exported") -> None:
     """Print what was written, and under which licences."""
-    size = decimal(done.bytes)
+    size = decimal(exported.bytes)
     output.print(
-        f"Exported {done.rows:,} rows of {escape(done.name)} ({size}) to {escape(str(done.path))}", soft_wrap=True
+        f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
+        soft_wrap=True,
     )
-    output.print(f"  described in {escape(str(done.manifest))}", soft_wrap=True)
-    for corpus in done.corpora:
+    output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
+    for corpus in exported.corpora:
         tag = ", invented sample" if corpus["is_sample"] else ""
         output.print(f"  licence of {escape(corpus['corpus_id'])}{tag}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:

@@ -23,8 +23,8 @@ def command(
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         if corpus is not None:
             check_corpus(con, corpus)
-        found = findings(con, corpus)
+        listed = findings(con, corpus)
     if as_json:
-        print(visible_json(found))
+        print(visible_json(listed))
     else:
-        show_findings(found)
+        show_findings(listed)

@@ -65,30 +65,32 @@ def _show(result: "Result") -> None:
     if not result.corpora:
         output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
         return
-    for one in result.corpora:
-        _show_corpus(one)
+    for replayed in result.corpora:
+        _show_corpus(replayed)
     if result.is_published:
         output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
-    elif any(one.tables for one in result.corpora):
+    elif any(replayed.tables for replayed in result.corpora):
         output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
     else:
         output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
 
 
-def _show_corpus(one: "Replayed") -> None:
-    before, after = one.loaded
-    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(one.refused.items()))
-    output.print(f"[bold]{escape(one.corpus_id)}[/]", soft_wrap=True)
-    output.print(f"  in quarantine before: {one.quarantined:,}", soft_wrap=True)
-    output.print(f"  passed now: {one.passed:,}", soft_wrap=True)
-    output.print(f"  still refused: {one.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
-    if one.newly:
-        output.print(f"  [red]newly refused: {len(one.newly):,}[/] (loaded before)", soft_wrap=True)
-    for record in one.newly[:_SHOWN]:
+def _show_corpus(replayed: "Replayed") -> None:
+    before, after = replayed.loaded
+    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(replayed.refused.items()))
+    output.print(f"[bold]{escape(replayed.corpus_id)}[/]", soft_wrap=True)
+    output.print(f"  in quarantine before: {replayed.quarantined:,}", soft_wrap=True)
+    output.print(f"  passed now: {replayed.passed:,}", soft_wrap=True)
+    output.print(f"  still refused: {replayed.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
+    if replayed.newly:
+        output.print(f"  [red]newly refused: {len(replayed.newly):,}[/] (loaded before)", soft_wrap=True)
+    for record in replayed.newly[:_SHOWN]:
         location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
         output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
-    if len(one.newly) > _SHOWN:
-        output.print(f"    ... and {len(one.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True)
-    if one.tables:
+    if len(replayed.newly) > _SHOWN:
+        output.print(
+            f"    ... and {len(replayed.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True
+        )
+    if replayed.tables:
         output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
-        output.print(f"  tables with other rows: {', '.join(one.tables)}", soft_wrap=True)
+        output.print(f"  tables with other rows: {', '.join(replayed.tables)}", soft_wrap=True)

@@ -44,9 +44,9 @@ def command(
         ProgressBar() as bar,
     ):
         bar.begin("reading the rows of the charts", unit="charts")
-        done = write_report(con, path, force=force, on_chart=bar.advance)
+        report = write_report(con, path, force=force, on_chart=bar.advance)
     output.print(
-        f"Wrote a report on {done.corpora} corpora, with {done.charts} charts ({decimal(done.bytes)}),"
-        f" to {escape(str(done.path))}",
+        f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
+        f" to {escape(str(report.path))}",
         soft_wrap=True,
     )

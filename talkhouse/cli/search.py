@@ -69,7 +69,7 @@ def command(
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         # DuckDB's progress bar would appear among the hits.
         con.execute("set enable_progress_bar = false")
-        found = search(
+        hits = search(
             con,
             text,
             regex=regex,
@@ -81,13 +81,13 @@ def command(
             limit=limit,
         )
         if as_data:
-            print(as_json(found.hits))
+            print(as_json(hits.hits))
         elif output.is_terminal:
-            _show(found)
+            _show(hits)
         else:
-            _list(found)
+            _list(hits)
         sys.stdout.flush()
-        _summarise(found, text, regex=regex)
+        _summarise(hits, text, regex=regex)
 
 
 def _show(found: "Found") -> None:

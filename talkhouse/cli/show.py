@@ -66,11 +66,11 @@ def command(
         if as_published:
             _put_raw(raw(con, name))
             return
-        found = show(con, name)
+        shown = show(con, name)
         if as_data:
-            print(as_json(found))
+            print(as_json(shown))
         else:
-            _show(found, show_all=show_all)
+            _show(shown, show_all=show_all)
         sys.stdout.flush()
 
 
@@ -98,21 +98,24 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
     _put_sources(found["records"])
 
 
-def _put_header(found: dict[str, Any]) -> None:
+def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
-    corpus, dialogue = found["corpus"], found["dialogue"] or {}
-    put(Text(), Text(visible(found["id"]), "bold"))
+    corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
+    put(Text(), Text(visible(shown["id"]), "bold"))
     sample = ", invented sample" if corpus["is_sample"] else ""
     _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{sample})")
-    if found["kind"] == "record" and dialogue:
+    if shown["kind"] == "record" and dialogue:
         _put_fact("dialogue", dialogue["dialogue_id"])
     for column in ("title", "language", "domain", "started_at"):
         _put_fact(column.removesuffix("_at"), dialogue.get(column))
-    people = [f"{one['name'] or one['role'] or one['speaker_id']} ({one['kind']})" for one in found["participants"]]
+    people = [
+        f"{person['name'] or person['role'] or person['speaker_id']} ({person['kind']})"
+        for person in shown["participants"]
+    ]
     _put_fact("speakers", ", ".join(people))
-    for record in found["records"]:
+    for record in shown["records"]:
         _put_fact("record", _describe(record))
-    extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
+    extra = dialogue.get("extra") if dialogue else shown["records"][0]["extra"]
     for key, value in facts(extra):
         _put_fact(key, value)
 

@@ -68,7 +68,7 @@ def command(
         verdicts = _verdicts(con, data, corpus or [], limits, bar, follow_links=follow_links)
         stop.check()
     if as_json:
-        print(visible_json([asdict(one) for one in verdicts]))
+        print(visible_json([asdict(verdict) for verdict in verdicts]))
     else:
         for verdict in verdicts:
             _put(verdict)
@@ -106,11 +106,11 @@ def _verdicts(
         if data
         else {name: files_built_from(con, known, name, limits, follow_links=follow_links) for name in present}
     )
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for name in files if not only else present:
         bar.begin(f"writing {name} back", records=count_records(con, name))
-        found += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
-    return found
+        verdicts += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
+    return verdicts
 
 
 def _put(verdict: "Verdict") -> None:

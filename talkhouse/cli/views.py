@@ -36,12 +36,12 @@ def command(
         output.print("Columns and their meanings: talkhouse views NAME")
 
 
-def _show(found: dict[str, Any]) -> None:
-    name = escape(f"{found['schema']}.{found['name']}")
-    output.print(f"[bold]{name}[/] ({found['rows']:,} rows)", soft_wrap=True)
-    output.print(escape(found["comment"] or ""), soft_wrap=True)
-    rows = [(one["name"], one["type"], one["meaning"] or "") for one in found["columns"]]
-    _table(("column", "type", "meaning"), rows)
+def _show(relation: dict[str, Any]) -> None:
+    name = escape(f"{relation['schema']}.{relation['name']}")
+    output.print(f"[bold]{name}[/] ({relation['rows']:,} rows)", soft_wrap=True)
+    output.print(escape(relation["comment"] or ""), soft_wrap=True)
+    columns = [(column["name"], column["type"], column["meaning"] or "") for column in relation["columns"]]
+    _table(("column", "type", "meaning"), columns)
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -20,8 +20,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
     """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
-    rows = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
-    warehouses = [Path(path) for (path,) in rows if path]
+    databases = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
+    warehouses = [Path(path) for (path,) in databases if path]
     for path in paths:
         with output_errors(path):
             if path.is_dir() or not path.exists():
