@@ -15,6 +15,9 @@ import duckdb
 from talkhouse import queries
 from talkhouse.schema.errors import CatalogueError
 
+FORMAT = 1
+"""Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
+
 DEFAULT_ROOT = Path(queries.__path__[0])
 CHECKS = "checks"
 """Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
@@ -98,7 +101,7 @@ class Catalogue:
     @property
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would."""
-        state = sha256()
+        state = sha256(f"{FORMAT}\0".encode())
         for query in (*self.written_macros, *self.written_views, *self.examples, *self.checks):
             head = [query.full_name, query.comment, str(query.columns), str(query.facts)]
             state.update("\0".join([*head, query.sql, ""]).encode())

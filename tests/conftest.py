@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 import talkhouse
@@ -90,10 +91,17 @@ def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
         time.sleep(0.02)
 
 
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all worker processes of this run share, for what is made once."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache(shared_folder: Path) -> Path:
     """A folder for caches of the tests' own."""
-    path = tmp_path_factory.mktemp("cache")
+    path = shared_folder / "cache"
     os.environ["XDG_CACHE_HOME"] = str(path)
     return path
 
@@ -105,10 +113,13 @@ def regen(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(shared_folder: Path) -> Path:
     """A warehouse of the bundled samples, built once."""
-    path = tmp_path_factory.mktemp("sample") / "talkhouse.duckdb"
-    build(path, Silent())
+    path = shared_folder / "sample" / "talkhouse.duckdb"
+    with FileLock(shared_folder / "sample.lock"):
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            build(path, Silent())
     return path
 
 

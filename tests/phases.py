@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _BUILD = {
-    "lock": "talkhouse.build.workspace:_acquire",
+    "lock": "talkhouse.build.workspace:locked",
     "clear": "shutil:rmtree",
     "open": "talkhouse.schema.warehouse:connect",
     "template": "talkhouse.build.staging:open_template",

@@ -129,23 +129,23 @@ class Load:
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
                 for finding in findings:
                     self._find(location.finding(finding, record_id), location.file, record_id)
-                self.advance(location.size, 1)
+                self.advance(1, location.size)
             case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
                 self.counts.of(file).loaded += records
                 self.batches.add(rows, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
                     self._find(finding, file, finding.record_id)
-                self.advance(size, records)
+                self.advance(records, size)
             case Rejected(location, rule, detail, at=at):
                 self._quarantine(outcome)
                 self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
-                self.advance(location.size, 1)
+                self.advance(1, location.size)
             case Unrecognised(file, detail):
                 file.hash()
                 self.counts.of(file).kind = "unrecognised"
                 self._find(ReaderFinding("TH-05", detail), file, None)
-                self.advance(file.size, 0)
+                self.advance(0, file.size)
             case FileEnvelope(file, extra, records):
                 count = self.counts.of(file)
                 count.extra, count.records = dump(extra), records

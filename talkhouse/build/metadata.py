@@ -28,7 +28,8 @@ def copy_kept(
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute("begin")
     con.execute("insert into meta.loads by name select * from old.meta.loads order by load_id")
-    for table in (one for one in metadata.tables.values() if plan.keep and qualified(one) not in _NOT_COPIED):
+    copied = [table for table in metadata.tables.values() if plan.keep and qualified(table) not in _NOT_COPIED]
+    for table in copied:
         kept = " or ".join(owned_by(table, corpus_id) for corpus_id in plan.keep)
         if table.name == "findings":
             kept = f"({kept}) and rule in ({_rules_of_readers(catalogue, present)})"
@@ -60,19 +61,23 @@ def record_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: 
             owned.append((check.corpus_id, Rule(check.rule, "warn", check.condition, check.remedy)))
     rules = [(rule.id, corpus_id, rule.severity, rule.condition, rule.remedy) for corpus_id, rule in owned]
     insert(con, "meta.rules", rules)
-    exempt = [(corpus.id, one.check, one.scope, one.reason) for corpus in present for one in corpus.exceptions]
+    exempt = [
+        (corpus.id, exception.check, exception.scope, exception.reason)
+        for corpus in present
+        for exception in corpus.exceptions
+    ]
     insert(con, "meta.exceptions", exempt)
 
 
 def record_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: Workspace) -> list[str]:
     """Record what belongs to no corpus: ignored folders and a stale WAL; return a line on the latter."""
-    found = [("TH-05", name, reason) for name, reason in request.ignored]
+    findings = [("TH-05", name, reason) for name, reason in request.ignored]
     lines = []
     if workspace.wal.exists():
         reason = f"a stale write-ahead log, moved aside to {workspace.stale_wal.name}"
-        found.append(("TH-06", workspace.wal.name, reason))
+        findings.append(("TH-06", workspace.wal.name, reason))
         lines.append(f"{workspace.wal.name}: {reason}")
-    for index, (rule, name, detail) in enumerate(found):
+    for index, (rule, name, detail) in enumerate(findings):
         con.execute(
             "insert into meta.findings by name select null as corpus_id, ?::integer as finding_index, "
             "? as rule, 'warn' as severity, ? as source_file_id, ? as detail",

@@ -14,8 +14,8 @@ class Progress(Protocol):
     def start(self, corpus: Corpus, size: int) -> None:
         """A corpus is read; ``size`` bytes lie ahead, archives unpacked."""
 
-    def advance(self, size: int, records: int) -> None:
-        """So many more bytes and records are read."""
+    def advance(self, records: int, size: int) -> None:
+        """So many more records and bytes are read."""
 
     def finish(self, corpus: Corpus) -> None:
         """The corpus is loaded."""
@@ -30,7 +30,7 @@ class Silent:
     def start(self, corpus: Corpus, size: int) -> None:
         """Show nothing."""
 
-    def advance(self, size: int, records: int) -> None:
+    def advance(self, records: int, size: int) -> None:
         """Show nothing."""
 
     def finish(self, corpus: Corpus) -> None:

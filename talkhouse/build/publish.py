@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from talkhouse.build.workspace import Workspace
 from talkhouse.schema import warehouse
 from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import sync
+from talkhouse.system.files import sync
 
 
 def publish(workspace: Workspace) -> None:

@@ -55,16 +55,16 @@ def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) ->
     """Turn the rows that warnings found into findings."""
     taken = con.execute("select corpus_id, max(finding_index) + 1 from meta.findings group by all").fetchall()
     next_index: Counter[str | None] = Counter(dict(taken))
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for outcome in outcomes:
         for row in outcome.rows:
             finding = _finding(outcome, row, next_index)
-            found.append(finding)
+            findings.append(finding)
             next_index[finding.corpus_id] += 1
-    if not found:
+    if not findings:
         return
     table = metadata.tables["meta.findings"]
-    rows = Stream(frame("meta.findings", found))  # noqa: F841 - DuckDB finds it by its name
+    rows = Stream(frame("meta.findings", findings))  # noqa: F841 - DuckDB finds it by its name
     con.execute(
         f"insert into {qualified(table)} by name select rows.* replace "
         "(coalesce(rows.source_file_id, records.source_file_id) as source_file_id) "
@@ -99,12 +99,12 @@ def _lines(outcome: Outcome) -> str:
 def _too_much(
     con: duckdb.DuckDBPyConnection, corpus: Corpus, limit: QuarantineLimit, records: int, quarantined: int
 ) -> TooMuchQuarantined:
-    rows = con.execute(
+    shown = con.execute(
         "select rule, source_file_id, pointer, detail from meta.quarantine where corpus_id = ? order by all limit ?",
         [corpus.id, _SHOWN],
     ).fetchall()
-    lines = [f"    {rule} {file}{'#' if pointer else ''}{pointer}: {detail}" for rule, file, pointer, detail in rows]
-    lines += [f"    ... and {quarantined - len(rows):,} more"] if quarantined > len(rows) else []
+    lines = [f"    {rule} {file}{'#' if pointer else ''}{pointer}: {detail}" for rule, file, pointer, detail in shown]
+    lines += [f"    ... and {quarantined - len(shown):,} more"] if quarantined > len(shown) else []
     return TooMuchQuarantined(
         f"too many records of '{corpus.id}' can't be loaded; nothing was published",
         expected=f"at most {limit.text} in quarantine",

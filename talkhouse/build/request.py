@@ -36,8 +36,20 @@ class Request:
     scope: frozenset[str] | None
     source: str
     ignored: tuple[tuple[str, str], ...] = ()
+    without_sample: tuple[str, ...] = ()
+    """Corpora that would be in it if they had a sample."""
     is_replay: bool = False
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of it, a line each."""
+        lines = [f"ignored the folder {name}: {why}" for name, why in self.ignored]
+        if self.without_sample:
+            lines.append(
+                f"there is no sample of {', '.join(self.without_sample)}: build it from files, with --data DIR"
+            )
+        return lines
 
 
 def from_data(
@@ -121,11 +133,21 @@ def from_paths(
 
 
 def from_samples(known: Mapping[str, Corpus], only: Collection[str]) -> Request:
-    """Take the bundled, invented samples."""
+    """Take the bundled, invented samples: those that there are, or that of each corpus in ``only``."""
     chosen = [pick(known, corpus_id) for corpus_id in only] or list(known.values())
+    without = tuple(corpus.id for corpus in chosen if not any(sample_of(corpus).glob("*")))
+    if without and (only or len(without) == len(chosen)):
+        raise SourceError(
+            f"there is no sample of {', '.join(without)}",
+            where=sample_of(known[without[0]]),
+            expected="a folder with files as the publisher's, with an invented content",
+            next_step="name a folder with the publisher's files: --data DIR",
+        )
     # They belong to the installed package, which some installers make of links.
     anywhere = Boundary(None)
     inputs = tuple(
-        Input(corpus, disk_files(sample_of(corpus), corpus.id, boundary=anywhere), is_sample=True) for corpus in chosen
+        Input(corpus, disk_files(sample_of(corpus), corpus.id, boundary=anywhere), is_sample=True)
+        for corpus in chosen
+        if corpus.id not in without
     )
-    return Request(inputs, frozenset(only) or None, SAMPLES)
+    return Request(inputs, frozenset(only) or None, SAMPLES, without_sample=without)

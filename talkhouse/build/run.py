@@ -9,7 +9,6 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, plan, read_published
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
@@ -25,6 +24,7 @@ from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import BuildFailed
+from talkhouse.system.memory import MemoryLimit, has_run_out, out_of_memory
 
 DEFAULT_LIMIT = QuarantineLimit()
 DEFAULT_MEMORY = MemoryLimit()
@@ -116,13 +116,12 @@ class _Job:
             acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
         ):
             published = read_published(workspace.old, shown=self.path)
-            notes = [f"ignored the folder {name}: {why}" for name, why in self.request.ignored]
             request = self.request
             if published and request.scope is not None:
                 # A request for some corpora says nothing about other folders: what was found of them stays.
                 request = replace(request, ignored=tuple(sorted(published.ignored)))
             build_plan = plan(request, published, self.catalogue, rehash=rehash)
-            result = Result(self.path, build_plan, notes)
+            result = Result(self.path, build_plan, self.request.notes)
             if build_plan.is_current and published and not workspace.wal.exists():
                 result.unchanged_since = published.finished_at
             else:
@@ -158,18 +157,20 @@ def explain_failures(path: Path, memory_limit: MemoryLimit) -> Iterator[None]:
         with warehouse.explain_damage(path):
             yield
     except (*_FAILURES, OSError) as error:
-        found = str(error).strip()
-        if "Out of Memory" in found and "offload" not in found:  # what can't be offloaded has no room on the disk
-            raise BuildFailed(
-                "the build needs more memory than DuckDB may take; the published warehouse is unchanged",
+        said = str(error).strip()
+        if has_run_out(error) and "offload" not in said:  # what can't be offloaded has no room on the disk
+            raise out_of_memory(
+                BuildFailed,
+                "the build",
+                error,
+                note="; the published warehouse is unchanged",
                 where=path,
                 expected=f"a build within --memory-limit {memory_limit.text}",
-                found=found.splitlines()[0],
                 next_step="raise the limit, for instance: --memory-limit 4GB",
             ) from error
         raise BuildFailed(
             "the build stopped; the published warehouse is unchanged",
             where=path,
-            found=found,
-            next_step=next((step for words, step in _NEXT_STEPS.items() if words in found), _MAKE_ROOM),
+            found=said,
+            next_step=next((step for words, step in _NEXT_STEPS.items() if words in said), _MAKE_ROOM),
         ) from error

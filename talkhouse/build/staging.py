@@ -8,7 +8,6 @@ from functools import partial
 
 import duckdb
 
-from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
 from talkhouse.build.plan import Plan
 from talkhouse.build.progress import Progress
@@ -27,6 +26,7 @@ from talkhouse.queries.checks import checks
 from talkhouse.queries.views import create_split_views, fill_examples
 from talkhouse.schema import warehouse
 from talkhouse.schema.sql import literal
+from talkhouse.system.memory import MemoryLimit
 
 
 @dataclass(frozen=True)

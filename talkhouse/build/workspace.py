@@ -1,6 +1,5 @@
 """One builder at a time, in a private folder beside the published file."""
 
-import errno
 import json
 import os
 import shutil
@@ -12,14 +11,14 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from talkhouse import migrations
 from talkhouse.schema import contents, warehouse
-from talkhouse.schema.errors import BuildFailed, UsageError, WarehouseLocked
-from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import output_errors, remove_folder
+from talkhouse.schema.errors import UsageError, WarehouseLocked
+from talkhouse.system.atomic_output import output_errors
+from talkhouse.system.files import link_or_copy
+from talkhouse.system.locks import FOR_EVER, locked
 from talkhouse.system.output_links import target_of
+from talkhouse.system.private_folders import new_folder
 
 _THIS = os.O_NOFOLLOW | os.O_NONBLOCK
 """Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""
@@ -85,23 +84,15 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
             next_step=f"name a file in it, such as: --db '{published / 'talkhouse.duckdb'}'",
         )
     _check_folder(published.parent)
-    lock = FileLock(published.with_name(f".{published.name}.lock"))
+    lock_file = published.with_name(f".{published.name}.lock")
     folder = published.with_name(f".{published.name}.build")
-    with ExitStack() as at_end:
-        try:
-            _acquire(lock, published, wait=wait, on_wait=on_wait)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(mode=0o700)
+    with ExitStack() as at_end, locked(lock_file, lambda: _wait_for(lock_file, published, wait=wait, on_wait=on_wait)):
+        _write_holder(lock_file)
+        with new_folder(folder):
             workspace = Workspace(published, folder, datetime.now(UTC), at_end)
             if published.exists():
-                _link(published, workspace.old)
+                link_or_copy(published, workspace.old)
             yield workspace
-        finally:
-            if lock.is_locked:
-                remove_folder(folder)
-                # Removed while it is held: a waiter that gets the lock of a removed file tries again.
-                Path(lock.lock_file).unlink(missing_ok=True)
-                lock.release()
 
 
 def migrate_old(workspace: Workspace) -> None:
@@ -121,32 +112,31 @@ def migrate_old(workspace: Workspace) -> None:
     migrations.upgrade(workspace.old)
 
 
-def _acquire(lock: FileLock, published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> None:
-    holder = Path(lock.lock_file)
-    try:
-        with ctrl_c.deferred():  # the file of a lock may be there before it is held
-            lock.acquire(timeout=0)
-    except Timeout as error:
-        who = _holder(holder)
-        if not wait:
-            raise WarehouseLocked(
-                "another build of this warehouse is running",
-                where=published,
-                found=who,
-                next_step="wait for it, or run the command without --no-wait to queue behind it",
-            ) from error
-        on_wait(who)
-        lock.acquire()
-    who = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"})
-    with os.fdopen(os.open(holder, os.O_WRONLY | os.O_TRUNC | _THIS), "w") as stream:
-        stream.write(who)
+def _wait_for(lock_file: Path, published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> float:
+    """Say who holds the lock, and return for how many seconds to wait; WarehouseLocked where nobody wants to."""
+    holder = _holder(lock_file)
+    if not wait:
+        raise WarehouseLocked(
+            "another build of this warehouse is running",
+            where=published,
+            found=holder,
+            next_step="wait for it, or run the command without --no-wait to queue behind it",
+        )
+    on_wait(holder)
+    return FOR_EVER
+
+
+def _write_holder(lock_file: Path) -> None:
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"}
+    with os.fdopen(os.open(lock_file, os.O_WRONLY | os.O_TRUNC | _THIS), "w") as stream:
+        json.dump(holder, stream)
 
 
 def _holder(lock_file: Path) -> str:
     with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):  # anybody may have written it
         with os.fdopen(os.open(lock_file, os.O_RDONLY | _THIS)) as stream:
-            who = json.loads(stream.read(_LONGEST))
-        return f"process {who['pid']} on {who['host']}, since {who['since']}"
+            holder = json.loads(stream.read(_LONGEST))
+        return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
     return "a process that has just started"
 
 
@@ -164,13 +154,3 @@ def _check_folder(folder: Path) -> None:
             expected="a folder that you may write to",
             next_step="name a file in another folder with --db FILE",
         )
-
-
-def _link(published: Path, old: Path) -> None:
-    """Link the published file to a second name; copy it where the file system has no hard links."""
-    try:
-        os.link(published, old)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
-            raise BuildFailed("the published file can't be read", where=published, found=str(error)) from error
-        shutil.copyfile(published, old)

@@ -1,38 +1,28 @@
 """``talkhouse build``: make the warehouse equal to a data folder, or to the bundled samples."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.options import (
+    Corpora,
+    Data,
+    Db,
+    DryRun,
+    FollowLinks,
+    InputLimit,
+    MaxMemory,
+    MaxQuarantine,
+    NoWait,
+)
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
 
 def command(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Folder with one folder per corpus, named by its id, holding the publisher's files as they are "
-            "(folders, .zip and .tar.gz). Without it, the bundled invented samples are built.",
-            show_default=False,
-        ),
-    ] = None,
-    db: Database = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated); the others in the warehouse are kept.",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
+    data: Data = None,
+    db: Db = None,
+    corpus: Corpora = None,
     rehash: Annotated[
         bool,
         typer.Option(
@@ -45,20 +35,18 @@ def command(
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
     follow_links: FollowLinks = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            metavar="",
-            help="Do everything except publish, and list what was recognised, ignored and found.",
-        ),
-    ] = False,
+    dry_run: DryRun = False,
     no_wait: NoWait = False,
 ) -> None:
     """Build or refresh the warehouse, and publish it in one step: readers are never blocked.
 
-    A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed. If
-    anything goes wrong, the published warehouse is unchanged.
+    Without --data, the bundled invented samples are built.
+
+    A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed; with --corpus,
+    the others in the warehouse are kept. If anything goes wrong, the published warehouse is unchanged.
+
+    What reading the files takes comes on top of --memory-limit. With --dry-run, everything is done except publishing,
+    and what was recognised, ignored and found is listed.
 
     Examples:
         talkhouse build
@@ -67,11 +55,11 @@ def command(
 
         talkhouse build --data ~/corpora --corpus dbdc3
     """
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import build
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.system.memory import MemoryLimit
 
     with BuildProgress() as progress:
         result = build(

@@ -4,14 +4,15 @@ import sys
 
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 _SHOWN = 5
 
 
-def command(db: Database = None, as_json: Json = False) -> None:
+def command(db: Db = None, as_json: AsJson = False) -> None:
     """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
 
     Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
@@ -26,7 +27,7 @@ def command(db: Database = None, as_json: Json = False) -> None:
         present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
         outcomes = list(run(con, checks(catalogue(), present)))
     if as_json:
-        found = [
+        described = [
             {
                 "check": outcome.check.name,
                 "severity": outcome.check.severity,
@@ -37,7 +38,7 @@ def command(db: Database = None, as_json: Json = False) -> None:
             }
             for outcome in outcomes
         ]
-        print(visible_json(found))
+        print(visible_json(described))
     else:
         for outcome in outcomes:
             verdict = "[green]ok[/]" if not outcome.offending else f"[red]{escape(outcome.check.severity)}[/]"

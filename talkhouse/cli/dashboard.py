@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.console import Database
+from talkhouse.cli.terminal.options import Db
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
 def command(
-    db: Database = None,
+    db: Db = None,
     port: Annotated[
         int | None,
         typer.Option(

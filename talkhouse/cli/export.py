@@ -1,7 +1,7 @@
 """``talkhouse export``: a view or table as a file, or the dashboards as a file that a BI tool imports."""
 
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +10,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import MOST_ROWS, Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import MOST_ROWS, Db, Force, OptionalMaxMemory, Relation, Split, check_absent
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
@@ -22,27 +22,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="A view or table, such as dbdc3.breakdown_detection.",
-            autocompletion=relations,
-            show_default=False,
-        ),
-    ] = None,
+    name: Relation = None,
     *,
     path: Annotated[
         Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
     ],
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S",
-            help="Only the rows of this split: the publisher's name, or train, validation, test.",
-            show_default=False,
-        ),
-    ] = None,
+    split: Split = None,
     file_format: Annotated[
         ExportFormat | None,
         typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),
@@ -66,18 +51,9 @@ def command(
             show_default=False,
         ),
     ] = None,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does "
-            "not fit is written to the disk.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
-    db: Database = None,
+    memory_limit: OptionalMaxMemory = None,
+    force: Force = False,
+    db: Db = None,
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
 
@@ -116,18 +92,18 @@ def command(
         "--memory-limit": memory_limit,
     }
     if tool is not None:
-        _check_absent(of_rows, "is for a view or table, and --for exports the dashboards")
+        check_absent(of_rows, "is for a view or table, and --for exports the dashboards", "export")
         _export_for_superset(path, db, db_path, force=force)
         return
-    _check_absent({"--db-path": db_path}, "goes with --for")
+    check_absent({"--db-path": db_path}, "goes with --for", "export")
     if name is None:
         raise UsageError(
             "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
         )
     import talkhouse
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.query.export import export, settings
     from talkhouse.system import interrupt
+    from talkhouse.system.memory import MemoryLimit
 
     made = settings(path)
     if memory_limit is not None:
@@ -138,7 +114,7 @@ def command(
         ProgressBar() as bar,
     ):
         bar.begin(f"exporting {name}", unit="rows")
-        done = export(
+        exported = export(
             con,
             name,
             path,
@@ -150,14 +126,7 @@ def command(
             on_rows=bar.advance,
             check_complete=stop.check,
         )
-    _show(done)
-
-
-def _check_absent(options: Mapping[str, object], problem: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for option, value in options.items():
-        if value is not None:
-            raise UsageError(f"{option} {problem}", next_step="see: talkhouse export --help")
+    _show(exported)
 
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
@@ -167,17 +136,17 @@ def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, fo
 
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         there = PurePosixPath(db_path or database(db).resolve())
-        done = write_bundle(con, path, there, force=force)
+        bundle = write_bundle(con, path, there, force=force)
     output.print(
-        f"Wrote {len(done.dashboards)} dashboards with {done.chart_count} charts, on {done.dataset_count} datasets"
-        f" ({decimal(done.bytes)}), to {escape(str(done.path))}",
+        f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
+        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",
         soft_wrap=True,
     )
     output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
     for remark in _remarks(Path(there), database(db)):
         output.print(f"  {escape(remark)}", soft_wrap=True)
     output.print(
-        f"  import it with: superset import-dashboards --path {escape(quote(str(done.path)))} --username admin",
+        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin",
         soft_wrap=True,
     )
 
@@ -200,14 +169,15 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
         yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
 
 
-def _show(done: "Exported") -> None:
+def _show(exported: "Exported") -> None:
     """Print what was written, and under which licences."""
-    size = decimal(done.bytes)
+    size = decimal(exported.bytes)
     output.print(
-        f"Exported {done.rows:,} rows of {escape(done.name)} ({size}) to {escape(str(done.path))}", soft_wrap=True
+        f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
+        soft_wrap=True,
     )
-    output.print(f"  described in {escape(str(done.manifest))}", soft_wrap=True)
-    for corpus in done.corpora:
+    output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
+    for corpus in exported.corpora:
         tag = ", invented sample" if corpus["is_sample"] else ""
         output.print(f"  licence of {escape(corpus['corpus_id'])}{tag}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:

@@ -1,28 +1,14 @@
 """``talkhouse findings``: what was quarantined or warned about."""
 
-from typing import Annotated
-
-import typer
-
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, Json
+from talkhouse.cli.terminal.options import AsJson, Corpus, Db
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
 def command(
-    db: Database = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus.",
-            show_default=False,
-            autocompletion=corpora,
-        ),
-    ] = None,
-    as_json: Json = False,
+    db: Db = None,
+    corpus: Corpus = None,
+    as_json: AsJson = False,
 ) -> None:
     """List what was quarantined or warned about: the rule, where it applied, what was found, and what to do.
 
@@ -37,8 +23,8 @@ def command(
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         if corpus is not None:
             check_corpus(con, corpus)
-        found = findings(con, corpus)
+        listed = findings(con, corpus)
     if as_json:
-        print(visible_json(found))
+        print(visible_json(listed))
     else:
-        show_findings(found)
+        show_findings(listed)

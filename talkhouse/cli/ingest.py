@@ -5,22 +5,18 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.options import CorpusId, Db, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
 
 def command(
-    corpus: Annotated[
-        str,
-        typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora),
-    ],
+    corpus: CorpusId,
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),
     ],
-    db: Database = None,
+    db: Db = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
@@ -32,11 +28,11 @@ def command(
     Example:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
     """
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.system.memory import MemoryLimit
 
     with BuildProgress() as progress:
         result = ingest(

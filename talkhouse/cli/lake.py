@@ -1,9 +1,7 @@
 """``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
 
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +9,9 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import corpora, relations
-from talkhouse.cli.terminal.console import Json, output
+from talkhouse.cli.terminal.completion import relations
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Corpora, DryRun, check_absent
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -20,12 +19,6 @@ from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write import Result
-
-
-class Dialect(StrEnum):
-    """The dialects that views are translated to."""
-
-    SPARK = "spark"
 
 
 def command(
@@ -49,26 +42,12 @@ def command(
             show_default=False,
         ),
     ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated); the lake then has no others.",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Say what would be written, and write nothing.")
-    ] = False,
+    corpus: Corpora = None,
+    dry_run: DryRun = False,
     sql: Annotated[
         bool,
         typer.Option("--sql", metavar="", help="Print the SQL that makes the tables and views of the lake elsewhere."),
     ] = False,
-    dialect: Annotated[
-        Dialect | None, typer.Option(help="With --sql: for which engine. Default: spark.", show_default=False)
-    ] = None,
     location: Annotated[
         str | None,
         typer.Option(
@@ -91,13 +70,15 @@ def command(
         str | None,
         typer.Option(metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.", show_default=False),
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write or refresh a lake: the tables as Parquet and the views as SQL, for Spark and whatever else reads Parquet.
 
     DIR/manifest.json names the current snapshot, a folder with one folder for each table and in it one for each corpus,
     with columns, rows and SHA-256 of every file, the builds and the licences. Rows that belong to no corpus are under
     corpus=shared.
+
+    With --corpus, the lake has no other corpora.
 
     Readers see the lake before or the new one: a snapshot is written beside the current one, and the manifest is
     replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
@@ -119,22 +100,22 @@ def command(
         talkhouse lake /data/lake --check --master spark://host:7077
     """
     of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
-    of_sql = {"VIEW": view, "--dialect": dialect}
+    of_sql = {"VIEW": view}
     of_check = {"--master": master, "--remote": remote}
     if sql and check:
         raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
     if sql:
-        _check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql")
+        check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql", "lake")
         _print_sql(lake, view, location)
     elif check:
-        _check_absent({**of_writing, **of_sql}, "does not go with --check")
+        check_absent({**of_writing, **of_sql}, "does not go with --check", "lake")
         url = master or remote
         if not url or (master and remote):
             raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
         _check(lake, url, location, as_json=as_json)
     else:
-        _check_absent({**of_sql, "--location": location}, "goes with --sql")
-        _check_absent(of_check, "goes with --check")
+        check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
+        check_absent(of_check, "goes with --check", "lake")
         _write(lake, warehouses or [database()], corpus or [], dry_run=dry_run, as_json=as_json)
 
 
@@ -172,13 +153,6 @@ def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None
     sys.stdout.flush()
     if done.different:
         raise typer.Exit(1)
-
-
-def _check_absent(options: Mapping[str, object], problem: str) -> None:
-    """Raise UsageError for the first option that was given."""
-    for option, value in options.items():
-        if value:
-            raise UsageError(f"{option} {problem}", next_step="see: talkhouse lake --help")
 
 
 def _print_sql(lake: Path, view: str | None, location: str | None) -> None:

@@ -13,7 +13,8 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, Db, DryRun, MaxMemory
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
@@ -86,9 +87,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Check everything, and say what would be published.")
-    ] = False,
+    dry_run: DryRun = False,
     force: Annotated[
         bool, typer.Option("--force", metavar="", help="Publish again even though nothing has changed.")
     ] = False,
@@ -98,16 +97,9 @@ def command(
             "--verify", metavar="", help="Compare what is published with the warehouse, as after each publication."
         ),
     ] = False,
-    memory_limit: Annotated[
-        str,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory.",
-        ),
-    ] = "50%",
-    db: Database = None,
-    as_json: Json = False,
+    memory_limit: MaxMemory = "50%",
+    db: Db = None,
+    as_json: AsJson = False,
 ) -> None:
     r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.
 
@@ -177,8 +169,8 @@ def _working(
 ) -> "Iterator[tuple[duckdb.DuckDBPyConnection, Callable[[], None], ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
     import talkhouse
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.system import interrupt
+    from talkhouse.system.memory import MemoryLimit
     from talkhouse.system.temporary_folder import temporary_folder
 
     memory = MemoryLimit(memory_limit)

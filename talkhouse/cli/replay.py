@@ -1,12 +1,11 @@
 """``talkhouse replay``: read the quarantine again after a reader or a rule has changed."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, InputLimit, MaxMemory, MaxQuarantine, NoWait, errors, output
+from talkhouse.cli.terminal.console import errors, output
+from talkhouse.cli.terminal.options import Corpora, Db, DryRun, InputLimit, MaxMemory, MaxQuarantine, NoWait
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import database
 
@@ -17,23 +16,12 @@ _SHOWN = 5
 
 
 def command(
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated).",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
-    db: Database = None,
+    corpus: Corpora = None,
+    db: Db = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Do everything except publish, and list what would change.")
-    ] = False,
+    dry_run: DryRun = False,
     no_wait: NoWait = False,
 ) -> None:
     """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
@@ -47,10 +35,10 @@ def command(
 
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.build.memory_limit import MemoryLimit
     from talkhouse.build.quarantine_limit import QuarantineLimit
     from talkhouse.ingest.files.limits import parse
     from talkhouse.replay.run import replay
+    from talkhouse.system.memory import MemoryLimit
 
     path = database(db)
     with BuildProgress() as progress:
@@ -65,42 +53,44 @@ def command(
             dry_run=dry_run,
             on_write_back=_print_write_back,
         )
-    _show(result, dry_run=dry_run)
+    _show(result)
 
 
 def _print_write_back(corpus: str) -> None:
     errors.print(f"writing {corpus} back from the warehouse")
 
 
-def _show(result: "Result", *, dry_run: bool) -> None:
+def _show(result: "Result") -> None:
     """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
         output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
         return
-    for one in result.corpora:
-        _show_corpus(one)
-    if not any(one.tables for one in result.corpora):
-        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
-    elif dry_run:
+    for replayed in result.corpora:
+        _show_corpus(replayed)
+    if result.is_published:
+        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+    elif any(replayed.tables for replayed in result.corpora):
         output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
     else:
-        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
 
 
-def _show_corpus(one: "Replayed") -> None:
-    before, after = one.loaded
-    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(one.refused.items()))
-    output.print(f"[bold]{escape(one.corpus_id)}[/]", soft_wrap=True)
-    output.print(f"  in quarantine before: {one.quarantined:,}", soft_wrap=True)
-    output.print(f"  passed now: {one.passed:,}", soft_wrap=True)
-    output.print(f"  still refused: {one.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
-    if one.newly:
-        output.print(f"  [red]newly refused: {len(one.newly):,}[/] (loaded before)", soft_wrap=True)
-    for record in one.newly[:_SHOWN]:
+def _show_corpus(replayed: "Replayed") -> None:
+    before, after = replayed.loaded
+    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(replayed.refused.items()))
+    output.print(f"[bold]{escape(replayed.corpus_id)}[/]", soft_wrap=True)
+    output.print(f"  in quarantine before: {replayed.quarantined:,}", soft_wrap=True)
+    output.print(f"  passed now: {replayed.passed:,}", soft_wrap=True)
+    output.print(f"  still refused: {replayed.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
+    if replayed.newly:
+        output.print(f"  [red]newly refused: {len(replayed.newly):,}[/] (loaded before)", soft_wrap=True)
+    for record in replayed.newly[:_SHOWN]:
         location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
         output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
-    if len(one.newly) > _SHOWN:
-        output.print(f"    ... and {len(one.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True)
-    if one.tables:
+    if len(replayed.newly) > _SHOWN:
+        output.print(
+            f"    ... and {len(replayed.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True
+        )
+    if replayed.tables:
         output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
-        output.print(f"  tables with other rows: {', '.join(one.tables)}", soft_wrap=True)
+        output.print(f"  tables with other rows: {', '.join(replayed.tables)}", soft_wrap=True)

@@ -8,15 +8,16 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.dashboard import require_dashboard
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import Db, Force
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
 
 def command(
     path: Annotated[Path, typer.Option("--output", metavar="FILE.html", help="The page to write.")],
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
-    db: Database = None,
+    force: Force = False,
+    db: Db = None,
 ) -> None:
     r"""Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 
@@ -43,9 +44,9 @@ def command(
         ProgressBar() as bar,
     ):
         bar.begin("reading the rows of the charts", unit="charts")
-        done = write_report(con, path, force=force, on_chart=bar.advance)
+        report = write_report(con, path, force=force, on_chart=bar.advance)
     output.print(
-        f"Wrote a report on {done.corpora} corpora, with {done.charts} charts ({decimal(done.bytes)}),"
-        f" to {escape(str(done.path))}",
+        f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
+        f" to {escape(str(report.path))}",
         soft_wrap=True,
     )

@@ -8,8 +8,8 @@ import typer
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import CorpusId, Db
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
@@ -21,15 +21,12 @@ _SHOWN = 5
 
 
 def command(
-    corpus: Annotated[
-        str,
-        typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora),
-    ],
+    corpus: CorpusId,
     folder: Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.")],
     archives: Annotated[
         bool, typer.Option("--archive", metavar="", help="Write archives as archives, not as folders.")
     ] = False,
-    db: Database = None,
+    db: Db = None,
 ) -> None:
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
@@ -54,22 +51,24 @@ def command(
         check_corpus(con, corpus)
         known = pick(corpora(), corpus)
         bar.begin(f"restoring {corpus}", records=count_records(con, corpus))
-        done = write_back(con, known, folder, archives=archives, on_progress=bar.advance, check_complete=stop.check)
-    _show(corpus, folder, done)
+        restored = write_back(con, known, folder, archives=archives, on_progress=bar.advance, check_complete=stop.check)
+    _show(corpus, folder, restored)
 
 
-def _show(corpus: str, folder: Path, done: "Restored") -> None:
+def _show(corpus: str, folder: Path, restored: "Restored") -> None:
     """Print what was written, what of it came from the quarantine, and what is not in the warehouse."""
     output.print(
-        f"Restored {done.published_files:,} files of {corpus} ({decimal(done.bytes)}) to {escape(str(folder))}",
+        f"Restored {restored.published_files:,} files of {corpus} ({decimal(restored.bytes)}) to {escape(str(folder))}",
         soft_wrap=True,
     )
-    output.print(f"  {done.records:,} records, {done.quarantined:,} of them from the quarantine", soft_wrap=True)
-    for (kind, note), count in Counter((one.kind, one.note) for one in done.left_out).items():
-        some = [one for one in done.left_out if (one.kind, one.note) == (kind, note)]
-        output.print(f"  not restored, no data: {count:,} {_why(some[0])}", soft_wrap=True)
-        for one in some[:_SHOWN]:
-            output.print(f"    {escape(one.id)}", soft_wrap=True)
+    output.print(
+        f"  {restored.records:,} records, {restored.quarantined:,} of them from the quarantine", soft_wrap=True
+    )
+    for (kind, note), count in Counter((source.kind, source.note) for source in restored.left_out).items():
+        sources = [source for source in restored.left_out if (source.kind, source.note) == (kind, note)]
+        output.print(f"  not restored, no data: {count:,} {_why(sources[0])}", soft_wrap=True)
+        for source in sources[:_SHOWN]:
+            output.print(f"    {escape(source.id)}", soft_wrap=True)
         if count > _SHOWN:
             output.print(f"    ... and {count - _SHOWN:,} more (meta.source_files has them all)", soft_wrap=True)
 

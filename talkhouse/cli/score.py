@@ -8,7 +8,8 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal import show_scores
-from talkhouse.cli.terminal.console import Database, InputLimit, Json, errors, output
+from talkhouse.cli.terminal.console import errors, output
+from talkhouse.cli.terminal.options import AsJson, Db, Force, InputLimit, Split
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.options import Baseline, Layout, Otherwise
@@ -24,12 +25,7 @@ def command(
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="PREDICTIONS...", help="Files of predictions.", show_default=False)
     ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S", help="The split: the publisher's name, or train, validation, test.", show_default=False
-        ),
-    ] = None,
+    split: Split = None,
     release: Annotated[
         str | None, typer.Option(metavar="R", help="The release, where there are several.", show_default=False)
     ] = None,
@@ -55,7 +51,7 @@ def command(
     interval: Annotated[
         bool, typer.Option("--interval", metavar="", help="Also the 95 % bootstrap interval of each metric.")
     ] = False,
-    as_data: Json = False,
+    as_data: AsJson = False,
     as_printed: Annotated[
         bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
     ] = False,
@@ -82,9 +78,9 @@ def command(
         str | None,
         typer.Option(metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.", show_default=False),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing files.")] = False,
+    force: Force = False,
     input_limit: InputLimit = None,
-    db: Database = None,
+    db: Db = None,
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from talkhouse.cli.terminal import show_runs
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
@@ -20,8 +21,8 @@ def command(
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Test how run B differs from run A.", show_default=False),
     ] = None,
-    db: Database = None,
-    as_data: Json = False,
+    db: Db = None,
+    as_data: AsJson = False,
 ) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
@@ -53,7 +54,7 @@ def command(
         show_runs.show(list(same))
 
 
-def _compare(names: tuple[str, str], *, db: Database, as_data: bool) -> None:
+def _compare(names: tuple[str, str], *, db: Db, as_data: bool) -> None:
     import talkhouse
     from talkhouse.scores.comparison import compare
     from talkhouse.system import interrupt

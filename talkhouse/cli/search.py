@@ -8,8 +8,8 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import MOST_ROWS, Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, Corpus, Db, Split
 from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
@@ -24,34 +24,17 @@ _HIT_LINES = 4
 
 def command(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to search for, exact to the character.")],
-    db: Database = None,
+    db: Db = None,
     regex: Annotated[
         bool, typer.Option("--regex", metavar="", help="TEXT is a regular expression in RE2 syntax.")
     ] = False,
     ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", metavar="", help="Ignore case.")] = False,
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus.",
-            show_default=False,
-            autocompletion=corpora,
-        ),
-    ] = None,
+    corpus: Corpus = None,
     role: Annotated[
         str | None,
         typer.Option("--role", metavar="ROLE", help="Only turns of this role: user, system ...", show_default=False),
     ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split",
-            metavar="SPLIT",
-            help="Only dialogues of this split: the publisher's name, or train, validation, test.",
-            show_default=False,
-        ),
-    ] = None,
+    split: Split = None,
     context: Annotated[
         int,
         typer.Option("--context", "-C", metavar="N", min=0, max=MOST_ROWS, help="Turns to show before and after each."),
@@ -60,7 +43,7 @@ def command(
         int,
         typer.Option(metavar="N", min=0, max=MOST_ROWS, help="Show at most N turns, and say how many more there are."),
     ] = 50,
-    as_data: Json = False,
+    as_data: AsJson = False,
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
@@ -86,7 +69,7 @@ def command(
     with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
         # DuckDB's progress bar would appear among the hits.
         con.execute("set enable_progress_bar = false")
-        found = search(
+        hits = search(
             con,
             text,
             regex=regex,
@@ -98,13 +81,13 @@ def command(
             limit=limit,
         )
         if as_data:
-            print(as_json(found.hits))
+            print(as_json(hits.hits))
         elif output.is_terminal:
-            _show(found)
+            _show(hits)
         else:
-            _list(found)
+            _list(hits)
         sys.stdout.flush()
-        _summarise(found, text, regex=regex)
+        _summarise(hits, text, regex=regex)
 
 
 def _show(found: "Found") -> None:

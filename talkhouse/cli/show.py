@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts
@@ -24,12 +25,12 @@ def command(
             "with --raw also FILE#POINTER, as `talkhouse findings` prints it.",
         ),
     ],
-    db: Database = None,
+    db: Db = None,
     show_all: Annotated[
         bool,
         typer.Option("--all", metavar="", help="List every persona and candidate, not only the first of each list."),
     ] = False,
-    as_data: Json = False,
+    as_data: AsJson = False,
     as_published: Annotated[
         bool, typer.Option("--raw", metavar="", help="Print only the source record, as published.")
     ] = False,
@@ -65,11 +66,11 @@ def command(
         if as_published:
             _put_raw(raw(con, name))
             return
-        found = show(con, name)
+        shown = show(con, name)
         if as_data:
-            print(as_json(found))
+            print(as_json(shown))
         else:
-            _show(found, show_all=show_all)
+            _show(shown, show_all=show_all)
         sys.stdout.flush()
 
 
@@ -97,21 +98,24 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
     _put_sources(found["records"])
 
 
-def _put_header(found: dict[str, Any]) -> None:
+def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
-    corpus, dialogue = found["corpus"], found["dialogue"] or {}
-    put(Text(), Text(visible(found["id"]), "bold"))
+    corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
+    put(Text(), Text(visible(shown["id"]), "bold"))
     sample = ", invented sample" if corpus["is_sample"] else ""
     _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{sample})")
-    if found["kind"] == "record" and dialogue:
+    if shown["kind"] == "record" and dialogue:
         _put_fact("dialogue", dialogue["dialogue_id"])
     for column in ("title", "language", "domain", "started_at"):
         _put_fact(column.removesuffix("_at"), dialogue.get(column))
-    people = [f"{one['name'] or one['role'] or one['speaker_id']} ({one['kind']})" for one in found["participants"]]
+    people = [
+        f"{person['name'] or person['role'] or person['speaker_id']} ({person['kind']})"
+        for person in shown["participants"]
+    ]
     _put_fact("speakers", ", ".join(people))
-    for record in found["records"]:
+    for record in shown["records"]:
         _put_fact("record", _describe(record))
-    extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
+    extra = dialogue.get("extra") if dialogue else shown["records"][0]["extra"]
     for key, value in facts(extra):
         _put_fact(key, value)
 

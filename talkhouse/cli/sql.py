@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.console import MOST_ROWS, MOST_SECONDS, Database
+from talkhouse.cli.terminal.options import MOST_ROWS, MOST_SECONDS, Db
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -16,7 +16,7 @@ from talkhouse.settings import database
 
 def command(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query; - reads it from standard input.")],
-    db: Database = None,
+    db: Db = None,
     query_format: Annotated[
         QueryFormat,
         typer.Option("--format", help="How to write the rows; parquet needs --output."),
@@ -91,7 +91,7 @@ def command(
 
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
-    from talkhouse.build.memory_limit import MemoryLimit
+    from talkhouse.system.memory import MemoryLimit
     from talkhouse.system.own_process import run_apart
 
     memory = MemoryLimit(memory_limit)

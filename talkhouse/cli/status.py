@@ -2,12 +2,13 @@
 
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import Database, Json, output
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-def command(db: Database = None, as_json: Json = False) -> None:
+def command(db: Db = None, as_json: AsJson = False) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     import talkhouse
     from talkhouse.cli.terminal.summary import show_corpora, size
@@ -16,17 +17,17 @@ def command(db: Database = None, as_json: Json = False) -> None:
 
     path = database(db)
     with talkhouse.open(path) as con, interrupt.stoppable(con, None):
-        found = status(con, path)
+        described = status(con, path)
     if as_json:
-        print(visible_json(found))
+        print(visible_json(described))
         return
-    build = found["build"]
-    output.print(size(found), soft_wrap=True)
+    build = described["build"]
+    output.print(size(described), soft_wrap=True)
     output.print(
         f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {escape(build['talkhouse_version'])} "
         f"from {escape(build['source'])} (build {build['load_id']})",
         soft_wrap=True,
     )
-    show_corpora(found)
-    if found["findings_without_corpus"]:
-        output.print(f"  {found['findings_without_corpus']:,} findings about the data folder", soft_wrap=True)
+    show_corpora(described)
+    if described["findings_without_corpus"]:
+        output.print(f"  {described['findings_without_corpus']:,} findings about the data folder", soft_wrap=True)

@@ -4,14 +4,13 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import Database, FollowLinks, InputLimit, Json
+from talkhouse.cli.terminal.options import AsJson, Corpora, Data, Db, FollowLinks, InputLimit
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import database
@@ -34,32 +33,16 @@ _WIDTH = 11
 
 
 def command(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="Folder with one folder per corpus, as for build. Without it, the files that the warehouse was "
-            "built from.",
-            show_default=False,
-        ),
-    ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--corpus",
-            metavar="ID",
-            help="Only this corpus (may be repeated).",
-            autocompletion=corpora,
-            show_default=False,
-        ),
-    ] = None,
-    db: Database = None,
+    data: Data = None,
+    corpus: Corpora = None,
+    db: Db = None,
     input_limit: InputLimit = None,
     follow_links: FollowLinks = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
+
+    Without --data, these are the files that the warehouse was built from.
 
     Each file is equal, or its first difference is shown with its location. JSON must be equal in every value (1 is not
     1.0) and in the order of its keys, anything else to the byte; members of archives are compared as files.
@@ -85,7 +68,7 @@ def command(
         verdicts = _verdicts(con, data, corpus or [], limits, bar, follow_links=follow_links)
         stop.check()
     if as_json:
-        print(visible_json([asdict(one) for one in verdicts]))
+        print(visible_json([asdict(verdict) for verdict in verdicts]))
     else:
         for verdict in verdicts:
             _put(verdict)
@@ -123,11 +106,11 @@ def _verdicts(
         if data
         else {name: files_built_from(con, known, name, limits, follow_links=follow_links) for name in present}
     )
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for name in files if not only else present:
         bar.begin(f"writing {name} back", records=count_records(con, name))
-        found += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
-    return found
+        verdicts += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
+    return verdicts
 
 
 def _put(verdict: "Verdict") -> None:

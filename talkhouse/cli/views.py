@@ -1,31 +1,23 @@
 """``talkhouse views``: what can be queried, and what it means."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import Database, Json, Printer, output
+from talkhouse.cli.terminal.console import Printer, output
+from talkhouse.cli.terminal.options import AsJson, Db, Relation
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 
 def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A view or table, such as dbdc3.breakdown_detection.",
-            autocompletion=relations,
-        ),
-    ] = None,
-    db: Database = None,
-    as_json: Json = False,
+    name: Relation = None,
+    db: Db = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
     import talkhouse
@@ -44,12 +36,12 @@ def command(
         output.print("Columns and their meanings: talkhouse views NAME")
 
 
-def _show(found: dict[str, Any]) -> None:
-    name = escape(f"{found['schema']}.{found['name']}")
-    output.print(f"[bold]{name}[/] ({found['rows']:,} rows)", soft_wrap=True)
-    output.print(escape(found["comment"] or ""), soft_wrap=True)
-    rows = [(one["name"], one["type"], one["meaning"] or "") for one in found["columns"]]
-    _table(("column", "type", "meaning"), rows)
+def _show(relation: dict[str, Any]) -> None:
+    name = escape(f"{relation['schema']}.{relation['name']}")
+    output.print(f"[bold]{name}[/] ({relation['rows']:,} rows)", soft_wrap=True)
+    output.print(escape(relation["comment"] or ""), soft_wrap=True)
+    columns = [(column["name"], column["type"], column["meaning"] or "") for column in relation["columns"]]
+    _table(("column", "type", "meaning"), columns)
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

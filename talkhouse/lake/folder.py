@@ -13,7 +13,8 @@ from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.snapshots import Snapshots, name_of, number_of
 from talkhouse.schema.errors import LakeDamaged, NotALake, UsageError
 from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at, sync
+from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at
+from talkhouse.system.files import sync
 
 _PRIVATE = f".{manifest.NAME}.part"
 """The private folder; with an ending, the file of its lock."""

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from talkhouse.system.files import has_no_links
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """Opening a named pipe waits for nobody."""
@@ -61,7 +63,7 @@ class Inside(NamedTuple):
                 os.link(name, second, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
                 _check_regular(os.stat(second, dir_fd=there, follow_symlinks=False))
         except OSError as error:
-            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV):
+            if not has_no_links(error):
                 raise
             with self.reading(path) as old, to.creating(target) as new:
                 shutil.copyfileobj(old, new)

@@ -10,6 +10,7 @@ import duckdb
 from talkhouse.query.suggestions import suggest
 from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
 from talkhouse.schema.guard import Settings
+from talkhouse.system.memory import has_run_out, out_of_memory
 
 _SANDBOX: Settings = {
     # Without external access DuckDB still lets a query overwrite the database's own file, its log and its temporary
@@ -36,7 +37,6 @@ _REFUSAL = re.compile(
     r"disabled (by|through) configuration|configuration has been locked|it exists in the \w+ extension"
     r"|by this name exists in the \w+ extension"
 )
-_NO_MEMORY = "Out of Memory Error"
 _LONGEST = 2000
 """Characters of DuckDB's message that are shown: it may quote a value of any length."""
 
@@ -111,8 +111,14 @@ def statement_type(statement: duckdb.Statement) -> str:
 def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> QueryFailed:
     """Return why a query failed, in DuckDB's words, and whether the sandbox stopped it; with ``con``, what exists."""
     text = _shortened(str(error))
-    if con and (_NO_MEMORY in text or isinstance(error, MemoryError)):
-        return _needs_memory(text)
+    if con and has_run_out(error):
+        return out_of_memory(
+            QueryFailed,
+            "the query",
+            error,
+            note="; a sandboxed query can't use the disk for it",
+            next_step=f"read fewer rows or columns, raise --memory-limit, or, {_UNSAFE}",
+        )
     if isinstance(error, RecursionError):
         return QueryFailed(
             "the query has a type that is nested too deeply", found=text, next_step="cast the column to varchar or json"
@@ -125,14 +131,6 @@ def failure(error: Exception, con: duckdb.DuckDBPyConnection | None = None) -> Q
         )
     expected, next_step = suggest(con, text) if con else (None, "list the views with: talkhouse views")
     return QueryFailed("the query failed", expected=expected, found=text, next_step=next_step)
-
-
-def _needs_memory(text: str) -> QueryFailed:
-    return QueryFailed(
-        "the query needs more memory than it may take; a sandboxed query can't use the disk for it",
-        found=text.splitlines()[0] if text else None,
-        next_step=f"read fewer rows or columns, raise --memory-limit, or, {_UNSAFE}",
-    )
 
 
 def _shortened(text: str) -> str:

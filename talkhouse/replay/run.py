@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
@@ -32,6 +31,7 @@ from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
+from talkhouse.system.memory import MemoryLimit
 
 _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
@@ -113,22 +113,22 @@ def replay(
         plan = Plan(request.inputs, keep, (), (), is_current=False)
         stage = Stage(workspace, progress, known, catalogue((QUERIES, *query_roots)), request, plan, memory_limit)
         stage.build(_ALL)
-        found = [_compare(workspace, name) for name in names]
-        is_changed = any(one.tables for one in found)
+        replayed = [_compare(workspace, name) for name in names]
+        is_changed = any(outcome.tables for outcome in replayed)
         if is_changed:
             with warehouse.connect(workspace.stage) as con:
                 check_quarantine(con, [known[name] for name in names], limit)
         if is_changed and not dry_run:
             publish(workspace)
-        return Result(path, found, is_published=is_changed and not dry_run)
+        return Result(path, replayed, is_published=is_changed and not dry_run)
 
 
 def _quarantined(con: duckdb.DuckDBPyConnection, only: tuple[str, ...]) -> list[str]:
     """List the corpora that have something in quarantine; UsageError for one that is not in the warehouse."""
     for name in only:
         check_corpus(con, name)
-    found = con.execute("select distinct corpus_id from meta.quarantine order by all").fetchall()
-    return [name for (name,) in found if not only or name in only]
+    rows = con.execute("select distinct corpus_id from meta.quarantine order by all").fetchall()
+    return [name for (name,) in rows if not only or name in only]
 
 
 def _write_back(
@@ -180,5 +180,5 @@ def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Quaranti
 
 
 def _loaded(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
-    rows = con.execute("select count(*) from main.records where corpus_id = ?", [corpus_id]).fetchall()
-    return int(rows[0][0])
+    counts = con.execute("select count(*) from main.records where corpus_id = ?", [corpus_id]).fetchall()
+    return int(counts[0][0])

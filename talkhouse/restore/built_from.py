@@ -36,13 +36,13 @@ def files_built_from(
     """
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
-    found = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
-    source = str(found[0]) if found else ""
+    row = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
+    source = str(row[0]) if row else ""
     folder = Path(source) / corpus_id
-    if found and _is_there(folder) and folder.is_dir():
+    if row and _is_there(folder) and folder.is_dir():
         return from_data(known, Path(source), [corpus_id], limits, follow_links=follow_links).inputs[0].files
     paths = [Path(source)] if _is_there(Path(source)) else [Path(path) for path in source.split(" ")]
-    if found and all(map(_is_there, paths)):
+    if row and all(map(_is_there, paths)):
         return from_paths(known, corpus_id, paths, limits, follow_links=follow_links).inputs[0].files
     raise UsageError(
         f"the files that '{corpus_id}' was built from are no longer there",

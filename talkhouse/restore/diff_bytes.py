@@ -56,14 +56,14 @@ class _Position:
         """Find the first byte that differs, and show both lines around it."""
         same = _common(chunk, other)
         self.advance(chunk[:same])
-        one, two = chunk[same:], other[same:]
-        ended = "the restored file ends here" if not two else "the restored file goes on here"
+        published, restored = chunk[same:], other[same:]
+        ended = "the restored file ends here" if not restored else "the restored file goes on here"
         return Difference(
-            ended if not one or not two else "other bytes",
+            ended if not published or not restored else "other bytes",
             line=self.line,
             byte=self.byte + 1,
-            expected=self._line(one) if one else _END,
-            found=self._line(two) if two else _END,
+            expected=self._line(published) if published else _END,
+            found=self._line(restored) if restored else _END,
         )
 
     def _line(self, rest: bytes) -> str:
@@ -75,12 +75,12 @@ class _Position:
             return repr(self._before + after)[1:]
 
 
-def _common(one: bytes, other: bytes) -> int:
+def _common(first: bytes, second: bytes) -> int:
     """Count the bytes that both begin with, by halving: whole slices are compared faster than bytes in a loop."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if first[low:middle] == second[low:middle]:
             low = middle
         else:
             high = middle - 1

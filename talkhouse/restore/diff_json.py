@@ -68,11 +68,11 @@ def _of_members(
     before: list[tuple[str, Any]], after: list[tuple[str, Any]], pointer: str, *, is_object: bool
 ) -> Difference | None:
     """Compare the members of two large or malformed objects or lists, one by one."""
-    if is_object and (found := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
-        return found
+    if is_object and (difference := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
+        return difference
     for (token, one), (_, other) in zip(before, after, strict=False):
-        if found := json_difference(memoryview(one), memoryview(other), pointer + escaped(token)):
-            return found
+        if difference := json_difference(memoryview(one), memoryview(other), pointer + escaped(token)):
+            return difference
     return _of_lengths(before, after, pointer)
 
 
@@ -98,7 +98,7 @@ def _of_values(before: Any, after: Any, pointer: str) -> Difference | None:
 
 def _first(members: Iterable[tuple[str, Any, Any]], pointer: str) -> Difference | None:
     differences = (_of_values(one, other, pointer + escaped(token)) for token, one, other in members)
-    return next((found for found in differences if found), None)
+    return next((difference for difference in differences if difference), None)
 
 
 def _of_keys(before: list[str], after: list[str], pointer: str) -> Difference | None:

@@ -57,14 +57,14 @@ def _raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] 
 
 def _only_record(con: duckdb.DuckDBPyConnection, dialogue_id: str) -> str:
     """Return the only record of a dialogue; UsageError where it has several."""
-    found = [str(record_id) for (record_id,) in con.execute(_RECORDS, [dialogue_id]).fetchall()]
-    if len(found) > 1:
+    record_ids = [str(record_id) for (record_id,) in con.execute(_RECORDS, [dialogue_id]).fetchall()]
+    if len(record_ids) > 1:
         raise UsageError(
-            f"the dialogue {dialogue_id} has {len(found):,} records",
-            expected=f"one of: {', '.join(found)}",
+            f"the dialogue {dialogue_id} has {len(record_ids):,} records",
+            expected=f"one of: {', '.join(record_ids)}",
             next_step="name one of these records",
         )
-    return found[0]
+    return record_ids[0]
 
 
 def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str, Corpus] | None) -> bytes:

@@ -105,21 +105,21 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
         if not has_bom:
             stream.seek(0)
         chunks = file.chunks()
-        found = first_difference(chunks, stream)
+        difference = first_difference(chunks, stream)
         for _ in chunks:
             pass  # to its end, for the hash
     by = "bytes"
-    if found and source.kind == "read" and file.path.suffix.lower() == ".json" and file.sha256 == source.sha256:
-        found, by = _of_values(file, restored), "values"
+    if difference and source.kind == "read" and file.path.suffix.lower() == ".json" and file.sha256 == source.sha256:
+        difference, by = _of_values(file, restored), "values"
     if file.sha256 != source.sha256:
         return Verdict(
             corpus_id, source.id, Status.CHANGED, file.size, reason="not the file that the warehouse was built from"
         )
     if file.has_bom != has_bom:
         bom = {True: "a byte order mark", False: "none"}
-        found = Difference("the byte order mark", line=1, byte=1, expected=bom[file.has_bom], found=bom[has_bom])
-    if found:
-        return Verdict(corpus_id, source.id, Status.DIFFERENT, file.size, difference=found)
+        difference = Difference("the byte order mark", line=1, byte=1, expected=bom[file.has_bom], found=bom[has_bom])
+    if difference:
+        return Verdict(corpus_id, source.id, Status.DIFFERENT, file.size, difference=difference)
     return Verdict(corpus_id, source.id, Status.EQUAL, file.size, by=by)
 
 

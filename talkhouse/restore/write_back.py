@@ -35,14 +35,6 @@ class Restored:
     """Files that are not data (skipped by name, or unrecognised); their content is not in the warehouse."""
 
 
-def restore(con: duckdb.DuckDBPyConnection, corpus: Corpus, output: Path, *, archives: bool = False) -> list[Path]:
-    """Write every file of a corpus below ``output``, archives as folders of their members; return the paths.
-
-    With ``archives`` they are archives again. Raises as ``write_back`` does.
-    """
-    return write_back(con, corpus, output, archives=archives).files
-
-
 def write_back(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
@@ -61,10 +53,10 @@ def write_back(
     file that was read, WarehouseDamaged where rows don't fit together or a name leads out of the folder.
     """
     with atomic_folder(output) as folder, consistent(corpus.id):
-        done = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
+        restored = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
         check_complete()
-    done.files = [output.resolve() / path.relative_to(folder) for path in done.files]
-    return done
+    restored.files = [output.resolve() / path.relative_to(folder) for path in restored.files]
+    return restored
 
 
 def fill(
@@ -81,37 +73,45 @@ def fill(
     ``placeholders``: an empty file for each that is not data, and archives without data too, so that a build finds
     all of the publisher's files.
     """
-    done = Restored()
+    restored = Restored()
     output_paths = OutputPaths(folder, archives=archives)
-    write_files(con, corpus, output_paths, done, on_progress)
+    write_files(con, corpus, output_paths, restored, on_progress)
     with OpenFiles() as open_files:
-        for source in done.left_out if placeholders else ():
+        for source in restored.left_out if placeholders else ():
             open_files.append(output_paths.path(source), b"")
     if archives:
         others = (source.on_disk for source in sources(con, corpus.id) if source.kind == "archive")
         output_paths.pack(others if placeholders else ())
-    done.files = sorted(output_paths.files)
-    return done
+    restored.files = sorted(output_paths.files)
+    return restored
 
 
 def write_files(
-    con: duckdb.DuckDBPyConnection, corpus: Corpus, output_paths: OutputPaths, done: Restored, on_progress: OnProgress
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    output_paths: OutputPaths,
+    restored: Restored,
+    on_progress: OnProgress,
 ) -> None:
     """Write every file of a corpus to its output path, and add to what is done."""
     try:
-        _write_layers(con, corpus, output_paths, done, on_progress)
+        _write_layers(con, corpus, output_paths, restored, on_progress)
     except duckdb.Error as error:
         raise OutputFailed("the warehouse can't be read to its end", where=corpus.id, found=str(error)) from error
 
 
 def _write_layers(
-    con: duckdb.DuckDBPyConnection, corpus: Corpus, output_paths: OutputPaths, done: Restored, on_progress: OnProgress
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    output_paths: OutputPaths,
+    restored: Restored,
+    on_progress: OnProgress,
 ) -> None:
     known = sources(con, corpus.id)
-    done.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
+    restored.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
     with OpenFiles() as open_files:
         for layer in _layers([source for source in known if source.is_data], archives=output_paths.archives):
-            _write(con, corpus, layer, output_paths, open_files, _Count(done, on_progress))
+            _write(con, corpus, layer, output_paths, open_files, _Count(restored, on_progress))
 
 
 def count_records(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
@@ -124,21 +124,21 @@ def count_records(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
 class _Count:
     """Counts what is written, and reports it."""
 
-    done: Restored
+    restored: Restored
     on_progress: OnProgress
 
-    def records(self, some: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
+    def records(self, records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
         """Yield records, and count them."""
-        for one in some:
-            is_record = one.record is not None or one.raw is not None
-            self.done.records += is_record
-            self.done.quarantined += one.raw is not None
+        for record in records:
+            is_record = record.record is not None or record.raw is not None
+            self.restored.records += is_record
+            self.restored.quarantined += record.raw is not None
             self.on_progress(int(is_record), 0)
-            yield one
+            yield record
 
     def bytes(self, number: int) -> None:
         """Count bytes."""
-        self.done.bytes += number
+        self.restored.bytes += number
         self.on_progress(0, number)
 
 
@@ -154,10 +154,10 @@ def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source
         folders = {str(parent): source for source in rest for parent in PurePosixPath(source.name).parents}
         for other in (*twice, *(source for name, source in layer.items() if name in folders)):
             if not archives:
-                one = layer[other.name] if other in twice else folders[other.name]
+                first = layer[other.name] if other in twice else folders[other.name]
                 raise UsageError(
                     "two files have the same name when archives are restored as folders",
-                    found=f"{one.id} and {other.id}",
+                    found=f"{first.id} and {other.id}",
                     next_step="write the archives as archives, with --archive",
                 )
         yield layer
@@ -187,7 +187,7 @@ def _write(
         if source.size > len(source.bom):
             raise _mistake(corpus, f"leaves out a file that was read: {source.id}")
         open_files.append(output_paths.path(source), source.bom)  # a writer has no pieces for an empty file
-    count.done.published_files += len(layer)
+    count.restored.published_files += len(layer)
 
 
 def _mistake(corpus: Corpus, what: str) -> OutputFailed:

@@ -17,7 +17,7 @@ from talkhouse.query.row_stream import row_groups
 from talkhouse.schema.errors import SourceError
 from talkhouse.schema.guard import guard
 from talkhouse.scores.refusals import BadPredictions
-from talkhouse.system.memory import capped, lowered
+from talkhouse.system.memory import capped, lowered, out_of_memory
 
 MEMORY = 600_000_000
 """Bytes that DuckDB may hold of millions of predictions; what is above goes to the disk."""
@@ -92,8 +92,10 @@ def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> It
             with lowered(into, MEMORY), capped(con, _BESIDE):
                 yield Reader(con, into, limits)
         except (MemoryError, duckdb.OutOfMemoryException) as error:
-            raise SourceError(
-                "the predictions take more memory than is given to them",
+            raise out_of_memory(
+                SourceError,
+                "reading the predictions",
+                error,
                 expected="predictions that can be read in about a gigabyte",
                 next_step="leave out columns that the task does not need, and score a split at a time",
             ) from error

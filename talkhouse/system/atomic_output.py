@@ -1,19 +1,18 @@
 """Files and folders that appear whole or not at all: written beside the output and renamed."""
 
 import errno
-import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
-from filelock import FileLock, Timeout
 
 from talkhouse.schema.errors import OutputFailed, UsageError
-from talkhouse.system import ctrl_c
+from talkhouse.system.locks import Taken, locked
 from talkhouse.system.output_links import target_of
+from talkhouse.system.private_folders import new_folder
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -21,8 +20,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
     """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
-    rows = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
-    warehouses = [Path(path) for (path,) in rows if path]
+    databases = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
+    warehouses = [Path(path) for (path,) in databases if path]
     for path in paths:
         with output_errors(path):
             if path.is_dir() or not path.exists():
@@ -67,19 +66,22 @@ def private_folder(output: Path, *, patience: float = 0) -> Iterator[Path]:
 
 
 @contextmanager
-def private_folder_at(folder: Path, output: Path, *, patience: float = 0) -> Iterator[None]:
+def private_folder_at(folder: Path, output: Path, *, patience: float = 0, mode: int = 0o700) -> Iterator[None]:
     """Make a private folder, which is removed at the end, and hold its lock; no link is followed to it.
 
     What a killed process left there is cleared first. UsageError where another process has it, for longer than
     ``patience`` in seconds.
     """
-    with _locked(folder, output, "another process is writing this file", patience):
-        _delete(folder)
-        try:  # Ctrl-C may come as soon as the folder is there
-            folder.mkdir(mode=0o700)
-            yield
-        finally:
-            remove_folder(folder)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder.with_name(f"{folder.name}.lock"), lambda: patience))
+        except Taken:
+            next_step = "wait for it, or name another --output"
+            raise UsageError(
+                "another process is writing this file or folder", where=output, next_step=next_step
+            ) from None
+        stack.enter_context(new_folder(folder, mode))
+        yield
 
 
 def clear_private_folder(output: Path) -> None:
@@ -113,14 +115,9 @@ def atomic_folder(output: Path) -> Iterator[Path]:
         target = target_of(output)
         _check_folder(output, target)
         private = target / _PART_FOLDER if target.is_dir() else target.with_name(f".{target.name}{_PART_FOLDER}")
-        with _locked(private, output, "another process is writing to this folder"):
-            _delete(private)
-            try:  # Ctrl-C may come as soon as the folder is there
-                private.mkdir()
-                yield private
-                _move_content(private, target)
-            finally:
-                remove_folder(private)
+        with private_folder_at(private, output, mode=0o777):
+            yield private
+            _move_content(private, target)
 
 
 def _check_folder(output: Path, target: Path) -> None:
@@ -185,27 +182,6 @@ def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
         raise UsageError(messages.other, where=output, found=reason) from error
 
 
-def remove_folder(folder: Path) -> None:
-    """Delete a private folder at the end; Ctrl-C, perhaps the second one, does not leave half of it."""
-    with ctrl_c.ignored():
-        _delete(folder)
-
-
-def _delete(folder: Path) -> None:
-    """Delete a folder; what is none stays, for ``rmtree`` would wait for somebody to write to a named pipe."""
-    if folder.is_dir() and not folder.is_symlink():
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def sync(path: Path) -> None:
-    """Force a file or folder to disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _target(output: Path) -> Path:
     """Follow links to where a file is to be; UsageError where that can't be."""
     target = target_of(output)
@@ -214,23 +190,3 @@ def _target(output: Path) -> Path:
     if not target.parent.is_dir():
         raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another --output")
     return target
-
-
-@contextmanager
-def _locked(private: Path, output: Path, taken: str, patience: float = 0) -> Iterator[None]:
-    """Hold the lock of a private file or folder; UsageError ``taken`` where another process has it."""
-    lock = FileLock(private.with_name(f"{private.name}.lock"))
-    try:
-        try:
-            with ctrl_c.deferred():  # the file of a lock may be there before it is held
-                lock.acquire(timeout=0)
-        except Timeout:
-            lock.acquire(timeout=patience)
-        yield
-    except Timeout:
-        raise UsageError(taken, where=output, next_step="wait for it, or name another --output") from None
-    finally:
-        if lock.is_locked:
-            # Removed while it is held: a waiter that gets the lock of a removed file tries again.
-            Path(lock.lock_file).unlink(missing_ok=True)
-            lock.release()

@@ -52,10 +52,10 @@ def took_too_long(seconds: float) -> QueryFailed:
 @contextmanager
 def stoppable(con: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[Stop]:
     """Stop the queries inside after some seconds, with QueryFailed, or at Ctrl-C, with KeyboardInterrupt."""
-    stop, done = Stop(seconds), threading.Event()
+    stop, has_ended = Stop(seconds), threading.Event()
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
-    clock = threading.Thread(target=_watch, args=(con, stop, done, receiver), daemon=True)
+    clock = threading.Thread(target=_watch, args=(con, stop, has_ended, receiver), daemon=True)
     # Python's own handler waits until DuckDB returns control, which may take hours: a thread must hear of it.
     previous = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     handler = signal.signal(signal.SIGINT, stop.on_sigint)
@@ -69,16 +69,16 @@ def stoppable(con: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator
     finally:
         signal.set_wakeup_fd(previous)
         signal.signal(signal.SIGINT, handler)
-        done.set()
+        has_ended.set()
         sender.send(_WAKE)
         clock.join()
         receiver.close()
         sender.close()
 
 
-def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, done: threading.Event, receiver: socket.socket) -> None:
+def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, has_ended: threading.Event, receiver: socket.socket) -> None:
     end = None if stop.seconds is None else time.monotonic() + stop.seconds
-    while not done.is_set():
+    while not has_ended.is_set():
         left = None if end is None else max(end - time.monotonic(), 0)
         if not select.select([receiver], [], [], left)[0]:
             stop.timed_out.set()
@@ -86,7 +86,7 @@ def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, done: threading.Event, re
         if signal.SIGINT in receiver.recv(64):
             stop.interrupted.set()
             break
-    while not done.is_set():
+    while not has_ended.is_set():
         con.interrupt()
         # DuckDB forgets an interrupt that comes between two queries.
-        done.wait(0.1)
+        has_ended.wait(0.1)

@@ -1,23 +1,73 @@
-"""Less memory: for DuckDB for a while, so that what is above goes to the disk, and for the whole process."""
+"""How much memory DuckDB and the whole process may take, and what is said where that is not enough."""
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 
-from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.schema.sql import literal
 
 _NO_MEMORY = "Out of Memory"
+_LONGEST = 500
+"""Characters of what DuckDB says that are shown."""
+
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 _BESIDE = 1_000_000_000
 """Bytes for what is not DuckDB's: Python, Arrow, threads."""
 
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|[KMGT]i?B)", re.IGNORECASE)
+
+_KILO = 10**3
+_LEAST, _MOST = _KILO, 10**18
+"""Bytes: with less, DuckDB can't even take the setting; more is out of its range."""
+_LEAST_SHARE = 0.1
+"""Per cent."""
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """A size, or a share of the memory that the machine or its container has; DuckDB takes the text as it is."""
+
+    text: str = "10%"
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what is neither."""
+        match = _SIZE.fullmatch(self.text)
+        if not match or not self._is_possible(float(match[1]), match[2].upper()):
+            raise UsageError(
+                "--memory-limit is neither a size nor a percentage",
+                expected="a size such as 500MB or 2GB, or a share of the machine's memory such as 25%: at least "
+                f"{_LEAST / _KILO:g} KB or {_LEAST_SHARE:g}%",
+                found=f"'{self.text}'",
+            )
+
+    @staticmethod
+    def _is_possible(number: float, unit: str) -> bool:
+        if unit == "%":
+            return _LEAST_SHARE <= number <= 100
+        base: int = 1024 if "I" in unit else 1000
+        return bool(_LEAST <= number * base ** ("KMGT".index(unit[0]) + 1) <= _MOST)
+
+
 Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound=TalkhouseError)
+
+
+def has_run_out(error: BaseException) -> bool:
+    """Tell whether there was too little memory; DuckDB says the same where its temporary folder is full."""
+    return isinstance(error, MemoryError) or _NO_MEMORY in str(error)
+
+
+def out_of_memory(kind: type[Kind], who: str, error: BaseException, *, note: str = "", **parts: Any) -> Kind:
+    """Return the error of what needs more memory than it may take; ``parts`` are those of every error."""
+    said = str(error).strip().splitlines()[:1]
+    return kind(f"{who} needs more memory than it may take{note}", found=said[0][:_LONGEST] if said else None, **parts)
 
 
 def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], Result]) -> Result:
@@ -26,7 +76,7 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
         with lowered(con, most):
             return work()
     except (duckdb.Error, TalkhouseError) as error:
-        if _NO_MEMORY not in str(error):
+        if not has_run_out(error):
             raise
     return work()
 

@@ -3,16 +3,14 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
-
 from talkhouse.schema.errors import OutputFailed
-from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import remove_folder
+from talkhouse.system.locks import Taken, locked
+from talkhouse.system.private_folders import delete_folder, new_folder
 
 _PREFIX = "talkhouse-"
 _OURS = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}\.lock")
@@ -24,24 +22,16 @@ def temporary_folder() -> Iterator[Path]:
 
     Those that killed processes left there are deleted first. Raises OutputFailed where none can be made.
     """
-    try:
-        parent = Path(gettempdir())
-        _clear(parent)
-        folder = parent / f"{_PREFIX}{uuid4().hex}"
-        lock = FileLock(f"{folder}.lock")
-    except OSError as error:
-        raise no_room(error) from error
-    try:
+    with ExitStack() as stack:
         try:
-            with ctrl_c.deferred():
-                lock.acquire()
-                folder.mkdir(mode=0o700)
+            parent = Path(gettempdir())
+            _clear(parent)
+            folder = parent / f"{_PREFIX}{uuid4().hex}"
+            stack.enter_context(locked(Path(f"{folder}.lock")))
+            stack.enter_context(new_folder(folder))
         except OSError as error:
             raise no_room(error) from error
         yield folder
-    finally:
-        if lock.is_locked:
-            _delete(folder, lock)
 
 
 def no_room(error: OSError) -> OutputFailed:
@@ -57,15 +47,7 @@ def no_room(error: OSError) -> OutputFailed:
 def _clear(parent: Path) -> None:
     """Delete this user's folders whose lock nobody holds, known by their names: others may begin like them."""
     for path in parent.glob(f"{_PREFIX}*.lock"):
-        with suppress(OSError, Timeout):
+        with suppress(OSError, Taken):
             if _OURS.fullmatch(path.name) and path.lstat().st_uid == os.geteuid():
-                lock = FileLock(path)
-                lock.acquire(timeout=0)
-                _delete(path.with_suffix(""), lock)
-
-
-def _delete(folder: Path, lock: FileLock) -> None:
-    remove_folder(folder)
-    # Removed while it is held: who waits for the lock of a removed file tries again.
-    Path(lock.lock_file).unlink(missing_ok=True)
-    lock.release()
+                with locked(path):
+                    delete_folder(path.with_suffix(""))

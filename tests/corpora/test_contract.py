@@ -14,7 +14,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue, Query, catalogue
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from tests.conftest import Build
 
@@ -49,7 +49,7 @@ def decoded(raw: bytes) -> str:
 
 def assert_equal_files(corpus: Corpus, raw: Path, con: duckdb.DuckDBPyConnection, output: Path) -> int:
     """Restore a corpus and compare: JSON by value and order of keys, everything else byte for byte."""
-    restore(con, corpus, output)
+    write_back(con, corpus, output)
     compared = 0
     for path in (path for path in raw.rglob("*") if path.is_file() and not skip_reason(path.name)):
         name = path.relative_to(raw)

@@ -20,7 +20,7 @@ from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -161,7 +161,7 @@ def test_its_records_are_shown_as_published(folder: Path, con: duckdb.DuckDBPyCo
 
 
 def test_it_is_restored(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
-    restore(con, corpora((folder / "ingest" / "corpora",))["teatime"], folder / "restored")
+    write_back(con, corpora((folder / "ingest" / "corpora",))["teatime"], folder / "restored")
     for path in (folder / "data" / "teatime").rglob("*.txt"):
         assert (folder / "restored" / path.relative_to(folder / "data" / "teatime")).read_bytes() == path.read_bytes()
 

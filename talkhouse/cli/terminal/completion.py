@@ -14,7 +14,7 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
 
     try:
         with talkhouse.open(database(context.params.get("db"))) as con:
-            names = [f"{one['schema']}.{one['name']}" for one in relations(con)]
+            names = [f"{relation['schema']}.{relation['name']}" for relation in relations(con)]
     except TalkhouseError:
         return []  # there is no warehouse, and a message would disturb the command line
     return [name for name in names if name.startswith(incomplete) and name == visible(name)]

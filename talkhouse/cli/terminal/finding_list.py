@@ -10,20 +10,23 @@ from talkhouse.cli.terminal.console import output
 _SHOWN = 10
 
 
-def show_findings(found: list[dict[str, Any]]) -> None:
+def show_findings(findings: list[dict[str, Any]]) -> None:
     """Print findings by rule, the first of each rule with where they are."""
-    if not found:
+    if not findings:
         output.print("No findings.")
-    for (rule, severity), group in groupby(found, key=lambda one: (one["rule"], one["severity"])):
-        some = list(group)
+    for (rule, severity), group in groupby(findings, key=lambda finding: (finding["rule"], finding["severity"])):
+        of_rule = list(group)
         colour = "red" if severity.startswith("reject") else "yellow"
         output.print(
-            f"[bold]{escape(rule)}[/] [{colour}]{escape(severity)}[/] ({len(some):,}): {escape(some[0]['condition'])}",
+            f"[bold]{escape(rule)}[/] [{colour}]{escape(severity)}[/] ({len(of_rule):,}): "
+            f"{escape(of_rule[0]['condition'])}",
             soft_wrap=True,
         )
-        for one in some[:_SHOWN]:
-            location = f"{one['file'] or one['corpus_id'] or ''}{'#' + one['place'] if one['place'] else ''}"
-            output.print(f"  {escape(location)}: {escape(one['detail'])}", soft_wrap=True)
-        if len(some) > _SHOWN:
-            output.print(f"  ... and {len(some) - _SHOWN:,} more (all of them: --json, or meta.findings)")
-        output.print(f"  [dim]what to do:[/] {escape(some[0]['remedy'])}", soft_wrap=True)
+        for finding in of_rule[:_SHOWN]:
+            location = (
+                f"{finding['file'] or finding['corpus_id'] or ''}{'#' + finding['place'] if finding['place'] else ''}"
+            )
+            output.print(f"  {escape(location)}: {escape(finding['detail'])}", soft_wrap=True)
+        if len(of_rule) > _SHOWN:
+            output.print(f"  ... and {len(of_rule) - _SHOWN:,} more (all of them: --json, or meta.findings)")
+        output.print(f"  [dim]what to do:[/] {escape(of_rule[0]['remedy'])}", soft_wrap=True)

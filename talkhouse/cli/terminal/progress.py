@@ -105,7 +105,7 @@ class BuildProgress:
         if not errors.is_terminal:
             errors.print(f"reading {corpus.id}: {size / 1e6:,.1f} MB")
 
-    def advance(self, size: int, records: int) -> None:
+    def advance(self, records: int, size: int) -> None:
         """Move the bar."""
         self._bar.advance(records, size)
 

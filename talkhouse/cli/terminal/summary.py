@@ -31,12 +31,12 @@ def show(result: Result) -> None:
         _show_dry_run(result, result.inventory)
         return
     with talkhouse.open(result.path) as con:
-        found = status(con, result.path)
-    output.print(f"[bold green]Built[/] {size(found)} in {result.seconds:.1f} s", soft_wrap=True)
+        described = status(con, result.path)
+    output.print(f"[bold green]Built[/] {size(described)} in {result.seconds:.1f} s", soft_wrap=True)
     for corpus_id in result.plan.remove:
         output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
-    show_corpora(found, unchanged=result.plan.keep)
-    _suggest(found, _option(result.path))
+    show_corpora(described, unchanged=result.plan.keep)
+    _suggest(described, _option(result.path))
 
 
 def _show_dry_run(result: Result, inventory: Inventory) -> None:
@@ -59,9 +59,9 @@ def _show_dry_run(result: Result, inventory: Inventory) -> None:
     show_findings(inventory.findings)
 
 
-def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None:
+def show_corpora(described: dict[str, Any], unchanged: Collection[str] = ()) -> None:
     """Print each corpus with its counts."""
-    for corpus in found["corpora"]:
+    for corpus in described["corpora"]:
         tags = ["invented sample"] if corpus["is_sample"] else []
         tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
         tag = f" [dim]({', '.join(tags)})[/]" if tags else ""
@@ -75,20 +75,20 @@ def show_corpora(found: dict[str, Any], unchanged: Collection[str] = ()) -> None
         )
 
 
-def size(found: dict[str, Any]) -> str:
+def size(described: dict[str, Any]) -> str:
     """Return the path of the file with its size and schema revision."""
-    megabytes, revision = found["bytes"] / 1e6, found["build"]["schema_revision"]
-    return f"{escape(found['database'])} ({megabytes:,.1f} MB, schema {revision})"
+    megabytes, revision = described["bytes"] / 1e6, described["build"]["schema_revision"]
+    return f"{escape(described['database'])} ({megabytes:,.1f} MB, schema {revision})"
 
 
-def _suggest(found: dict[str, Any], option: str) -> None:
+def _suggest(described: dict[str, Any], option: str) -> None:
     """Print what to type next."""
     output.print("Next:")
-    if any(corpus["examples"] for corpus in found["corpora"]):
+    if any(corpus["examples"] for corpus in described["corpora"]):
         query = "select task, split, count(*) from main.examples group by all order by all"
         output.print(f'  talkhouse sql "{query}"{option}', soft_wrap=True)
     output.print(f"  talkhouse status{option}", soft_wrap=True)
-    if all(corpus["is_sample"] for corpus in found["corpora"]):
+    if all(corpus["is_sample"] for corpus in described["corpora"]):
         output.print("  talkhouse build --data DIR   (your own copies: DIR/dbdc3/DBDC3.zip ...)", soft_wrap=True)
 
 

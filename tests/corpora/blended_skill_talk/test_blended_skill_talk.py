@@ -17,7 +17,7 @@ from talkhouse.ingest.corpora import blended_skill_talk
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import _parse_topic
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
@@ -257,7 +257,7 @@ def write_json(path: Path, value: object, *, ascii_only: bool = False) -> None:
 
 
 def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> None:
-    restore(con, CORPUS, output)
+    write_back(con, CORPUS, output)
     for path in (path for path in raw.rglob("*") if path.is_file()):
         came, went = path.read_bytes(), (output / path.relative_to(raw)).read_bytes()
         if path.suffix == ".json":

@@ -15,7 +15,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
 from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
 
@@ -221,7 +221,7 @@ def test_the_topicifier_makes_as_many_examples_as_published(
 
 
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
-    restore(real, CORPUS, tmp_path)
+    write_back(real, CORPUS, tmp_path)
     for path in (path for path in folder.rglob("*") if path.suffix in (".json", ".txt")):
         came, went = path.read_bytes(), (tmp_path / path.relative_to(folder)).read_bytes()
         if path.suffix == ".json":

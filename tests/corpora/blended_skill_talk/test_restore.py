@@ -16,7 +16,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.blended_skill_talk.rules import MODELS
 from tests.corpora.mpchat.unusual import (
@@ -259,7 +259,7 @@ def test_a_file_that_is_malformed_around_its_records_is_rejected_whole(build_dat
     rejected = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
     broken = {f"blended_skill_talk/{index}/train.json" for index in range(len(ENVELOPES))}
     assert set(rejected) == {(name, "", "TH-01") for name in broken}
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     for name, text in texts.items():
         assert_same(text, (tmp_path / "out" / name).read_bytes())
 
@@ -290,7 +290,7 @@ def test_what_is_odd_in_an_episode_is_kept_or_rejected(
     text = b"[" + raw + b", " + PLAIN + b"]"
     con = build_data(laid_out(tmp_path, {"train.json": text}))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == ([(rule, "/0")] if rule else [])
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     assert_same(text, (tmp_path / "out" / "train.json").read_bytes())
 
 
@@ -303,7 +303,7 @@ def test_what_nothing_reads_of_other_files_is_kept_or_rejected(build_data: Build
     }
     con = build_data(laid_out(tmp_path, texts))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == [("TH-02", "/0")]
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     for name, text in texts.items():
         assert_same(text, (tmp_path / "out" / name).read_bytes())
 
@@ -317,6 +317,6 @@ def test_a_file_is_written_record_by_record(con: duckdb.DuckDBPyConnection, tmp_
             pieces_of[name] += 1
             yield name, piece
 
-    restore(con, dataclasses.replace(CORPUS, write=counted), tmp_path)
+    write_back(con, dataclasses.replace(CORPUS, write=counted), tmp_path)
     assert len(pieces_of) > 10
     assert all(pieces_of[name] >= counts[name] for name in pieces_of)

@@ -16,7 +16,7 @@ from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
 from talkhouse.ingest.corpora.dbdc3.bots import family
 from talkhouse.ingest.corpora.dbdc3.files import path_facts
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 
 # The rules of the challenge's script, written from its description and not from our SQL.
@@ -141,7 +141,7 @@ def test_paragraphs_given_twice_are_both_kept(build_data: Build, tmp_path: Path)
     con = build_data(tmp_path / "data")
     kept = "select count(*), count(distinct record_id) from main.records where subset = 'context'"
     assert con.execute(kept).fetchall() == [(4, 4)]
-    restored = restore(con, CORPUS, tmp_path / "out", archives=True)
+    restored = write_back(con, CORPUS, tmp_path / "out", archives=True).files
     assert {path.relative_to((tmp_path / "out").resolve()).parts[0] for path in restored} == {
         "CIC_json_data",
         "DBDC3",
@@ -158,7 +158,7 @@ def test_a_refused_file_keeps_its_byte_order_mark(build_data: Build, tmp_path: P
     (tmp_path / "data" / "dbdc3" / "x.log.json").write_bytes(broken)
     con = build_data(tmp_path / "data")
     assert con.execute("select raw from meta.quarantine").fetchall() == [(broken,)]
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     assert (tmp_path / "out" / "x.log.json").read_bytes() == broken
 
 
@@ -242,7 +242,7 @@ def test_invented_logs_give_the_script_s_rows_and_come_back_equal(
                 [f"release_{number % 2}", f"subset_{number}"],
             ).fetchall()
             assert rows == expected_rows(log)
-        restore(con, CORPUS, folder / "out")
+        write_back(con, CORPUS, folder / "out")
     for path in raw.rglob("*.json"):
         came = json.loads(path.read_text(encoding="utf-8"))
         went = json.loads((folder / "out" / path.relative_to(raw)).read_text(encoding="utf-8"))

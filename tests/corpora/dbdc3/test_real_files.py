@@ -14,7 +14,7 @@ from talkhouse.ingest.corpora.dbdc3 import CORPUS
 from talkhouse.ingest.corpora.dbdc3.files import LOG
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import BOM, opened
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 
 # Counted with the challenge's rules on the full release; the subsets of the dev zips equal those of release dbdc3.
 # files, turns, system turns, rows, labels, O/T/X at threshold 0.0, O/T/X at 0.5, lenient O/X
@@ -143,7 +143,7 @@ def test_every_cic_talk_has_its_paragraph_in_every_release(real: duckdb.DuckDBPy
 
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     """Loose files and members of archives; logs by value and order of keys, paragraphs byte for byte."""
-    restore(real, CORPUS, tmp_path)
+    write_back(real, CORPUS, tmp_path)
     with opened(disk_files(folder / "dbdc3", "dbdc3")) as (files, _):
         for file in files:
             came = file.read()

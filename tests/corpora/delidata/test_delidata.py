@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote, unquote
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, decoded, examples, parse
 
@@ -204,7 +204,7 @@ def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
         assert con.execute("select detail from meta.findings where severity[:6] = 'reject'").fetchall() == []
         for task in TASKS:
             assert found(con, task) == expected[task], task
-        restore(con, CORPUS, folder / "out")
+        write_back(con, CORPUS, folder / "out")
     for name, text in texts.items():
         assert (folder / "out" / "delidata_corpus" / name).read_bytes() == text.encode()
 

@@ -13,7 +13,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.files.skipped import skip_reason
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.corpora.delidata.rules import TASKS, Group, examples, parse, team_performance
 from tests.corpora.delidata.test_delidata import found
 
@@ -109,7 +109,7 @@ def test_the_published_figures(real: duckdb.DuckDBPyConnection, groups: list[Gro
 def test_every_file_comes_back_equal(
     real: duckdb.DuckDBPyConnection, folder: Path, groups: list[Group], tmp_path: Path
 ) -> None:
-    restore(real, CORPUS, tmp_path)
+    write_back(real, CORPUS, tmp_path)
     for group in groups:
         name = f"delidata_corpus/{group.name}"
         assert (tmp_path / name).read_bytes() == (folder / "delidata" / name).read_bytes(), name

@@ -16,7 +16,7 @@ from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote
 from talkhouse.ingest.unloading.unload import stored_records
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import invented_builds
 from tests.corpora.delidata.rules import HEADER
 
@@ -142,7 +142,7 @@ def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None
         shutil.rmtree(raw)
     build(place / "w.duckdb", Silent(), data=place / "data", limit=QuarantineLimit("100%"))
     with talkhouse.open(place / "w.duckdb") as con:
-        restore(con, CORPUS, place / "out")
+        write_back(con, CORPUS, place / "out")
         assert_records_are_written_as_files(con, place / "out")
     out = place / "out" / "delidata_corpus"
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}

@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mantis import CORPUS
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.inventor import Inventor
@@ -104,7 +104,7 @@ def lay(files: Files, folder: Path) -> Path:
 
 def assert_equal_files(con: duckdb.DuckDBPyConnection, files: Files, output: Path) -> None:
     """Compare what is written back: JSON by value and order of keys, everything else byte for byte."""
-    restore(con, CORPUS, output)
+    write_back(con, CORPUS, output)
     for name, came in written(files).items():
         went = (output / name).read_bytes()
         if name.endswith(".json"):

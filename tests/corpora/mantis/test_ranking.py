@@ -12,7 +12,7 @@ import pytest
 
 from talkhouse.ingest import sources
 from talkhouse.ingest.registry import corpora
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import SourceError
 from tests.conftest import Build
 
@@ -70,7 +70,7 @@ def built(build_data: Build, tmp_path: Path) -> Callable[[dict[str, str]], duckd
         for name, text in files.items():
             (folder / name).write_bytes(text.encode(errors="surrogateescape"))
         con = build_data(tmp_path / "data")
-        restore(con, corpora()["mantis"], tmp_path / "back")
+        write_back(con, corpora()["mantis"], tmp_path / "back")
         for name in (name for name in files if name.startswith("data")):
             assert (tmp_path / "back" / name).read_bytes() == (folder / name).read_bytes(), name
         return con

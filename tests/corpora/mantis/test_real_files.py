@@ -12,7 +12,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mantis import CORPUS
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.corpora.mantis import rules
 
 DIALOGUES = {"train": 56_221, "dev": 12_041, "test": 12_064}
@@ -164,7 +164,7 @@ def test_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
-    restore(real, CORPUS, tmp_path)
+    write_back(real, CORPUS, tmp_path)
     paths = [path for path in folder.rglob("*") if path.suffix in (".json", ".tsv", ".txt", ".csv")]
     for path in paths:
         came, went = path.read_bytes(), (tmp_path / path.relative_to(folder)).read_bytes()

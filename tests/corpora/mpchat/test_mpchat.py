@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Json
 
@@ -182,7 +182,7 @@ def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, bui
     assert (pointer, found_rule) == ("/train/1", rule)
     assert kept in damage(raw)
     assert con.execute("select record_index from main.records order by all").fetchall() == [(0,), (2,)]
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     assert kept in (tmp_path / "out" / "mpchat_nrp.json").read_bytes()
 
 
@@ -342,6 +342,6 @@ def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(
             for split, some in files[subset].items():
                 expected = [row for dialogue in some for row in rows(dialogue, split)]
                 assert found(con, task, split) == expected, (task, split)
-        restore(con, CORPUS, folder / "out")
+        write_back(con, CORPUS, folder / "out")
     for name, text in texts.items():
         assert json.dumps(json.loads((folder / "out" / name).read_bytes())) == text

@@ -11,7 +11,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 
 # arXiv 2305.17388, Table 6 and section 3.5; rows of the table are taken for examples, as the paper's counts of
 # training steps suggest. Its appendix gives 1,539 test examples of speaker identification, probably a misprint.
@@ -75,7 +75,7 @@ def test_every_thread_is_one_dialogue_and_nothing_is_rejected(real: duckdb.DuckD
 
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     compared = 0
-    for path in restore(real, CORPUS, tmp_path):
+    for path in write_back(real, CORPUS, tmp_path).files:
         came = folder / "mpchat" / path.relative_to(tmp_path)
         if came.is_file():
             assert json.loads(path.read_bytes()) == json.loads(came.read_bytes()), path.name

@@ -19,7 +19,7 @@ from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.ingest.registry import sample_of
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.unusual import (
     BOM,
@@ -189,7 +189,7 @@ def laid_out(folder: Path, texts: dict[str, bytes]) -> Path:
 
 
 def come_back(con: duckdb.DuckDBPyConnection, texts: dict[str, bytes], folder: Path) -> None:
-    restore(con, CORPUS, folder)
+    write_back(con, CORPUS, folder)
     for name, text in texts.items():
         assert_same(text, (folder / name).read_bytes())
 
@@ -251,7 +251,7 @@ def test_what_is_odd_in_one_field_is_kept_or_rejected(
     texts = {"mpchat_nrp.json": nrp(GOOD, b"{" + member + b", " + GOOD[1:], GOOD)}
     con = build_data(laid_out(tmp_path, texts))
     assert con.execute("select rule from meta.quarantine").fetchall() == ([(rule,)] if rule else [])
-    restore(con, CORPUS, tmp_path / "out")
+    write_back(con, CORPUS, tmp_path / "out")
     assert member.replace(b" ", b"") in (tmp_path / "out" / "mpchat_nrp.json").read_bytes().replace(b" ", b"")
     if rule is None:
         labels = "select label, value from main.annotations where scheme = 'mpchat.entailment'"
@@ -326,7 +326,7 @@ def test_a_file_is_written_dialogue_by_dialogue(con: duckdb.DuckDBPyConnection, 
             sizes.setdefault(name, []).append(len(piece))
             yield name, piece
 
-    restore(con, dataclasses.replace(CORPUS, write=counted), tmp_path)
+    write_back(con, dataclasses.replace(CORPUS, write=counted), tmp_path)
     for name in ("mpchat_nrp.json", "mpchat_gpp.json", "mpchat_si.json"):
         first = json.loads((SAMPLE / name).read_bytes())["train"]
         assert len(sizes[name]) > len(first)

@@ -13,7 +13,7 @@ import talkhouse
 from talkhouse.ingest import json_members
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 
 BOM = b"\xef\xbb\xbf"
 
@@ -142,7 +142,7 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
             yield one
 
     with talkhouse.open(warehouse) as con:
-        restore(con, dataclasses.replace(corpus, write=lambda records: corpus.write(noted(records))), folder)
+        write_back(con, dataclasses.replace(corpus, write=lambda records: corpus.write(noted(records))), folder)
     return found
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.memory_limit import MemoryLimit
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import Result, build
 from talkhouse.schema.errors import BuildFailed, UsageError
+from talkhouse.system.memory import MemoryLimit
 from tests.commands import run
 
 GREEDY = """-- No number is twice among many.

@@ -245,6 +245,18 @@ def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
     assert rebuild(data).unchanged_since is not None
 
 
+def test_a_corpus_without_a_sample_is_named_and_keeps_no_other_from_being_built(
+    rebuild: Rebuild, two: dict[str, object], tmp_path: Path
+) -> None:
+    roots = two["corpus_roots"]
+    result = rebuild(corpus_roots=roots)
+    assert result.notes == ["there is no sample of toy: build it from files, with --data DIR"]
+    assert corpora_in(tmp_path / "w.duckdb") == list(corpora())
+    for only in (("toy",), ("toy", CORPUS.id)):
+        with pytest.raises(SourceError, match=r"there is no sample of toy\n[\s\S]*--data DIR"):
+            rebuild(only=only, corpus_roots=roots)
+
+
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
     rebuild()
     rebuild(data)

@@ -36,7 +36,7 @@ def test_the_sql_needs_no_warehouse(lake_of_sample: Path, lake: Path, tmp_path: 
     whole = run("lake", "moved", "--sql", cwd=tmp_path).stdout
     assert f"LOCATION '{moved}/snapshot-1/main/turns'" in whole
     assert whole.replace(str(moved), str(lake_of_sample)) == (moved / "snapshot-1" / "views.sql").read_text()
-    one = run("lake", "moved", "--sql", "bi.turns", "--dialect", "spark", cwd=tmp_path).stdout
+    one = run("lake", "moved", "--sql", "bi.turns", cwd=tmp_path).stdout
     assert one.startswith("CREATE OR REPLACE VIEW `bi`.`turns` (")
     assert one.count("CREATE") == 1
     assert one in whole
@@ -55,7 +55,6 @@ def test_an_older_lake_prints_its_own_sql(lake: Path, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["lake", "bi.turns"], "VIEW goes with --sql"),
-        (["lake", "--dialect", "spark"], "--dialect goes with --sql"),
         (["lake", "--master", "local[2]"], "--master goes with --check"),
         (["lake", "--sql", "--corpus", "mpchat"], "--corpus does not go with --sql"),
         (["lake", "--sql", "--json"], "--json does not go with --sql"),

@@ -13,7 +13,7 @@ from talkhouse.ingest import rows
 from talkhouse.ingest.registry import corpora
 from talkhouse.restore.built_from import files_built_from
 from talkhouse.restore.raw_record import raw
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from tests.commands import run
@@ -121,7 +121,7 @@ def test_no_name_leads_out_of_the_folder(tampered: Tampered, tmp_path: Path, sta
         columns = f"if({first}, {path}, path) as path, if({first}, {member}, member) as member"
         tampered.set("meta.source_files", f"* replace ({columns})")
         output, before = tmp_path / str(number), all_below(tmp_path)
-        ends_well(partial(restore, tampered.con, corpora()["dbdc3"], output, archives=archives))
+        ends_well(partial(write_back, tampered.con, corpora()["dbdc3"], output, archives=archives))
         assert not [one for one in all_below(tmp_path) - before if not one.is_relative_to(output)]
         for zipped in output.rglob("*.zip"):
             with zipfile.ZipFile(zipped) as archive:
@@ -147,7 +147,7 @@ def test_no_value_of_any_column_ends_in_a_traceback(tampered: Tampered, tmp_path
                 duckdb.BinderException,
             ):  # no value of the column's type: then the type is another one
                 tampered.set(name, f"* replace ({value} as {column})")
-            ends_well(partial(restore, con, corpus, tmp_path / f"{column}_{corpus.id}"))
+            ends_well(partial(write_back, con, corpus, tmp_path / f"{column}_{corpus.id}"))
             ((record,),) = con.execute(
                 f"select min(record_id) from base.main.records where corpus_id = '{corpus.id}'"
             ).fetchall()

@@ -25,7 +25,7 @@ from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading import record_order, unload
 from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.open_files import OpenFiles
-from talkhouse.restore.write_back import restore, write_back
+from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import OutputFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
@@ -150,8 +150,8 @@ def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> No
     ids = "select source_file_id, records_loaded from meta.source_files where kind in ('read', 'archive') order by all"
     with made(tmp_path) as con:
         (tmp_path / "again").mkdir()
-        restore(con, toy(tmp_path), tmp_path / "again" / "toy", archives=True)
-        restore(con, toy(tmp_path), tmp_path / "twice", archives=True)
+        write_back(con, toy(tmp_path), tmp_path / "again" / "toy", archives=True)
+        write_back(con, toy(tmp_path), tmp_path / "twice", archives=True)
         known, records = con.execute(ids).fetchall(), con.execute("from main.records order by all").fetchall()
     assert files_in(tmp_path / "again" / "toy") == files_in(tmp_path / "twice"), "the same bytes each time"
     assert sorted(files_in(tmp_path / "twice")) == ["more.tar.gz", "one.txt", "packed.zip", "two.txt"]
@@ -165,10 +165,10 @@ def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> N
         archive.extract("one.txt", lines / "toy" / "packed")
     with made(tmp_path) as con:
         with pytest.raises(UsageError, match=r"two files have the same name[\s\S]*--archive") as caught:
-            restore(con, toy(tmp_path), tmp_path / "out")
+            write_back(con, toy(tmp_path), tmp_path / "out")
         assert "toy/packed.zip!one.txt" in str(caught.value)
         assert "toy/packed/one.txt" in str(caught.value)
-        restore(con, toy(tmp_path), tmp_path / "out", archives=True)
+        write_back(con, toy(tmp_path), tmp_path / "out", archives=True)
     assert (tmp_path / "out" / "packed" / "one.txt").read_text() == LINES["one.txt"]
     with zipfile.ZipFile(tmp_path / "out" / "packed.zip") as archive:
         assert archive.read("one.txt").decode() == LINES["one.txt"]
@@ -217,8 +217,8 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
         yield from sorted(toy(tmp_path).write(records), key=lambda piece: piece[1].partition(b" ")[0])
 
     with made(tmp_path) as con:
-        restore(con, toy(tmp_path), tmp_path / "plain")
-        restore(con, replace(toy(tmp_path), write=shuffled), tmp_path / "out")
+        write_back(con, toy(tmp_path), tmp_path / "plain")
+        write_back(con, replace(toy(tmp_path), write=shuffled), tmp_path / "out")
     plain, out = files_in(tmp_path / "plain"), files_in(tmp_path / "out")
     assert all(out[f"{number:03}.txt"] == plain[f"{number:03}.txt"] for number in range(100))
 
@@ -235,7 +235,7 @@ def test_a_wrong_writer_is_reported(
     tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
 ) -> None:
     with made(tmp_path) as con, pytest.raises(OutputFailed, match=message):
-        restore(con, replace(toy(tmp_path), write=write), tmp_path / "out")
+        write_back(con, replace(toy(tmp_path), write=write), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -246,7 +246,7 @@ def test_a_file_without_bytes_needs_no_piece(lines: Path, tmp_path: Path) -> Non
         return (piece for piece in toy(tmp_path).write(records) if piece[1])
 
     with made(tmp_path) as con:
-        restore(con, replace(toy(tmp_path), write=sparing), tmp_path / "out")
+        write_back(con, replace(toy(tmp_path), write=sparing), tmp_path / "out")
     assert (tmp_path / "out" / "empty.txt").read_bytes() == b""
 
 
@@ -263,7 +263,7 @@ def test_a_name_that_points_outside_is_refused(tmp_path: Path) -> None:
         ):
             con.execute(f"update meta.source_files set {column} = {value} where source_file_id = '{file}'")
             with pytest.raises(WarehouseDamaged, match="points outside"):
-                restore(con, toy(tmp_path), tmp_path / "out", archives=column == "member")
+                write_back(con, toy(tmp_path), tmp_path / "out", archives=column == "member")
             as_built = file.rpartition("!")[2]
             con.execute(f"update meta.source_files set {column} = '{as_built}' where source_file_id = '{file}'")
     assert not (tmp_path / "out").exists()
@@ -273,7 +273,7 @@ def test_a_name_that_points_outside_is_refused(tmp_path: Path) -> None:
 def test_an_empty_folder_stays_the_folder_that_it_is(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     before = (tmp_path / "out").stat().st_ino
-    assert all(path.is_file() for path in restore(con, DBDC3, tmp_path / "out"))
+    assert all(path.is_file() for path in write_back(con, DBDC3, tmp_path / "out").files)
     assert (tmp_path / "out").stat().st_ino == before
     assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
 
@@ -294,7 +294,7 @@ from talkhouse import migrations
 from benchmarks.memory import peak
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema import warehouse
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 
 path, number = Path("w.duckdb"), int(sys.argv[1])
 migrations.upgrade(path)
@@ -321,7 +321,7 @@ def write(records):
         yield "all.tsv", b"".join(one.texts[row.text_id].encode() + b"\\n" for row in one.candidates)
 
 with warehouse.connect(path) as con:
-    (written,) = restore(con, replace(corpora()["dbdc3"], id="toy", write=write), Path("out"))
+    (written,) = write_back(con, replace(corpora()["dbdc3"], id="toy", write=write), Path("out")).files
 print(peak(), written.stat().st_size / 1e6)
 """
 
@@ -440,9 +440,9 @@ def test_what_a_killed_process_left_is_cleared(sample: Path, tmp_path: Path, is_
     process = stopped(["restore", "dbdc3", "--output", "out", "--db", sample], tmp_path)
     with talkhouse.open(sample) as con:
         with pytest.raises(UsageError, match="another process is writing"):
-            restore(con, DBDC3, tmp_path / "out")
+            write_back(con, DBDC3, tmp_path / "out")
         process.kill()
         process.communicate()
-        restore(con, DBDC3, tmp_path / "out")
+        write_back(con, DBDC3, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
