@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.queries.catalogue import DEFAULT_ROOT, Query, catalogue
-from talkhouse.relations import closest
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
 
 _TYPES = {
