@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
@@ -13,7 +13,23 @@ from typing import Any
 import duckdb
 
 from talkhouse import queries
-from talkhouse.schema.errors import CatalogueError
+from talkhouse.queries.heads import (
+    CheckQuery,
+    ExampleQuery,
+    Kind,
+    LayoutQuery,
+    MacroQuery,
+    MetricQuery,
+    PrintedQuery,
+    Query,
+    ScoreQuery,
+    ViewQuery,
+    broken,
+    is_name,
+    line_of,
+    read,
+    unknown_name,
+)
 
 FORMAT = 1
 """Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
@@ -29,67 +45,34 @@ BI = "bi"
 TASK_LABELS, LABELLED_TASKS = "task_labels", "labelled_tasks"
 """What a view reads that wants the gold labels of all tasks, or the names of these tasks: the catalogue writes them."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_KEY = re.compile(r"^-- ([a-z]+): (.*)$")
-_CALL = re.compile(r"\b([a-z][a-z0-9_]*\.[a-z][a-z0-9_]*)\s*\(")
-_SCHEME = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
-_COLUMN = re.compile(r"^--   ([a-z][a-z0-9_]*): (.*)$")
-
-
-@dataclass(frozen=True)
-class Query:
-    """One SQL file: its name, the sentence that describes it, its grain, and the SQL below them."""
-
-    schema: str
-    name: str
-    comment: str
-    grain: tuple[str, ...]
-    sql: str
-    path: Path
-    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Meanings of columns, of those that no table has under the same name."""
-    facts: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """The ``-- key: value`` lines."""
-
-    @property
-    def full_name(self) -> str:
-        """The name as SQL writes it."""
-        return f"{self.schema}.{self.name}"
-
-    def list_of(self, key: str) -> list[str]:
-        """Return the names in a ``-- key: name, name`` line; none where there is no such line."""
-        return [name.strip() for name in self.facts.get(key, "").split(",") if name.strip()]
-
-    @property
-    def calls(self) -> set[str]:
-        """The macros that the SQL calls, and whatever else looks like a call of one."""
-        return set(_CALL.findall(self.sql))
+_PLACE = ("path", "sql_line")
+"""What of a file has no part in what its view is."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
     """Everything under the roots."""
 
-    written_macros: tuple[Query, ...]
-    written_views: tuple[Query, ...]
-    examples: tuple[Query, ...]
-    checks: tuple[Query, ...] = ()
-    scores: tuple[Query, ...] = ()
+    written_macros: tuple[MacroQuery, ...]
+    written_views: tuple[ViewQuery, ...]
+    examples: tuple[ExampleQuery, ...]
+    checks: tuple[CheckQuery, ...] = ()
+    scores: tuple[ScoreQuery, ...] = ()
     """What each example of a task scores: ``<corpus>/scores/<task>.sql``, or a file whose head names its tasks."""
-    metrics: tuple[Query, ...] = ()
+    metrics: tuple[MetricQuery, ...] = ()
     """The metrics over what examples score: ``metrics/*.sql``, ``<corpus>/metrics/*.sql``."""
-    layouts: tuple[Query, ...] = ()
+    layouts: tuple[LayoutQuery, ...] = ()
     """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/*.sql``."""
-    printed: tuple[Query, ...] = ()
+    printed: tuple[PrintedQuery, ...] = ()
     """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
 
     @cached_property
-    def macros(self) -> tuple[Query, ...]:
+    def macros(self) -> tuple[MacroQuery, ...]:
         """The macros in an order in which they can be created; CatalogueError where there is no such order."""
         return _in_order(self.written_macros, {macro.full_name: macro.calls for macro in self.written_macros})
 
     @cached_property
-    def views(self) -> tuple[Query, ...]:
+    def views(self) -> tuple[ViewQuery, ...]:
         """The views in an order in which they can be created; CatalogueError for broken SQL or no such order."""
         return _in_order(self.written_views, _relations(self.written_views))
 
@@ -103,8 +86,8 @@ class Catalogue:
         """SHA-256 over names and SQL: it changes when a view would."""
         state = sha256(f"{FORMAT}\0".encode())
         for query in (*self.written_macros, *self.written_views, *self.examples, *self.checks):
-            head = [query.full_name, query.comment, str(query.columns), str(query.facts)]
-            state.update("\0".join([*head, query.sql, ""]).encode())
+            said = [str(getattr(query, own.name)) for own in fields(query) if own.name not in _PLACE]
+            state.update("\0".join([*said, ""]).encode())
         return state.hexdigest()
 
 
@@ -121,47 +104,71 @@ def _own() -> Catalogue:
 
 
 def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
-    folders = [folder for root in roots for folder in sorted(root.iterdir()) if _NAME.fullmatch(folder.name)]
-    macros = [_read(path, folder.name) for folder in folders for path in sorted(folder.glob("macros/*.sql"))]
-    examples = _read_all(folders, "examples/*.sql", "grain")
-    views = _read_all([folder for folder in folders if folder.name not in (CHECKS, METRICS)], "*.sql", "grain")
+    folders = [folder for root in roots for folder in sorted(root.iterdir()) if is_name(folder.name)]
+    of_corpora = [folder for folder in folders if folder.name not in (CHECKS, METRICS)]
+    views = _read_all(of_corpora, "*.sql", ViewQuery)
     views += [
         replace(query, schema=BI, name=f"{query.schema}_{query.name}")
-        for query in _read_all(folders, f"{BI}/*.sql", "grain")
+        for query in _read_all(folders, f"{BI}/*.sql", ViewQuery)
     ]
-    views = _with_task_labels(views)
     shared = [folder for folder in folders if folder.name == CHECKS]
-    checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
-    metrics = _read_all([folder for folder in folders if folder.name == METRICS], "*.sql")
-    metrics += _read_all(folders, f"{METRICS}/*.sql")
-    return Catalogue(
-        tuple(macros),
-        tuple(views),
-        tuple(examples),
-        tuple(checks),
+    of_all = [folder for folder in folders if folder.name == METRICS]
+    found = Catalogue(
+        tuple(_read_all(folders, "macros/*.sql", MacroQuery)),
+        tuple(_with_task_labels(views)),
+        tuple(_read_all(folders, "examples/*.sql", ExampleQuery)),
+        tuple(_read_all(shared, "*.sql", CheckQuery) + _read_all(folders, f"{CHECKS}/*.sql", CheckQuery)),
         scores=tuple(
             replace(query, name=name)
-            for query in _read_all(folders, "scores/*.sql", "predicts", "metrics")
-            for name in query.list_of("tasks") or [query.name]
+            for query in _read_all(folders, "scores/*.sql", ScoreQuery)
+            for name in query.tasks or [query.name]
         ),
-        metrics=tuple(metrics),
-        layouts=tuple(_read_all(folders, "layouts/*.sql", "reads")),
-        printed=tuple(_read_all(folders, "printed/*.sql")),
+        metrics=tuple(_read_all(of_all, "*.sql", MetricQuery) + _read_all(folders, f"{METRICS}/*.sql", MetricQuery)),
+        layouts=tuple(_read_all(folders, "layouts/*.sql", LayoutQuery)),
+        printed=tuple(_read_all(folders, "printed/*.sql", PrintedQuery)),
     )
+    _check_names(found)
+    return found
 
 
-def _with_task_labels(views: list[Query]) -> list[Query]:
+def _check_names(catalogue: Catalogue) -> None:
+    """Raise CatalogueError where a head names a task or a file of metrics that does not exist."""
+    views, scores, metrics = (
+        {query.full_name for query in queries}
+        for queries in (catalogue.written_views, catalogue.scores, catalogue.metrics)
+    )
+    for query in (*catalogue.scores, *catalogue.printed):
+        _check_name(query, "tasks", query.full_name, views if isinstance(query, ScoreQuery) else scores)
+    for layout in catalogue.layouts:
+        for task in layout.tasks:
+            _check_name(layout, "tasks", f"{layout.schema}.{task}", scores)
+    for score in catalogue.scores:
+        for name in score.metrics:
+            _check_name(score, "metrics", name, metrics)
+
+
+def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:
+    if name not in known:
+        raise unknown_name(query, key, name, known)
+
+
+def _read_all(folders: list[Path], pattern: str, kind: type[Kind]) -> list[Kind]:
+    return [read(path, folder.name, kind) for folder in folders for path in sorted(folder.glob(pattern))]
+
+
+def _with_task_labels(views: list[ViewQuery]) -> list[ViewQuery]:
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
-    ``labelled_tasks`` has the names of these views.
+    ``labelled_tasks`` has the names of these views. What is put in place of a name has no line end, so that DuckDB
+    still counts the lines of the file.
     """
-    labelled = [view for view in views if view.facts.keys() & {"label", "labels"}]
-    labels = "\nunion all\n".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
+    labelled = [view for view in views if view.label_column]
+    labels = " union all ".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
     written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}
     reads = re.compile(rf"\bfrom ({'|'.join(written)})\b")
-    return [replace(view, sql=reads.sub(lambda read: f"from (\n{written[read[1]]}\n)", view.sql)) for view in views]
+    return [replace(view, sql=reads.sub(lambda read: f"from ({written[read[1]]})", view.sql)) for view in views]
 
 
 _NO_LABELS = (
@@ -171,62 +178,34 @@ _NO_LABELS = (
 )
 
 
-def _labels_of(view: Query) -> str:
+def _labels_of(view: ViewQuery) -> str:
     """Write a SELECT of a task's examples with their labels as a list."""
-    facts = view.facts
-    if {"label", "labels"} <= facts.keys():
-        raise _broken(view.path, "its head names a label and labels: a task has one column of labels")
-    column = facts.get("label") or facts["labels"]
-    if not _NAME.fullmatch(column) or not _SCHEME.fullmatch(facts.get("scheme", "a.b")):
-        raise _broken(view.path, "'-- label: column' names a column, '-- scheme: corpus.name' a scheme")
-    labels = f"[{column}::varchar]" if "label" in facts else f"{column}::varchar[]"
-    scheme = f"'{facts['scheme']}'" if "scheme" in facts else "null::varchar"
+    if view.label and view.labels:
+        raise broken(
+            view.path, "a label and labels", line_of(view, "labels"), "one of them: a task has one such column"
+        )
+    labels = f"[{view.label}::varchar]" if view.label else f"{view.labels}::varchar[]"
+    scheme = f"'{view.scheme}'" if view.scheme else "null::varchar"
     return (
         f"select '{view.schema}' as corpus_id, '{view.name}' as task, {scheme} as scheme, record_id, split, "
         f"example_index, {labels} as labels, len({labels})::integer as label_count "
-        f"from {view.full_name} where {column} is not null"
+        f"from {view.full_name} where {view.label_column} is not null"
     )
 
 
-def _read_all(folders: list[Path], pattern: str, *needs: str) -> list[Query]:
-    return [_read(path, folder.name, needs) for folder in folders for path in sorted(folder.glob(pattern))]
-
-
-def _read(path: Path, schema: str, needs: tuple[str, ...] = ()) -> Query:
-    """Read one file: the comment lines at its top, and the SQL below them.
-
-    The first line is a sentence; ``-- key: value`` lines follow, and ``--   column: meaning`` for columns.
-    """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    body = next((number for number, line in enumerate(lines) if not line.startswith("--")), len(lines))
-    comment, *head = lines[:body] or [""]
-    if not comment.startswith("-- ") or not comment.rstrip().endswith("."):
-        raise _broken(path, "its first line must be a comment: one sentence that says what a row is")
-    if not _NAME.fullmatch(path.stem):
-        raise _broken(path, "a name is lower case letters, digits and '_'")
-    facts = {key: value for line in head for key, value in _KEY.findall(line)}
-    columns = {name: meaning for line in head for name, meaning in _COLUMN.findall(line)}
-    for key in needs:
-        if key not in facts:
-            raise _broken(path, f"the lines at its top must name its {key}: '-- {key}: ...'")
-    grain = tuple(column.strip() for column in facts.get("grain", "").split(",") if column.strip())
-    sql = "\n".join(lines[body:]).strip()
-    return Query(schema, path.stem, comment.removeprefix("-- ").strip(), grain, sql, path, columns, facts)
-
-
-def _in_order(queries: Iterable[Query], needs: Mapping[str, set[str]]) -> tuple[Query, ...]:
+def _in_order(queries: Iterable[Kind], needs: Mapping[str, set[str]]) -> tuple[Kind, ...]:
     """Sort views, or macros, so that each comes after those that it reads."""
-    by_name: dict[str, Query] = {}
+    by_name: dict[str, Kind] = {}
     for query in queries:
         if by_name.setdefault(query.full_name, query) is not query:
-            raise _broken(query.path, f"{query.full_name} is also created by {by_name[query.full_name].path}")
+            raise broken(query.path, f"{query.full_name} is also created by {by_name[query.full_name].path}")
     # Sorted, since a set is in another order in each process.
     graph = {name: sorted(needs[name] & by_name.keys()) for name in by_name}
     try:
         return tuple(by_name[name] for name in TopologicalSorter(graph).static_order())
     except CycleError as error:
         cycle = error.args[1]
-        raise _broken(by_name[cycle[0]].path, f"they read each other in a cycle: {' -> '.join(cycle)}") from error
+        raise broken(by_name[cycle[0]].path, f"they read each other in a cycle: {' -> '.join(cycle)}") from error
 
 
 def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
@@ -237,7 +216,8 @@ def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
     for query, (serialized,) in zip(selects, rows.fetchall(), strict=True):
         tree = json.loads(serialized)
         if tree["error"]:
-            raise _broken(query.path, str(tree.get("error_message")))
+            before = query.sql.encode()[: int(tree.get("position") or 0)]
+            raise broken(query.path, str(tree["error_message"]), query.sql_line + before.count(b"\n"))
         found[query.full_name] = {f"{schema}.{name}" for schema, name in _base_tables(tree) if schema}
     return found
 
@@ -252,7 +232,3 @@ def _base_tables(node: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(node, list):
         for value in node:
             yield from _base_tables(value)
-
-
-def _broken(path: Path, reason: str) -> CatalogueError:
-    return CatalogueError("the SQL file is broken", where=path, found=reason, next_step="fix the file")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import duckdb
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from talkhouse.queries.catalogue import CHECKS, Catalogue, Query
+from talkhouse.queries.catalogue import CHECKS, Catalogue
+from talkhouse.queries.heads import CheckQuery
+from talkhouse.queries.sql_errors import sql_of
 from talkhouse.schema.sql import dicts
 from talkhouse.schema.tables import metadata, qualified
 
@@ -32,6 +35,8 @@ class Check:
     """The corpus that it is about; None for all of them."""
     about: str | None = None
     """The table that may offend, if it is one: where that is empty, there is nothing to check."""
+    query: CheckQuery | None = None
+    """The file that it is written in; None where it is generated."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +69,11 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
         begun = time.perf_counter()
         rows = []
         if check.about is None or not is_empty(check.about):
-            rows = dicts(con.execute(f"select * from ({check.sql}) order by all limit {ROWS_KEPT + 1}"))
+            with nullcontext() if check.query is None else sql_of(check.query):
+                rows = dicts(con.execute(f"select * from ({check.sql}\n) order by all limit {ROWS_KEPT + 1}"))
         offending = len(rows)
         if offending > ROWS_KEPT:
-            offending = con.execute(f"select count(*) from ({check.sql})").fetchall()[0][0]
+            offending = con.execute(f"select count(*) from ({check.sql}\n)").fetchall()[0][0]
         milliseconds = (time.perf_counter() - begun) * 1000
         yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
 
@@ -76,16 +82,17 @@ def _is_empty(con: duckdb.DuckDBPyConnection, table: str) -> bool:
     return not con.execute(f"select 1 from {table} limit 1").fetchall()
 
 
-def _written(query: Query) -> Check:
+def _written(query: CheckQuery) -> Check:
     name = query.name if query.schema == CHECKS else query.full_name
     return Check(
         name=name,
-        severity=query.facts["severity"],
+        severity=query.severity,
         condition=query.comment,
         sql=query.sql,
-        rule=query.facts.get("rule", name),
-        remedy=query.facts.get("remedy", "See the rule."),
+        rule=query.rule or name,
+        remedy=query.remedy or "See the rule.",
         corpus_id=None if query.schema == CHECKS else query.schema,
+        query=query,
     )
 
 

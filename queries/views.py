@@ -1,12 +1,14 @@
 """Puts a catalogue into a private warehouse: macros and views with comments, examples, and a view per split."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
 
-from talkhouse.queries.catalogue import Catalogue, Query
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.heads import ScoreQuery, ViewQuery, broken, unknown_name
+from talkhouse.queries.sql_errors import sql_of
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.schema.tables import metadata
 
@@ -20,29 +22,43 @@ from duckdb_columns()
 where database_name = current_database() and not internal
 """
 
+_OF_TASKS = ("split", "standard_split", "example_index", "dialogue_id", "native_id")
+"""Columns that the view of every task has."""
+
 _VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
 
 _SPLITS = "select distinct corpus_id, task, split from main.examples where split is not null"
 
 
 def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
-    """Create schemas, macros and views; examples may then read them."""
-    statements = [f"create schema if not exists {schema}" for schema in catalogue.schemas]
+    """Create schemas, macros and views; examples may then read them. CatalogueError names the first file to mend."""
+    con.execute(";\n".join(f"create schema if not exists {schema}" for schema in catalogue.schemas))
     for macro in catalogue.macros:
-        statements.append(f"create or replace macro {macro.full_name}{macro.sql}")
-        statements.append(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
-    con.execute(";\n".join(statements))
-    _create(con, catalogue.views)
+        with sql_of(macro):
+            con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
+        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
+    _create(con, catalogue.views, {query.full_name for query in catalogue.examples})
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
-    """Run the examples of these corpora into ``main.examples``."""
+    """Run the examples of these corpora into ``main.examples``; CatalogueError names the first file to mend."""
     wanted = set(corpora)
     for query in (query for query in catalogue.examples if query.schema in wanted):
-        con.execute(
-            "insert into main.examples by name "
-            f"select '{query.schema}' as corpus_id, '{query.name}' as task, * from ({query.sql})"
-        )
+        with sql_of(query):
+            con.execute(
+                "insert into main.examples by name "
+                f"select '{query.schema}' as corpus_id, '{query.name}' as task, * from ({query.sql}\n)"
+            )
+
+
+def check_schemes(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
+    """Raise CatalogueError where a head names a scheme that none of these corpora declares, though they are there."""
+    present = set(corpora)
+    known = {scheme for (scheme,) in con.execute("select scheme from main.schemes").fetchall()}
+    queries: Iterable[ViewQuery | ScoreQuery] = (*catalogue.views, *catalogue.scores)
+    for query in queries:
+        if query.scheme and query.scheme not in known and query.schema in present:
+            raise unknown_name(query, "scheme", query.scheme, known)
 
 
 def create_split_views(
@@ -62,7 +78,7 @@ def create_split_views(
     _create(con, [view for view in wanted if (view.schema, view.name) not in existing])
 
 
-def split_view(task: Query, split: str) -> Query:
+def split_view(task: ViewQuery, split: str) -> ViewQuery:
     """Return the view of one split of a task view."""
     return replace(
         task,
@@ -72,24 +88,44 @@ def split_view(task: Query, split: str) -> Query:
     )
 
 
-def _create(con: duckdb.DuckDBPyConnection, views: Sequence[Query]) -> None:
-    """Create views all at once, which is twice as fast; replacing one drops its comments, so they are set each time."""
-    if not views:
-        return
-    con.execute(";\n".join(f"create or replace view {_name(view)} as {view.sql}" for view in views))
+def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: Collection[str] = ()) -> None:
+    """Create views with their comments, which replacing one drops; comments all at once, which is faster."""
+    for view in views:
+        with sql_of(view):
+            con.execute(f"create or replace view {_name(view)} as {view.sql}")
+        if view.label_column:  # Now, for a view of all labels reads this column.
+            _check_columns(view, [name for name, *_ in con.execute(f"from {_name(view)} limit 0").description or ()])
     columns = defaultdict(list)
     for schema, name, column in con.execute(_COLUMNS).fetchall():
         columns[schema, name].append(column)
     comments = []
     for view in views:
+        own = columns[view.schema, view.name]
+        _check_columns(view, own, is_task=view.full_name in tasks)
         comments.append(f"comment on view {_name(view)} is {literal(view.comment)}")
-        for column in columns[view.schema, view.name]:
+        for column in own:
             if meaning := view.columns.get(column) or _inherited(column):
                 comments.append(f"comment on column {_name(view)}.{identifier(column)} is {literal(meaning)}")
     con.execute(";\n".join(comments))
 
 
-def _name(view: Query) -> str:
+def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool = False) -> None:
+    """Raise CatalogueError where a head names a column that the view does not have, or the view of a task too few."""
+    labels = [] if view.label_column is None else [("label" if view.label else "labels", view.label_column)]
+    named = [*(("grain", name) for name in view.grain), *labels, *((name, name) for name in view.columns)]
+    for key, name in named:
+        if name not in columns:
+            raise unknown_name(view, key, name, columns)
+    if is_task and (missing := [name for name in _OF_TASKS if name not in columns]):
+        raise broken(
+            view.path,
+            f"a view without {', '.join(missing)}",
+            view.sql_line,
+            f"the columns that the view of every task has: {', '.join(_OF_TASKS)}",
+        )
+
+
+def _name(view: ViewQuery) -> str:
     """Write the name of a view, which has whatever characters its split has."""
     return f"{view.schema}.{identifier(view.name)}"
 

@@ -1,11 +1,10 @@
 """Names that a user typed: found as they are, or rejected with those that come closest and what to type next."""
 
-from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import Any
 
 import duckdb
 
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 
@@ -22,24 +21,6 @@ from duckdb_columns()
 where schema_name = ? and table_name = ? and database_name = current_database()
 order by column_index
 """
-_SHOWN = 8
-_CLOSE = 0.75
-"""Likeness from which on a name is worth showing: a letter or two are wrong."""
-
-
-def closest(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that come closest to one that does not exist, the nearest first; all of them where none does."""
-    names = sorted(known, key=lambda one: (not one.startswith("main."), one))
-    likeness = {one: _likeness(name, one) for one in names}
-    near = [one for one in sorted(names, key=lambda one: -likeness[one]) if likeness[one] >= _CLOSE]
-    return near[:_SHOWN] or names
-
-
-def _likeness(name: str, other: str) -> float:
-    """Compare names with and without their schema, from 0 to 1; one that holds the other is close to it."""
-    wanted, plain = name.rpartition(".")[2], other.rpartition(".")[2]
-    ratio = max(SequenceMatcher(None, name, other).ratio(), SequenceMatcher(None, wanted, plain).ratio())
-    return max(ratio, _CLOSE) if wanted and wanted in plain else ratio
 
 
 def relations(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

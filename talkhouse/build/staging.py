@@ -23,7 +23,7 @@ from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
-from talkhouse.queries.views import create_split_views, fill_examples
+from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
@@ -94,6 +94,7 @@ class Stage:
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
         """Fill the examples, then create the views of splits that only they name."""
+        check_schemes(con, self.catalogue, self.plan.present)
         con.execute("begin")
         fill_examples(con, self.catalogue, self.plan.present)
         create_split_views(con, self.catalogue, self._splits)

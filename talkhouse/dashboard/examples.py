@@ -4,7 +4,6 @@ An example is found in ``main.examples``, and then in its view by the record and
 the view looks up one dialogue. A label is only in the view, which then gives this column of all its rows.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,16 +140,15 @@ def task(opened: Warehouse, full_name: str) -> Task:
             Column(column["name"], column["type"], column["meaning"] or "") for column in columns_of(con, corpus, name)
         )
     view = next((view for view in catalogue().views if view.full_name == full_name), None)
-    facts: Mapping[str, str] = view.facts if view else {}
     return Task(
         corpus,
         name,
         opened.rows(_COMMENT, {"corpus": corpus, "task": name}).item() or "",
         columns,
         view.grain if view else ("split", "example_index"),
-        facts.get("label") or facts.get("labels"),
-        "labels" in facts,
-        facts.get("scheme"),
+        view.label_column if view else None,
+        view is not None and view.labels is not None,
+        view.scheme if view else None,
     )
 
 

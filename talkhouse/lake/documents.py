@@ -7,7 +7,7 @@ from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Manifest, document, read
 from talkhouse.lake.statements import script, statements
 from talkhouse.lake.translated import NAME, Translation, encode, read_translation
-from talkhouse.relations import closest
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 
 SCRIPT = "views.sql"

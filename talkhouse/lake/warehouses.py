@@ -13,8 +13,8 @@ from sqlalchemy import Table
 
 from talkhouse import migrations
 from talkhouse.lake.relations import check_tables
-from talkhouse.relations import closest
 from talkhouse.schema import warehouse
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import NotAWarehouse, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted

@@ -7,7 +7,8 @@ from typing import Any
 import duckdb
 
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.relations import closest, columns_of, relation
+from talkhouse.relations import columns_of, relation
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.relations import closest
+from talkhouse.schema.closest import closest
 
 _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')

@@ -41,7 +41,7 @@ def _oracle(con: duckdb.DuckDBPyConnection, task: Task) -> str:
     has_release = "release" in {row[0] for row in con.execute(f"describe {view}").fetchall()}
     release = "release" if has_release else "null::varchar"
     return (
-        f"select {release} as release, split, example_index, {task.query.facts['oracle']} from {view} as gold "
+        f"select {release} as release, split, example_index, {task.query.oracle} from {view} as gold "
         "where exists (select 1 from keys where keys.example_index = gold.example_index and keys.split = gold.split "
         f"and keys.release is not distinct from {'gold.release' if has_release else 'null'})"
     )

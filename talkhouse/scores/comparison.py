@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.relations import closest
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.intervals import described, interval
 from talkhouse.scores.keys import most_rows

@@ -156,9 +156,9 @@ def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool =
     """
     of = f"main.examples where corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)}"
     query = f"select count(*) from {of}"
-    if by_position and "counts" in task.query.facts:
+    if by_position and task.query.counts:
         view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
-        query = f"select coalesce(sum({task.query.facts['counts']}), 0) from {view}"
+        query = f"select coalesce(sum({task.query.counts}), 0) from {view}"
     ((count,),) = con.execute(query).fetchall()
     return 2 * int(count) + 1_000_000
 

@@ -11,7 +11,7 @@ from talkhouse.ingest.decode import BadRecord, check_depth
 from talkhouse.ingest.files.archives import open_archive, open_member
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.files.source_errors import readable as readable_archive
-from talkhouse.queries.catalogue import Query
+from talkhouse.queries.heads import LayoutQuery
 from talkhouse.schema.sql import literal
 from talkhouse.scores.arrays import array_rows
 from talkhouse.scores.given import LABEL_FILES, Given, readable
@@ -25,12 +25,12 @@ _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
 
-def pour_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
+def pour_layout(reader: Reader, one: Given, layout: LayoutQuery, most: int) -> None:
     """Create the table that a publisher's layout reads; UsageError where its file can't be read.
 
     It is named like the layout's form: documents, lines or score_rows.
     """
-    form = layout.facts["reads"]
+    form = layout.reads
     with readable([one]):
         if form == "documents":
             columns = "path, content::json as content"
@@ -48,7 +48,7 @@ def pour_layout(reader: Reader, one: Given, layout: Query, most: int) -> None:
             reader.pour(lines, "lines", most)
 
 
-def lay_out(con: duckdb.DuckDBPyConnection, one: Given, layout: Query, most: int) -> None:
+def lay_out(con: duckdb.DuckDBPyConnection, one: Given, layout: LayoutQuery, most: int) -> None:
     """Create the view ``raw`` from what a layout reads; UsageError where that is of another layout."""
     with readable([one]):
         rows_of = f"select * from ({layout.sql}) limit {most + 1}"

@@ -44,7 +44,7 @@ def _score_rankings(con: duckdb.DuckDBPyConnection, task: Task, on: str) -> None
     """Fill the scores of ``given`` from rankings: the first position has the highest, what is not listed -Infinity."""
     view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
     con.execute(
-        f"create or replace temp table sizes as select keys.*, {task.query.facts['counts']} as candidates "
+        f"create or replace temp table sizes as select keys.*, {task.query.counts} as candidates "
         f"from keys inner join {view} as gold on gold.example_index = keys.example_index and gold.split = keys.split"
     )
     con.execute(

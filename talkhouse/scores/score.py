@@ -9,7 +9,8 @@ import duckdb
 from pyarrow import lib as pa
 
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.queries.catalogue import Query, catalogue
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.heads import LayoutQuery, PrintedQuery
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.baselines import create_baseline
 from talkhouse.scores.checks import check_fingerprint, check_values
@@ -141,7 +142,7 @@ def _choose(
     return chosen
 
 
-def _layout(wanted: Task, request: Request, given: Sequence[Given]) -> Query | None:
+def _layout(wanted: Task, request: Request, given: Sequence[Given]) -> LayoutQuery | None:
     """Return the layout in which the predictions come, None for tables; by the name of the file unless it is named."""
     name = request.layout
     if name == "table":
@@ -157,7 +158,7 @@ def _layout(wanted: Task, request: Request, given: Sequence[Given]) -> Query | N
             if path.suffix == ".npy"
             else "lines"
         )
-        found = [one for one in wanted.layouts if one.facts["reads"] == form]
+        found = [one for one in wanted.layouts if one.reads == form]
     else:
         found = [one for one in wanted.layouts if one.name == name]
     if not found:
@@ -276,7 +277,7 @@ def printed(con: duckdb.DuckDBPyConnection, done: Scored) -> str:
     return "".join(_printed_at(con, done, done.task.printed, limit) for limit in done.thresholds)
 
 
-def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, lines: Query, threshold: float | None) -> str:
+def _printed_at(con: duckdb.DuckDBPyConnection, done: Scored, lines: PrintedQuery, threshold: float | None) -> str:
     numbers = [one for one in done.metrics if one.slice is None and one.threshold == threshold]
     table = pa.table(
         {

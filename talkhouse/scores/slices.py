@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import duckdb
 
-from talkhouse.relations import closest, columns_of
+from talkhouse.relations import columns_of
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier, literal, quoted
 from talkhouse.scores.tasks import Task

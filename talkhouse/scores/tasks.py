@@ -7,9 +7,10 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.queries.catalogue import DEFAULT_ROOT, Query, catalogue
-from talkhouse.relations import closest
-from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
+from talkhouse.queries.heads import Doubt, LayoutQuery, MetricQuery, PrintedQuery, ScoreQuery
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import UsageError
 
 _TYPES = {
     "label": "varchar",
@@ -39,12 +40,12 @@ class Column:
 class Task:
     """A task with its own metrics."""
 
-    query: Query
+    query: ScoreQuery
     """What each example scores."""
-    summaries: tuple[Query, ...]
+    summaries: tuple[MetricQuery, ...]
     """The metrics over all of them."""
-    layouts: tuple[Query, ...]
-    printed: Query | None
+    layouts: tuple[LayoutQuery, ...]
+    printed: PrintedQuery | None
 
     @property
     def name(self) -> str:
@@ -54,56 +55,50 @@ class Task:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of a prediction beside its key."""
-        names = self.query.list_of("predicts")
+        names = self.query.predicts
         return tuple(Column(name.removesuffix("?"), name.endswith("?")) for name in names)
 
     @property
     def thresholds(self) -> list[float]:
         """The thresholds that are usual, first that of the publisher's script; none where the metrics know none."""
-        return [float(one) for one in self.query.list_of("thresholds")]
+        return [*self.query.thresholds]
 
     @property
     def by(self) -> list[str]:
         """The columns by which the publisher scores, each value alone."""
-        return self.query.list_of("by")
+        return [*self.query.by]
 
     @property
-    def doubt(self) -> tuple[str, float, str] | None:
+    def doubt(self) -> Doubt | None:
         """A metric, the value above which it is seldom true, and why."""
-        if "doubt" not in self.query.facts:
-            return None
-        condition, _, reason = self.query.facts["doubt"].partition(": ")
-        metric, _, limit = condition.partition(" > ")
-        return metric, float(limit), reason
+        return self.query.doubt
 
     @property
     def as_published(self) -> str | None:
         """What another variant of the task leaves as the files have it; None where there is no such variant."""
-        return self.query.facts.get("published")
+        return self.query.published
 
     @property
     def is_pooled(self) -> bool:
         """Whether its splits are scored together unless one is named, as its publisher does."""
-        return "pooled" in self.query.facts
+        return self.query.pooled is not None
 
     @property
     def official(self) -> list[str] | None:
         """The metrics that are official for this task; None where they are as its metrics say."""
-        return self.query.list_of("official") or None
+        return None if self.query.official is None else [*self.query.official]
 
     @property
     def remark(self) -> str | None:
         """What to know about the numbers, such as why none of them is official."""
-        return self.query.facts.get("remark")
+        return self.query.remark
 
     def labels(self, con: duckdb.DuckDBPyConnection) -> list[str]:
         """Return the labels that a prediction may have; none where it has no labels."""
-        if "scheme" in self.query.facts:
-            rows = con.execute(
-                "select label from main.labels where scheme = ? order by all", [self.query.facts["scheme"]]
-            )
+        if self.query.scheme:
+            rows = con.execute("select label from main.labels where scheme = ? order by all", [self.query.scheme])
             return [label for (label,) in rows.fetchall()]
-        return self.query.list_of("labels")
+        return [*self.query.labels]
 
 
 def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
@@ -118,13 +113,9 @@ def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
         )
     query = queries[name]
     summaries = {summary.full_name: summary for summary in found.metrics}
-    wanted = query.list_of("metrics")
-    for one in wanted:
-        if one not in summaries:
-            raise CatalogueError("the SQL file is broken", where=query.path, found=f"no metrics '{one}'")
     return Task(
         query,
-        tuple(summaries[one] for one in wanted),
-        tuple(one for one in found.layouts if one.schema == query.schema and query.name in one.list_of("tasks")),
+        tuple(summaries[name] for name in query.metrics),
+        tuple(one for one in found.layouts if one.schema == query.schema and query.name in one.tasks),
         next((one for one in found.printed if one.full_name == name), None),
     )

@@ -13,7 +13,8 @@ from talkhouse.ingest.common_rules import COMMON_RULES
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.queries.catalogue import Catalogue, Query, catalogue
+from talkhouse.queries.catalogue import Catalogue, catalogue
+from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.restore.write_back import write_back
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from tests.conftest import Build
@@ -177,7 +178,7 @@ def test_every_rule_has_its_own_broken_file(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("query", [*VIEWS.views, *VIEWS.examples], ids=lambda query: query.full_name)
-def test_the_grain_is_unique(query: Query, con: duckdb.DuckDBPyConnection) -> None:
+def test_the_grain_is_unique(query: ViewQuery | ExampleQuery, con: duckdb.DuckDBPyConnection) -> None:
     grain = ", ".join(query.grain)
     doubled = f"select {grain}, count(*) from ({query.sql}) group by all having count(*) > 1"
     assert con.execute(doubled).fetchall() == []
@@ -193,7 +194,7 @@ def attached(sample: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.parametrize("view", VIEWS.views, ids=lambda view: view.full_name)
 def test_a_view_works_under_attach_and_says_what_it_is(
-    view: Query, attached: duckdb.DuckDBPyConnection, con: duckdb.DuckDBPyConnection
+    view: ViewQuery, attached: duckdb.DuckDBPyConnection, con: duckdb.DuckDBPyConnection
 ) -> None:
     there = attached.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
     comment = attached.execute(
@@ -216,7 +217,9 @@ def test_every_column_of_every_view_says_what_it_is(con: duckdb.DuckDBPyConnecti
 
 
 @pytest.mark.parametrize("task", VIEWS.examples, ids=lambda task: task.full_name)
-def test_a_task_view_has_the_columns_that_all_task_views_have(task: Query, con: duckdb.DuckDBPyConnection) -> None:
+def test_a_task_view_has_the_columns_that_all_task_views_have(
+    task: ExampleQuery, con: duckdb.DuckDBPyConnection
+) -> None:
     columns = [name for (name, *_) in con.execute(f"describe {task.full_name}").fetchall()]
     assert columns[:5] == ["split", "standard_split", "example_index", "dialogue_id", "native_id"]
     gaps = (

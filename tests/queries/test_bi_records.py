@@ -175,7 +175,7 @@ def test_a_word_is_a_run_of_letters(toy: duckdb.DuckDBPyConnection, text: str) -
         toy.execute(f"delete from main.{table}")
 
 
-LABELLED = [view for view in catalogue().views if view.facts.keys() & {"label", "labels"}]
+LABELLED = [view for view in catalogue().views if view.label_column]
 
 
 def test_tasks_with_labels_say_so_in_their_heads() -> None:
@@ -193,14 +193,14 @@ def test_tasks_with_labels_say_so_in_their_heads() -> None:
 def test_gold_labels_are_those_of_the_task_views(con: duckdb.DuckDBPyConnection) -> None:
     expected: dict[Key, list[str]] = {}
     for view in LABELLED:
-        column = view.facts.get("label") or view.facts["labels"]
+        column = view.label_column
         for row in read(con, f"from {view.full_name}"):
-            labels = row[column] if "labels" in view.facts else [row[column]]
+            labels = row[column] if view.labels else [row[column]]
             expected[view.schema, view.name, row.get("release"), row["split"], row["example_index"]] = labels
     examples = by(read(con, "from main.examples"), "corpus_id", "task", "release", "split", "example_index")
     records = by(read(con, "from main.records"), "record_id")
     meanings = {(row["scheme"], row["label"]): row["meaning"] for row in read(con, "from main.labels")}
-    schemes = {(view.schema, view.name): view.facts.get("scheme") for view in LABELLED}
+    schemes = {(view.schema, view.name): view.scheme for view in LABELLED}
     query = "from bi.example_labels order by label_index"
     found = grouped(read(con, query), "corpus_id", "task", "release", "split", "example_index")
     assert {key: [row["label"] for row in rows] for key, rows in found.items()} == {

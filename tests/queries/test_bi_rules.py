@@ -12,7 +12,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.queries.catalogue import Query
+from talkhouse.queries.heads import Query
 from tests.conftest import Build
 from tests.queries.bi_rows import VIEWS, grouped, read
 

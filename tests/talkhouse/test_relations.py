@@ -7,7 +7,8 @@ import pytest
 
 from talkhouse.ingest.registry import corpora
 from talkhouse.query.suggestions import suggest
-from talkhouse.relations import check_corpus, closest, relation
+from talkhouse.relations import check_corpus, relation
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
 

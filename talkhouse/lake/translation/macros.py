@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from talkhouse.lake.translation.dialects import parsed
-from talkhouse.queries.catalogue import Query
+from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
 
 _MACRO = re.compile(r"\((.*?)\)\s+as\s+(.*)", re.DOTALL)

@@ -13,7 +13,8 @@ from talkhouse.lake.translation.dialects import parsed, spark_sql
 from talkhouse.lake.translation.macros import Macro, macros, without_macros
 from talkhouse.lake.translation.refuse import NotPortable
 from talkhouse.lake.translation.rules import ruled
-from talkhouse.queries.catalogue import Catalogue, Query
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.heads import ViewQuery
 from talkhouse.queries.views import split_view
 from talkhouse.schema.errors import Unportable
 from talkhouse.schema.sql import dicts
@@ -50,7 +51,7 @@ def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> Translati
 
 
 def translated(
-    query: Query, known: Mapping[str, Macro], columns: Sequence[ViewColumn], left_out: Mapping[str, Any] = {}
+    query: ViewQuery, known: Mapping[str, Macro], columns: Sequence[ViewColumn], left_out: Mapping[str, Any] = {}
 ) -> View:
     """Translate one view; raises Unportable for a construct without a rule, and for one that reads a view left out."""
     try:
@@ -90,7 +91,7 @@ def _columns(con: duckdb.DuckDBPyConnection) -> Columns:
     }
 
 
-def _queries(catalogue: Catalogue, columns: Columns) -> Iterator[Query]:
+def _queries(catalogue: Catalogue, columns: Columns) -> Iterator[ViewQuery]:
     """Yield the written views, each after those that it reads, then those of one split."""
     yield from catalogue.views
     tasks = {query.full_name for query in catalogue.examples}

@@ -15,7 +15,7 @@ from talkhouse.lake.translation.dialects import parsed, spark_sql
 from talkhouse.lake.translation.macros import macros, without_macros
 from talkhouse.lake.translation.refuse import NotPortable
 from talkhouse.lake.translation.translate import translated
-from talkhouse.queries.catalogue import Query
+from talkhouse.queries.heads import Query, ViewQuery
 from talkhouse.schema.errors import Unportable
 
 if TYPE_CHECKING:
@@ -177,15 +177,15 @@ def test_a_rule_writes(sql: str, expected: str) -> None:
 )
 def test_what_no_rule_covers_is_refused_by_name(sql: str, construct: str) -> None:
     with pytest.raises(Unportable) as refused:
-        translated(Query("bi", "new", "", (), sql, Path()), {}, [])
+        translated(ViewQuery("bi", "new", "", sql, Path(), grain=()), {}, [])
     assert "bi.new" in str(refused.value)
     assert construct in str(refused.value)
 
 
 MACROS = [
-    Query("toy", "doubled", "", (), "(x) as x || x", Path()),
-    Query("toy", "starred", "", (), "(words, x) as list_transform(words, lambda word: word || x)", Path()),
-    Query("toy", "both", "", (), "(x) as toy.starred([toy.doubled(x)], '-')", Path()),
+    Query("toy", "doubled", "", "(x) as x || x", Path()),
+    Query("toy", "starred", "", "(words, x) as list_transform(words, lambda word: word || x)", Path()),
+    Query("toy", "both", "", "(x) as toy.starred([toy.doubled(x)], '-')", Path()),
 ]
 
 

@@ -1,0 +1,289 @@
+"""What the comment lines at the top of an SQL file declare: one class for each kind of file.
+
+The first line is a sentence. ``-- key: value`` lines follow, and in a view ``--   column: meaning`` lines; any other
+comment is for whoever reads the file.
+"""
+
+import re
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import CatalogueError
+
+_NAME = r"[a-z][a-z0-9_]*"
+_IS_NAME = re.compile(_NAME)
+_CALL = re.compile(rf"\b({_NAME}\.{_NAME})\s*\(")
+_LINE = re.compile(r"--(?P<indent> *)(?P<key>[A-Za-z_]\w*) *:(?: +(?P<value>.*)|$)")
+_COLUMN_INDENT = 3
+"""Spaces from which on a line of the head is about a column."""
+
+Text = Annotated[str, Meta(min_length=1, description="a text")]
+Column = Annotated[str, Meta(pattern=rf"^{_NAME}$", description="a column: lower case letters, digits and '_'")]
+Columns = Annotated[tuple[Column, ...], Meta(min_length=1, description="columns, separated by commas")]
+Scheme = Annotated[str, Meta(pattern=rf"^{_NAME}\.{_NAME}$", description="a scheme: corpus.name")]
+Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="texts, separated by commas")]
+View = Annotated[str, Meta(pattern=rf"^{_NAME}$")]
+Views = Annotated[tuple[View, ...], Meta(min_length=1, description="views of the corpus, separated by commas")]
+MetricFile = Annotated[str, Meta(pattern=rf"^{_NAME}\.{_NAME}$")]
+MetricFiles = Annotated[
+    tuple[MetricFile, ...], Meta(min_length=1, description="files of metrics, separated by commas: folder.name")
+]
+Predicted = Annotated[str, Meta(pattern=r"^(label|labels|score|scores|text|prob_[a-z0-9_]+)\??$")]
+Prediction = Annotated[
+    tuple[Predicted, ...],
+    Meta(
+        min_length=1,
+        description="columns, separated by commas: label, labels, score, scores, text or prob_..., "
+        "each with a '?' where a prediction may be without it",
+    ),
+]
+Numbers = Annotated[tuple[float, ...], Meta(min_length=1, description="numbers, separated by commas")]
+Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
+Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
+
+
+class Doubt(NamedTuple):
+    """A metric, the value above which it is seldom true, and why."""
+
+    metric: str
+    limit: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SQL file: its name, the sentence that describes it, and the SQL below its head."""
+
+    schema: str
+    name: str
+    comment: str
+    sql: str
+    path: Path
+    sql_line: int = 1
+    """The line of the file in which the SQL begins."""
+
+    @property
+    def full_name(self) -> str:
+        """The name as SQL writes it."""
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def calls(self) -> set[str]:
+        """The macros that the SQL calls, and whatever else looks like a call of one."""
+        return set(_CALL.findall(self.sql))
+
+
+@dataclass(frozen=True)
+class MacroQuery(Query):
+    """A macro: ``<folder>/macros/<name>.sql``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewQuery(Query):
+    """A view: ``<corpus>/<name>.sql``, ``bi/<name>.sql``, ``<corpus>/bi/<name>.sql``."""
+
+    grain: Columns
+    """The columns that together name one row."""
+    label: Column | None = None
+    """The column of a task's gold label, where that is of a closed set."""
+    labels: Column | None = None
+    """The same, where an example has a list of labels."""
+    scheme: Scheme | None = None
+    """What declares these labels."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Meanings of columns, of those that no table has under the same name."""
+
+    @property
+    def label_column(self) -> str | None:
+        """The column of the gold label or labels."""
+        return self.label or self.labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleQuery(Query):
+    """Which examples a task has: ``<corpus>/examples/<task>.sql``."""
+
+    grain: Columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckQuery(Query):
+    """A check: ``checks/<name>.sql``, ``<corpus>/checks/<name>.sql``."""
+
+    severity: Severity
+    rule: Text | None = None
+    """The rule that findings name, where that is not the check."""
+    remedy: Text | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreQuery(Query):
+    """What each example of a task scores: ``<corpus>/scores/<task>.sql``, or a file whose head names its tasks."""
+
+    predicts: Prediction
+    """The columns of a prediction beside its key."""
+    metrics: MetricFiles
+    """The metrics over all examples."""
+    tasks: Views = ()
+    """The tasks that it is for, where that is not the one of its name."""
+    labels: Texts = ()
+    """The labels that a prediction may have."""
+    scheme: Scheme | None = None
+    """What declares these labels, in place of ``labels``."""
+    thresholds: Numbers = ()
+    """The thresholds that are usual, first that of the publisher's script."""
+    by: Columns = ()
+    """The columns by which the publisher scores, each value alone."""
+    official: Texts | None = None
+    """The metrics that are official for this task, or ``none``; None where they are as the metrics say."""
+    doubt: Doubt | None = None
+    published: Text | None = None
+    """What another variant of the task leaves as the files have it."""
+    pooled: Text | None = None
+    """Why its splits are scored together unless one is named."""
+    remark: Text | None = None
+    """What to know about the numbers, such as why none of them is official."""
+    oracle: Text | None = None
+    """The columns of the right prediction, in SQL over the task's view."""
+    counts: Text | None = None
+    """How many candidates an example has, in SQL over the task's view."""
+
+
+@dataclass(frozen=True)
+class MetricQuery(Query):
+    """Metrics over what examples score: ``metrics/<name>.sql``, ``<corpus>/metrics/<name>.sql``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutQuery(Query):
+    """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/<name>.sql``."""
+
+    reads: Form
+    tasks: Views = ()
+
+
+@dataclass(frozen=True)
+class PrintedQuery(Query):
+    """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
+
+
+Kind = TypeVar("Kind", bound=Query)
+
+_DOUBT = re.compile(" > |: ")
+
+
+def read(path: Path, schema: str, kind: type[Kind]) -> Kind:
+    """Read one file of a kind; CatalogueError names the file and the line that is not as it has to be."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    body = next((number for number, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    comment = lines[0] if body else ""
+    if not comment.startswith("-- ") or not comment.rstrip().endswith("."):
+        raise broken(path, "its first line must be a comment: one sentence that says what a row is")
+    if not is_name(path.stem):
+        raise broken(path, "a name is lower case letters, digits and '_'")
+    while body < len(lines) and not lines[body].strip():
+        body += 1
+    values = _values(path, lines[1:body], kind)
+    sql = "\n".join(lines[body:]).strip()
+    return kind(schema, path.stem, comment.removeprefix("-- ").strip(), sql, path, body + 1, **values)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a file or folder may be named so."""
+    return _IS_NAME.fullmatch(text) is not None
+
+
+def broken(path: Path, reason: str, line: int | None = None, expected: str | None = None) -> CatalogueError:
+    """Return the error of an SQL file that is not as it has to be."""
+    where = path if line is None else f"{path}:{line}"
+    return CatalogueError(
+        "the SQL file is broken", where=where, expected=expected, found=reason, next_step="fix the file"
+    )
+
+
+def unknown_name(query: Query, key: str, name: str, known: Iterable[str]) -> CatalogueError:
+    """Return the error of a key, or a column, that names what does not exist."""
+    near = ", ".join(closest(name, known)) or "none exists"
+    what = f"{key}: {name}" if key != name else f"the meaning of a column '{name}', which the view does not have"
+    return broken(query.path, what, line_of(query, key), f"one of: {near}")
+
+
+def line_of(query: Query, key: str) -> int:
+    """Return the line of a file's head that has a key or a column."""
+    lines = query.path.read_text(encoding="utf-8").splitlines()
+    written = (_LINE.match(line) for line in lines)
+    return next((number for number, match in enumerate(written, 1) if match and match["key"] == key), 1)
+
+
+def _values(path: Path, head: list[str], kind: type[Query]) -> dict[str, Any]:
+    """Return the values of a head by their keys, each of its type."""
+    keys = _keys(kind)
+    values, meanings = dict[str, Any](), dict[str, str]()
+    for number, line in enumerate(head, 2):
+        if not (match := _LINE.fullmatch(line.rstrip())):
+            continue
+        key, text = match["key"], match["value"] or ""
+        is_column = kind is ViewQuery and len(match["indent"]) >= _COLUMN_INDENT
+        if key in (meanings if is_column else values):
+            raise broken(path, f"'{key}' twice", number, "each key once")
+        if is_column:
+            meanings[key] = text
+        elif key in keys:
+            values[key] = _value(path, number, key, text, keys[key].type)
+        else:
+            near = f"one of: {', '.join(closest(key, keys))}" if keys else "a comment without a key"
+            raise broken(path, f"the key '{key}', which this kind of file does not have", number, near)
+    for key, declared in keys.items():
+        if declared.is_required and key not in values:
+            raise broken(path, f"no line '-- {key}: ...'", 1, f"its {key}: {_described(declared.type)}")
+    return {**values, "columns": meanings} if kind is ViewQuery else values
+
+
+class _Key(NamedTuple):
+    """What a key of a head may have."""
+
+    type: Any
+    is_required: bool
+
+
+def _keys(kind: type[Query]) -> Mapping[str, _Key]:
+    """Return the keys of a kind of file: the fields of its class that other kinds do not have."""
+    shared = {*(own.name for own in fields(Query)), "columns"}
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        own.name: _Key(_without_none(hints[own.name]), own.default is MISSING)
+        for own in fields(kind)
+        if own.name not in shared
+    }
+
+
+def _without_none(hint: Any) -> Any:
+    """Return the type of a key whose line may be left out; a text is never None."""
+    return get_args(hint)[0] if get_origin(hint) in (Union, types.UnionType) else hint
+
+
+def _value(path: Path, line: int, key: str, text: str, wanted: Any) -> Any:
+    plain = get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted
+    parts: Any = text
+    if get_origin(plain) is tuple:
+        parts = [part.strip() for part in text.split(",")]
+    elif plain is Doubt:
+        parts = _DOUBT.split(text, maxsplit=2)
+    try:
+        return msgspec.convert(parts, wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise broken(path, f"{key}: {text}", line, _described(wanted)) from error
+
+
+def _described(wanted: Any) -> str:
+    """Say what a key has."""
+    if wanted is Doubt:
+        return "metric > number: reason"
+    return str(next(meta.description for meta in get_args(wanted)[1:] if isinstance(meta, Meta)))
