@@ -18,7 +18,7 @@ from talkhouse.ingest.corpora.mantis.conversations.plain import plain_dialogues
 from talkhouse.ingest.corpora.mantis.files import Role
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
-from talkhouse.ingest.loading.validate import Validator
+from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.outcomes import LoadedBatch, Outcome
 from talkhouse.ingest.registry import rules_of
 from talkhouse.ingest.sources import SourceFile, opened
