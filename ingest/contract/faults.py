@@ -1,7 +1,6 @@
 """What is wrong with a corpus's own code, as an error: the data file and the place in it, the code's file and line."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from errno import EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.outcomes import SourceLocation
 from talkhouse.ingest.registry import folder_of
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.schema.errors import CorpusFailed, TalkhouseError
+from talkhouse.schema.errors import CorpusFailed
 
 _MACHINE = {EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
 """Errors of the system for which no code is to blame: a full disk, too many open files."""
@@ -99,25 +98,6 @@ def place_in_hand(error: Exception) -> str | None:
         if files:
             return files[-1].id
     return None
-
-
-@contextmanager
-def writing(corpus: Corpus, place: "Place") -> Iterator[None]:
-    """Raise CorpusFailed for what a corpus's writer raises; ``place`` is kept up to date by who passes it records."""
-    try:
-        yield
-    except TalkhouseError:
-        raise
-    except Exception as error:
-        if is_machines(error):
-            raise
-        raise failed(corpus, error, "write", where=place.now, last=None) from error
-
-
-class Place:
-    """The record that a writer has in hand."""
-
-    now: str | None = None
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[Any]:
