@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from talkhouse.ingest.common_rules import Rule
@@ -72,3 +73,5 @@ class Corpus:
     """For a corpus whose records refer to ``main.texts`` in ``extra`` too: the writers then have these texts."""
     write_record: RecordWriter | None = None
     """For ``talkhouse show ID --raw``, which says so where there is none."""
+    folder: Path | None = None
+    """The folder that declares it; the registry sets it."""

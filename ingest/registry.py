@@ -2,20 +2,20 @@
 
 import importlib
 import importlib.util
-import re
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from talkhouse.ingest import corpora as shipped
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
+from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
-from talkhouse.schema.warehouse import RESERVED
 
 DEFAULT_ROOT = Path(shipped.__path__[0])
-_ID = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> dict[str, Corpus]:
@@ -23,29 +23,36 @@ def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> dict[str, Corpus]:
 
     Raises RegistryError with the folder's name and the reason for the first that is broken; none is skipped.
     """
-    found: dict[str, Corpus] = {}
+    known: dict[str, Corpus] = {}
+    owners: dict[str, str] = {}
     for root in roots:
         for folder in sorted(path for path in root.iterdir() if (path / "__init__.py").is_file()):
             corpus = _load(folder, root)
-            if corpus.id in found:
+            if corpus.id in known:
                 raise _broken(folder, f"there is another corpus '{corpus.id}'")
-            found[corpus.id] = corpus
-    return dict(sorted(found.items()))
+            known[corpus.id] = corpus
+            for rule in corpus.rules:
+                if owners.setdefault(rule.id, corpus.id) != corpus.id:
+                    raise _broken(folder, f"the corpus '{owners[rule.id]}' has a rule {rule.id!r} too")
+    return dict(sorted(known.items()))
 
 
 def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
     """Return one corpus; RegistryError, which lists all, for one that is not there."""
     if corpus_id not in known:
         raise RegistryError(
-            f"no corpus '{corpus_id}'", expected=f"one of: {', '.join(known)}", next_step="check the spelling"
+            f"no corpus '{corpus_id}'",
+            expected=f"one of: {', '.join(closest(corpus_id, known))}",
+            next_step="check the spelling",
         )
     return known[corpus_id]
 
 
 def folder_of(corpus: Corpus) -> Path:
     """Return the folder that declares a corpus."""
-    module = sys.modules[corpus.read.__module__]
-    return Path(str(module.__file__)).parent
+    if corpus.folder is not None:
+        return corpus.folder
+    return Path(str(sys.modules[corpus.read.__module__].__file__)).parent
 
 
 def sample_of(corpus: Corpus) -> Path:
@@ -68,12 +75,9 @@ def _load(folder: Path, root: Path) -> Corpus:
         raise _broken(folder, "its __init__.py has no CORPUS = Corpus(...)")
     if corpus.id != folder.name:
         raise _broken(folder, f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
-    if corpus.id in RESERVED or not _ID.fullmatch(corpus.id):
-        raise _broken(folder, "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED))
-    stray = [scheme.name for scheme in corpus.schemes if not scheme.name.startswith(f"{corpus.id}.")]
-    if stray:
-        raise _broken(folder, f"the scheme '{stray[0]}' must begin with '{corpus.id}.'")
-    return corpus
+    for problem in problems(corpus):
+        raise _broken(folder, problem)
+    return replace(corpus, folder=folder)
 
 
 def _import(folder: Path, root: Path) -> ModuleType:

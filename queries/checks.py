@@ -133,5 +133,8 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
 
 def _generated(table: Table, name: str, condition: str, sql: str) -> Check:
     """Structure that is broken is a mistake of a reader, never of the data."""
-    remedy = "This is a mistake in Talkhouse: please report it."
+    remedy = (
+        "Fix the reader that yields these rows, that of the corpus which their keys begin with, or report this message "
+        "if the corpus came with Talkhouse."
+    )
     return Check(name, "error", condition, sql, name, remedy, about=qualified(table))

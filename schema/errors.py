@@ -89,6 +89,10 @@ class RegistryError(TalkhouseError):
     """A corpus folder is broken, or there is no corpus by that name."""
 
 
+class CorpusFailed(TalkhouseError):
+    """The code of a corpus, its reader or its writer, raised an exception or broke its contract."""
+
+
 class CatalogueError(TalkhouseError):
     """A file of the catalogue is broken."""
 

@@ -11,6 +11,7 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
 
+from talkhouse.ingest.contract.values import LENIENT, check_column_batch, check_rows
 from talkhouse.ingest.rows import ColumnBatch, Row
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.tables.base import LongText, Text
@@ -31,6 +32,9 @@ _UNDER_WAY = 3
 _LONGEST_WAIT = 64_000_000
 """Bytes of source records after which no table waits any longer."""
 
+_REFUSED = (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError)
+"""What Polars raises for a value of another type than its column's."""
+
 _Shape: TypeAlias = tuple[Any, ...]
 """What column batches that are joined have in common: table, and the names and types of the columns."""
 
@@ -48,17 +52,34 @@ _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
 
 
 def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
-    """Lay rows of one table out as columns, typed as the table is."""
+    """Lay rows of one table out as columns, typed as the table is; ContractBroken for a value of another type."""
     schema = _schema(table)
-    values = zip(*map(attrgetter(*schema), rows), strict=True)
-    typed = zip(schema.items(), values, strict=True)
-    return pl.DataFrame([pl.Series(name, column, kind) for (name, kind), column in typed])
+    waiting = list(rows)
+    columns = dict(zip(schema, zip(*map(attrgetter(*schema), waiting), strict=True), strict=True))
+    try:
+        made = pl.DataFrame([_series(table, name, columns[name], kind) for name, kind in schema.items()])
+    except _REFUSED:
+        check_rows(table, waiting)
+        raise
+    return made
 
 
 def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
-    """Lay column batches of one table out as columns; all of them have lists for the same columns."""
+    """Lay column batches of one table out as columns; all of them have lists for the same columns.
+
+    Raises ContractBroken for a value of another type than its column's.
+    """
+    try:
+        return _laid_out(table, parts)
+    except _REFUSED:
+        for part in parts:
+            check_column_batch(part)
+        raise
+
+
+def _laid_out(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
     schema = _schema(table)
-    own = [_joined(name, [part.columns[name] for part in parts], schema[name]) for name in parts[0].columns]
+    own = [_joined(table, name, [part.columns[name] for part in parts], schema[name]) for name in parts[0].columns]
     shared = pl.DataFrame(
         [
             pl.Series(name, [part.shared.get(name) for part in parts], kind)
@@ -77,12 +98,23 @@ def _schema(table: str) -> dict[str, pl.DataType]:
     return {column.name: _TYPES[type(column.type)] for column in metadata.tables[table].columns}
 
 
-def _joined(name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
+def _joined(table: str, name: str, parts: list[Any], kind: pl.DataType) -> pl.Series:
     """Join a column of several column batches: lists or series."""
     if isinstance(parts[0], pl.Series):
         series: pl.Series = pl.concat(parts, rechunk=True) if len(parts) > 1 else parts[0]
         return series.alias(name).cast(kind)
-    return pl.Series(name, list(chain.from_iterable(parts)), kind)
+    return _series(table, name, list(chain.from_iterable(parts)), kind)
+
+
+def _series(table: str, name: str, values: Sequence[Any], kind: pl.DataType) -> pl.Series:
+    """Lay out a column; TypeError for values that Polars would convert in silence."""
+    taken = LENIENT.get(type(metadata.tables[table].columns[name].type))
+    if taken is not None and not set(map(type, values)) <= taken:
+        raise TypeError(name)
+    series = pl.Series(name, values, kind)
+    if series.dtype != kind:  # a time zone
+        raise TypeError(name)
+    return series
 
 
 class Stream:

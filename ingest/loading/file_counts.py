@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from talkhouse.ingest.contract.faults import ContractBroken
 from talkhouse.ingest.files.disk_files import DiskFile
-from talkhouse.ingest.loading.validate import ReaderError
 from talkhouse.ingest.rows import FileRow
 from talkhouse.ingest.sources import BOM_NOTE, Skipped, SourceFile
 
@@ -51,11 +51,16 @@ class FileCounts:
     def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
         """Make the row of every file, and of the archives around them.
 
-        Raises ReaderError for a file that the reader passed over in silence.
+        Raises ContractBroken for a file that the reader passed over in silence.
         """
         for file in files:
             if file.id not in self._counts:
-                raise ReaderError(f"the reader of '{self._corpus_id}' passed over {file.id} in silence")
+                raise ContractBroken(
+                    "passed over a file in silence",
+                    where=file.id,
+                    expected="an outcome for every file: what is not the corpus's is Unrecognised",
+                    found="none",
+                )
             yield self._row(file.disk, file, self._counts[file.id])
         opened = {file.disk.stat.path for file in files if file.member}
         for archive in (file for file in disk if file.is_archive and file.stat.path not in self._counts):

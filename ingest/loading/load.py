@@ -5,22 +5,34 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import duckdb
 
+from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
+from talkhouse.ingest.contract.fields import check_fields
+from talkhouse.ingest.contract.outcomes import Validator
+from talkhouse.ingest.contract.values import check_columns
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.loading.batches import Batch, Batches, Stream
 from talkhouse.ingest.loading.file_counts import FileCounts
-from talkhouse.ingest.loading.validate import Validator
 from talkhouse.ingest.loading.vocabulary import complete_vocabulary, declare
-from talkhouse.ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    Loaded,
+    LoadedBatch,
+    Outcome,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    Unrecognised,
+)
 from talkhouse.ingest.registry import rules_of
 from talkhouse.ingest.rows import Finding, Quarantined, Record
 from talkhouse.ingest.sources import BOM, OUTSIDE, SourceFile, opened
-from talkhouse.schema.errors import NothingLoaded
+from talkhouse.schema.errors import CorpusFailed, NothingLoaded, TalkhouseError
 from talkhouse.schema.tables import metadata, qualified
 
 Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
@@ -63,12 +75,19 @@ class _InsertTransaction:
         self._con: duckdb.DuckDBPyConnection | None = None
 
     def write(self, batch: Batch) -> None:
-        """Insert a batch; not by ``register``, whose views keep their data until the transaction ends."""
+        """Insert a batch, or raise ContractBroken for a value that the table does not take.
+
+        Not by ``register``, whose views keep their data until the transaction ends.
+        """
         if self._con is None:
             self._con = self._connect()
             self._con.execute("begin")
         stream = Stream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
-        self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
+        try:
+            self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
+        except (duckdb.ConstraintException, duckdb.ConversionException, duckdb.InvalidInputException):
+            check_columns(batch.table, batch.frame.to_dict(), {})
+            raise
 
     def finish(self) -> None:
         """Commit what was inserted."""
@@ -91,6 +110,9 @@ class Load:
     findings: int = 0
     refusal: str = ""
     """What was wrong with the first record that was rejected."""
+    current: Outcome | None = None
+    """What the reader has just yielded; None while it is at work."""
+    last: Outcome | None = None
 
     def __post_init__(self) -> None:
         """Prepare the batches, the counts and the contract."""
@@ -106,18 +128,44 @@ class Load:
                 self.counts.skip(item)
                 if item.reason == OUTSIDE:
                     self._find(ReaderFinding("TH-05", item.reason), item.file, None)
-            for outcome in self.corpus.read(files):
-                self._take(outcome)
-            everything = [*files, *(item.file for item in skipped)]
-            self.batches.add(self.counts.rows(disk, everything), 0)
-            self.batches.flush()
-            self.batches.finish()
+            with self._faults_of_the_reader():
+                for outcome in self.corpus.read(files):
+                    self.current = outcome
+                    self._take(outcome)
+                    self.last, self.current = outcome, None
+                everything = [*files, *(item.file for item in skipped)]
+                self.batches.add(self.counts.rows(disk, everything), 0)
+                self.batches.flush()
+                self.batches.finish()
             self._check_loaded(disk, files)
         with self.connect() as con:
             con.execute("begin")
             declare(con, self.corpus, is_sample=is_sample)
             complete_vocabulary(con, self.corpus)
             con.execute("commit")
+
+    @contextmanager
+    def _faults_of_the_reader(self) -> Iterator[None]:
+        """Raise CorpusFailed for what the reader raises, and for what it yields and no table takes."""
+        try:
+            yield
+        except (TalkhouseError, duckdb.Error):
+            raise
+        except Exception as error:
+            if is_machines(error):
+                raise
+            raise self._failed(error) from error
+
+    def _failed(self, error: Exception) -> CorpusFailed:
+        where, last = _place(self.current), _place(self.last)
+        if self.current is None:
+            where = place_in_hand(error)
+        elif not isinstance(error, ContractBroken):
+            try:
+                check_fields(self.current)
+            except ContractBroken as broken:
+                error = broken
+        return failed(self.corpus, error, "read", where=where, last=last)
 
     def _take(self, outcome: Outcome) -> None:
         """Sort one outcome into batches, findings and counts."""
@@ -138,6 +186,7 @@ class Load:
                     self._find(finding, file, finding.record_id)
                 self.advance(records, size)
             case Rejected(location, rule, detail, at=at):
+                self.validator.location(location)
                 self._quarantine(outcome)
                 self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
                 self.advance(1, location.size)
@@ -151,6 +200,12 @@ class Load:
                 count.extra, count.records = dump(extra), records
             case ReaderFinding():
                 self._find(outcome, outcome.file, outcome.record_id)
+            case _:
+                raise ContractBroken(
+                    "yields what is no outcome",
+                    expected=", ".join(kind.__name__ for kind in get_args(Outcome)),
+                    found=f"{outcome!r:.100}",
+                )
 
     def _find(self, finding: ReaderFinding, file: SourceFile | None, record_id: str | None) -> None:
         self.validator.rule(finding.rule)
@@ -204,3 +259,15 @@ class Load:
             found=f"{len(files):,} files ({some})" + (f"; {self.refusal}" if self.refusal else ""),
             next_step="check that these are the publisher's files of this corpus; nothing was changed",
         )
+
+
+def _place(outcome: Outcome | None) -> str | None:
+    """Write where an outcome is about, as far as it says so."""
+    match outcome:
+        case Loaded(SourceLocation() as location) | Rejected(SourceLocation() as location):
+            return place_of(location)
+        case ReaderFinding(record_id=str(record_id)):
+            return record_id
+        case LoadedBatch() | Unrecognised() | FileEnvelope() | ReaderFinding():
+            return outcome.file.id if isinstance(outcome.file, SourceFile) else None
+    return None

@@ -38,5 +38,5 @@ def consistent(what: str) -> Iterator[None]:
             expected="tables as Talkhouse has written them",
             found=f"{type(error).__name__}: {error}",
             next_step="build the warehouse again from the publisher's files; if nobody has changed it, report this "
-            "message as a mistake in Talkhouse",
+            "message",
         ) from error

@@ -7,6 +7,7 @@ import duckdb
 from talkhouse.explore.resolve_id import resolve
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import corpora
+from talkhouse.ingest.unloading.pieces import record_bytes, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_record
 from talkhouse.restore.consistent import consistent
 from talkhouse.schema.errors import RegistryError, UsageError
@@ -35,8 +36,8 @@ def raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] |
 
     JSON is equal in every value to what was published, everything else byte for byte. ``known`` are the corpora that
     can write their records, those of Talkhouse where it is left out; the quarantine needs none. Raises UsageError for
-    a name that fits no record or several, RegistryError for a record of an unknown corpus, WarehouseDamaged where its
-    rows don't fit together.
+    a name that fits no record or several, RegistryError for a record of an unknown corpus, CorpusFailed where its
+    writer raises, WarehouseDamaged where its rows don't fit together.
     """
     with consistent(name):
         return _raw(con, name, known)
@@ -79,8 +80,8 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
             next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not one of Talkhouse's own; in "
             "Python, talkhouse.restore.raw_record.raw takes the corpora of any folder",
         )
-    stored = stored_record(con, record_id, known[corpus_id].text_ids_of)
-    write_record = known[corpus_id].write_record
-    if write_record is None:
+    stored = stored_record(con, record_id, text_ids_of(known[corpus_id]))
+    written = record_bytes(known[corpus_id], stored)
+    if written is None:
         raise RegistryError(f"the corpus '{corpus_id}' can't write a single record", where=record_id)
-    return (b"" if stored.pointer else stored.bom) + write_record(stored)
+    return (b"" if stored.pointer else stored.bom) + written

@@ -6,13 +6,15 @@ from pathlib import Path, PurePosixPath
 
 import duckdb
 
+from talkhouse.ingest.contract.faults import ContractBroken, failed
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.unloading.pieces import pieces, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
-from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.errors import CorpusFailed, OutputFailed, UsageError
 from talkhouse.system.atomic_output import atomic_folder
 
 OnProgress = Callable[[int, int], None]
@@ -49,8 +51,9 @@ def write_back(
     Nothing is in ``output`` before all of it is; ``check_complete`` is called right before and raises where it is not.
     Memory: some thousand records at a time, whatever the size of a file.
 
-    Raises UsageError where the folder can't be, OutputFailed where there is no room or where the writer leaves out a
-    file that was read, WarehouseDamaged where rows don't fit together or a name leads out of the folder.
+    Raises UsageError where the folder can't be, OutputFailed where there is no room, CorpusFailed where the writer
+    raises or leaves out a file that was read, WarehouseDamaged where rows don't fit together or a name leads out of the
+    folder.
     """
     with atomic_folder(output) as folder, consistent(corpus.id):
         restored = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
@@ -127,14 +130,15 @@ class _Count:
     restored: Restored
     on_progress: OnProgress
 
-    def records(self, records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
-        """Yield records, and count them."""
-        for record in records:
-            is_record = record.record is not None or record.raw is not None
-            self.restored.records += is_record
-            self.restored.quarantined += record.raw is not None
-            self.on_progress(int(is_record), 0)
-            yield record
+    def records(self, records: Iterable[StoredRecord], corpus_id: str) -> Iterator[StoredRecord]:
+        """Yield records, and count them; WarehouseDamaged where their rows don't fit together."""
+        with consistent(corpus_id):
+            for record in records:
+                is_record = record.record is not None or record.raw is not None
+                self.restored.records += is_record
+                self.restored.quarantined += record.raw is not None
+                self.on_progress(int(is_record), 0)
+                yield record
 
     def bytes(self, number: int) -> None:
         """Count bytes."""
@@ -172,11 +176,11 @@ def _write(
     open_files: OpenFiles,
     count: _Count,
 ) -> None:
-    """Write the files that the corpus's writer yields; OutputFailed where it leaves one out or adds one."""
+    """Write the files that the corpus's writer yields; CorpusFailed where it raises, leaves one out or adds one."""
     files = {source.id for source in layer.values()}
-    records = count.records(stored_records(con, corpus.id, files, corpus.text_ids_of))
+    records = count.records(stored_records(con, corpus.id, files, text_ids_of(corpus)), corpus.id)
     missing = dict(layer)
-    for name, piece in corpus.write(records):
+    for name, piece in pieces(corpus, records):
         if name not in layer:
             raise _mistake(corpus, f"writes a file that was never read: {name}")
         if missing.pop(name, None):
@@ -190,9 +194,6 @@ def _write(
     count.restored.published_files += len(layer)
 
 
-def _mistake(corpus: Corpus, what: str) -> OutputFailed:
-    return OutputFailed(
-        f"the writer of '{corpus.id}' {what}",
-        expected="every file that was read, and no other",
-        next_step="this is a mistake in Talkhouse, not in your data; report it with this message",
-    )
+def _mistake(corpus: Corpus, what: str) -> CorpusFailed:
+    broken = ContractBroken(what, expected="every file that was read, and no other", found="another list of files")
+    return failed(corpus, broken, "write", where=None, last=None)

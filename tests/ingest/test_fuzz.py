@@ -25,6 +25,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
 from talkhouse.ingest.corpora.mantis.intent_table import read as intent_table
 from talkhouse.ingest.corpora.mantis.ranking import tsv
@@ -32,7 +33,6 @@ from talkhouse.ingest.corpora.mantis.ranking.format import cells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.ingest.loading.validate import Validator
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
 from talkhouse.ingest.registry import corpora, rules_of, sample_of
 from talkhouse.ingest.sources import opened

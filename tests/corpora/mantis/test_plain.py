@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.conversations.batch import Batch, Build, Member
@@ -18,7 +19,6 @@ from talkhouse.ingest.corpora.mantis.conversations.plain import plain_dialogues
 from talkhouse.ingest.corpora.mantis.files import Role
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
-from talkhouse.ingest.loading.validate import Validator
 from talkhouse.ingest.outcomes import LoadedBatch, Outcome
 from talkhouse.ingest.registry import rules_of
 from talkhouse.ingest.sources import SourceFile, opened

@@ -26,7 +26,7 @@ from talkhouse.ingest.unloading import record_order, unload
 from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.write_back import write_back
-from talkhouse.schema.errors import OutputFailed, UsageError, WarehouseDamaged
+from talkhouse.schema.errors import CorpusFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
 
@@ -234,7 +234,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
 def test_a_wrong_writer_is_reported(
     tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
 ) -> None:
-    with made(tmp_path) as con, pytest.raises(OutputFailed, match=message):
+    with made(tmp_path) as con, pytest.raises(CorpusFailed, match=message):
         write_back(con, replace(toy(tmp_path), write=write), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

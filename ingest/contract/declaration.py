@@ -1,0 +1,141 @@
+"""What a declaration may say: each value that is mistyped is named, with the nearest that is known."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args, get_type_hints
+
+from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
+from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.schema.closest import closest
+from talkhouse.schema.warehouse import RESERVED
+
+STANDARD_SPLITS = ("train", "validation", "test")
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
+_ADDRESS = re.compile(r"https?://\S+")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files")
+_TARGETS = get_args(get_type_hints(Scheme)["target"])
+_SEVERITIES = get_args(Severity)
+
+
+def problems(corpus: Corpus) -> Iterator[str]:
+    """Name what is wrong with a declaration, the first thing first."""
+    if not isinstance(corpus.id, str) or corpus.id in RESERVED or not _ID.fullmatch(corpus.id):
+        yield "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
+        return
+    yield from _of_facts(corpus)
+    yield from _of_code(corpus)
+    yield from _of_items("sources", corpus.sources, Source, "path", _of_source)
+    yield from _of_splits(corpus.splits)
+    yield from _of_items("schemes", corpus.schemes, Scheme, "name", lambda scheme: _of_scheme(corpus.id, scheme))
+    yield from _of_items("rules", corpus.rules, Rule, "id", _of_rule)
+    yield from _of_common_rules(corpus.common_rules)
+    yield from _of_items("exceptions", corpus.exceptions, Exempt, None, _of_exception)
+
+
+def _of_facts(corpus: Corpus) -> Iterator[str]:
+    if type(corpus.version) is not int or corpus.version < 1:
+        yield f"version is a whole number from 1, not {corpus.version!r}"
+    for name in _TEXTS:
+        if not isinstance(getattr(corpus, name), str):
+            yield f"{name} is a text, not {getattr(corpus, name)!r}"
+    for name in ("homepage", "licence_url"):
+        yield from _of_address(name, getattr(corpus, name))
+    if not isinstance(corpus.languages, tuple):
+        yield f"languages is a tuple of codes, such as ('en',), not {corpus.languages!r}"
+        return
+    for language in corpus.languages:
+        if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+            yield f"languages has {language!r}, which is no code of ISO 639, such as 'en'"
+
+
+def _of_code(corpus: Corpus) -> Iterator[str]:
+    functions = {name: getattr(corpus, name) for name in ("read", "write", "text_ids_of", "write_record")}
+    for name, function in functions.items():
+        if not callable(function) and not (name == "write_record" and function is None):
+            yield f"{name} is a function, not {function!r}"
+    if type(corpus.has_record_per_file) is not bool:
+        yield f"has_record_per_file is True or False, not {corpus.has_record_per_file!r}"
+
+
+def _of_items(name: str, items: Any, kind: type, key: str | None, of_item: Any) -> Iterator[str]:
+    """Check a tuple of declared things, which have a key of their own; then each of them."""
+    if not isinstance(items, tuple) or not all(isinstance(item, kind) for item in items):
+        yield f"{name} is a tuple of {kind.__name__}, with a comma behind a single one, not {items!r:.100}"
+        return
+    yield from (problem for item in items for problem in of_item(item))
+    keys = [getattr(item, key) for item in items] if key else []
+    yield from (f"{name} has {one!r} twice" for index, one in enumerate(keys) if one in keys[:index])
+
+
+def _of_source(source: Source) -> Iterator[str]:
+    if not isinstance(source.path, str) or not source.path:
+        yield f"a source has the path {source.path!r}"
+    yield from _of_address(f"the url of the source {source.path!r}", source.url or "none")
+    if source.sha256 is not None and not (isinstance(source.sha256, str) and _SHA256.fullmatch(source.sha256)):
+        yield f"the sha256 of the source {source.path!r} is not 64 lower case hex digits: {source.sha256!r}"
+
+
+def _of_splits(splits: Any) -> Iterator[str]:
+    if not isinstance(splits, Mapping):
+        yield f"splits is a mapping of the publisher's names to standard ones, not {splits!r:.100}"
+        return
+    for name, standard in splits.items():
+        if not isinstance(name, str) or not name:
+            yield f"splits has the name {name!r}"
+        if standard is not None:
+            yield from _unknown(f"splits has the standard name {standard!r}, of {name!r}", standard, STANDARD_SPLITS)
+
+
+def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
+    head = f"the scheme {scheme.name!r}"
+    if not isinstance(scheme.name, str) or not scheme.name.startswith(f"{corpus_id}."):
+        yield f"{head} must begin with '{corpus_id}.'"
+    elif not _ID.fullmatch(scheme.name.partition(".")[2]):
+        yield f"{head} is not '{corpus_id}.' and lower case letters, digits and '_'"
+    if not isinstance(scheme.description, str):
+        yield f"the description of {head} is a text, not {scheme.description!r}"
+    yield from _unknown(f"{head} has the target {scheme.target!r}", scheme.target, _TARGETS)
+    if not isinstance(scheme.labels, Mapping):
+        yield f"the labels of {head} are a mapping of labels to meanings, not {scheme.labels!r:.100}"
+        return
+    for label, meaning in scheme.labels.items():
+        if not isinstance(label, str) or not isinstance(meaning, str):
+            yield f"{head} has the label {label!r} with the meaning {meaning!r}; both are texts"
+
+
+def _of_rule(rule: Rule) -> Iterator[str]:
+    if not isinstance(rule.id, str) or not _RULE.fullmatch(rule.id):
+        yield f"the rule {rule.id!r} is not capital letters, '-' and a number, such as 'TT-01'"
+    elif rule.id in {common.id for common in COMMON_RULES}:
+        yield f"the rule {rule.id!r} is one of the common rules"
+    yield from _unknown(f"the rule {rule.id!r} has the severity {rule.severity!r}", rule.severity, _SEVERITIES)
+    if not (isinstance(rule.condition, str) and isinstance(rule.remedy, str)):
+        yield f"the condition and the remedy of the rule {rule.id!r} are texts"
+
+
+def _of_common_rules(common_rules: Any) -> Iterator[str]:
+    if not isinstance(common_rules, tuple):
+        yield f"common_rules is a tuple of ids, such as ('TH-02',), not {common_rules!r}"
+        return
+    for rule in common_rules:
+        yield from _unknown(f"common_rules has {rule!r}", rule, [common.id for common in COMMON_RULES])
+
+
+def _of_exception(exception: Exempt) -> Iterator[str]:
+    if not all(isinstance(text, str) and text for text in (exception.check, exception.scope, exception.reason)):
+        yield f"an exception is a check, a scope and a reason, not {exception!r}"
+
+
+def _of_address(name: str, address: Any) -> Iterator[str]:
+    if address and not (isinstance(address, str) and _ADDRESS.fullmatch(address)):
+        yield f"{name} is an address that begins with https://, not {address!r}"
+
+
+def _unknown(problem: str, name: Any, known: Iterable[str]) -> Iterator[str]:
+    """Name what is not known, and the nearest that is."""
+    if name not in (names := list(known)):
+        yield f"{problem}; one of: {', '.join(closest(str(name), names))}"

@@ -1,0 +1,205 @@
+"""What every reader must keep to: checked for each record before any of its rows reaches a table."""
+
+from collections.abc import Collection
+from typing import Any
+
+import polars as pl
+
+from talkhouse.ingest.contract.faults import ContractBroken
+from talkhouse.ingest.contract.fields import check_fields
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.outcomes import Loaded, LoadedBatch, SourceLocation
+from talkhouse.ingest.rows import (
+    ROWS,
+    Annotation,
+    Candidate,
+    CandidateText,
+    ColumnBatch,
+    Dialogue,
+    Image,
+    Participant,
+    Persona,
+    PersonaUse,
+    Record,
+    Row,
+    Speaker,
+    Turn,
+)
+from talkhouse.schema.closest import closest
+
+KINDS = ("human", "bot", "system")
+"""What a speaker can be."""
+
+_SAME: dict[type[Row], tuple[str, ...]] = {
+    Record: ("corpus_id",),
+    Speaker: ("corpus_id",),
+    Persona: ("corpus_id",),
+    Image: ("corpus_id",),
+    CandidateText: ("corpus_id",),
+    Dialogue: ("corpus_id", "dialogue_id"),
+    Participant: ("dialogue_id",),
+    Turn: ("dialogue_id",),
+    Annotation: ("record_id", "dialogue_id"),
+    PersonaUse: ("record_id", "dialogue_id"),
+    Candidate: ("record_id", "dialogue_id"),
+}
+"""The row classes that a reader makes, and which of their fields say what the record's own row says."""
+
+
+class Validator:
+    """Checks the records of one corpus; holds nothing but the corpus's vocabulary."""
+
+    def __init__(self, corpus: Corpus, rules: Collection[str]) -> None:
+        self._corpus = corpus
+        self._rules = rules
+        self._schemes = {scheme.name for scheme in corpus.schemes}
+
+    def rule(self, rule: str) -> None:
+        """A finding must name a declared rule."""
+        if rule not in self._rules:
+            self._undeclared("a finding with a rule", rule, self._rules)
+
+    def location(self, location: SourceLocation) -> None:
+        """A record's split must be declared."""
+        self._split(location.split)
+
+    def record(self, loaded: Loaded) -> None:
+        """One record row; keys that begin with the corpus id; whole dialogues; declared schemes and splits."""
+        if not isinstance(loaded.rows, list):
+            check_fields(loaded)
+        records = [row for row in loaded.rows if type(row) is Record]
+        if len(records) != 1:
+            raise _broken("yields a record without its row", "one Record row in Loaded.rows", f"{len(records)}")
+        record, location = records[0], loaded.location
+        self._keys(record.record_id, record.dialogue_id)
+        if (record.source_file_id, record.source_pointer) != (location.file.id, location.pointer):
+            raise _broken(
+                "yields a record whose row names another place",
+                f"Record.source_file_id and source_pointer {(location.file.id, location.pointer)}",
+                f"{(record.source_file_id, record.source_pointer)}",
+            )
+        self._record_split(record.split, record.standard_split)
+        self._rows(loaded.rows, record)
+        self._column_batches(loaded.column_batches, record)
+
+    def many(self, loaded: LoadedBatch) -> None:
+        """Check the same for many records at once; turns are in column batches, each dialogue's in one."""
+        count = 0
+        for row in loaded.rows:
+            if type(row) is Record:
+                self._keys(row.record_id, row.dialogue_id)
+                self._record_split(row.split, row.standard_split)
+                self._file(row.source_file_id, loaded)
+                count += 1
+        for batch in loaded.column_batches:
+            if batch.kind is Record:
+                self._many_records(batch, loaded)
+                count += len(batch)
+        if count != loaded.records:
+            raise _broken("yields records without their rows", f"{loaded.records} Record rows", f"{count}")
+        if any(type(row) is Turn for row in loaded.rows):
+            raise _broken("yields turns of many records as single rows", "a ColumnBatch of Turn", "Turn in rows")
+        self._rows(loaded.rows, None)
+        self._column_batches(loaded.column_batches, None)
+
+    def _many_records(self, batch: ColumnBatch, loaded: LoadedBatch) -> None:
+        dialogue_id = pl.col("dialogue_id")
+        is_ours = dialogue_id.is_null() | dialogue_id.str.starts_with(f"{self._corpus.id}:")
+        belongs = pl.col("record_id").str.starts_with(f"{self._corpus.id}/") & is_ours
+        keys = pl.DataFrame({name: batch.columns[name] for name in ("record_id", "dialogue_id")})
+        for wrong in keys.filter(~belongs).rows()[:1]:
+            self._keys(*wrong)
+        self._file(batch.shared["source_file_id"], loaded)
+        splits = [batch.columns.get(name, [batch.shared.get(name)]) for name in ("split", "standard_split")]
+        longest = max(map(len, splits))
+        for pair in set(zip(*(list(values) * (longest // len(values)) for values in splits), strict=True)):
+            self._record_split(*pair)
+
+    def _file(self, source_file_id: str, loaded: LoadedBatch) -> None:
+        if source_file_id != loaded.file.id:
+            raise _broken("yields a batch with records of another file", loaded.file.id, repr(source_file_id))
+
+    def _rows(self, rows: list[Row], record: Record | None) -> None:
+        """Known classes of rows, which belong to the corpus, the record and its dialogue; whole dialogues."""
+        expected = {"corpus_id": self._corpus.id}
+        if record is not None:
+            expected |= {"record_id": record.record_id, "dialogue_id": record.dialogue_id}  # type: ignore[dict-item]
+        turn_index = 0
+        for row in rows:
+            kind = type(row)
+            if kind not in _SAME:
+                raise _broken("yields what is no row", f"one of {_names(_SAME)}", f"{row!r:.100} in rows")
+            for name in _SAME[kind]:
+                if name in expected and getattr(row, name) != expected[name]:
+                    self._other(row, name, expected[name])
+            if kind is Turn:
+                if row.turn_index != turn_index:  # type: ignore[attr-defined]
+                    raise _broken("leaves out a turn", f"Turn.turn_index {turn_index}", repr(row.turn_index))  # type: ignore[attr-defined]
+                turn_index += 1
+            elif kind is Annotation and row.scheme not in self._schemes:  # type: ignore[attr-defined]
+                self._undeclared("an Annotation with a scheme", row.scheme, self._schemes)  # type: ignore[attr-defined]
+            elif kind is Speaker and row.kind not in KINDS:  # type: ignore[attr-defined]
+                self._undeclared("a Speaker with a kind", row.kind, KINDS)  # type: ignore[attr-defined]
+
+    def _other(self, row: Row, name: str, expected: str | None) -> None:
+        raise _broken(
+            "yields a row of another record or corpus",
+            f"{type(row).__name__}.{name} {expected!r}, as in the Record row",
+            repr(getattr(row, name)),
+        )
+
+    def _column_batches(self, column_batches: list[ColumnBatch], record: Record | None) -> None:
+        for batch in column_batches:
+            if batch.kind not in ROWS:
+                raise _broken("yields a ColumnBatch of no row class", f"one of {_names(_SAME)}", repr(batch.kind))
+            for name in (*batch.columns, *batch.shared):
+                if name not in batch.kind.__struct_fields__:
+                    self._undeclared(f"a ColumnBatch of {batch.kind.__name__} with a column", name, _fields(batch.kind))
+            lengths = {name: len(column) for name, column in batch.columns.items()}
+            if len(set(lengths.values())) != 1:
+                raise _broken(f"yields a ColumnBatch of {batch.kind.__name__}", "columns of one length", f"{lengths}")
+            if record is not None and batch.shared.get("record_id", record.record_id) != record.record_id:
+                raise _broken("yields a ColumnBatch of another record", record.record_id, batch.shared["record_id"])
+            if batch.kind is Turn:
+                _check_turns(batch)
+
+    def _keys(self, record_id: Any, dialogue_id: Any) -> None:
+        for name, key, start in (("record_id", record_id, "/"), ("dialogue_id", dialogue_id, ":")):
+            is_none = key is None and name == "dialogue_id"
+            if not is_none and not (isinstance(key, str) and key.startswith(self._corpus.id + start)):
+                expected = f"Record.{name} that begins with '{self._corpus.id}{start}'"
+                raise _broken("yields a key that is not the corpus's", expected, repr(key))
+
+    def _split(self, split: Any) -> None:
+        if split is not None and split not in self._corpus.splits:
+            self._undeclared("a record of a split", split, self._corpus.splits)
+
+    def _record_split(self, split: Any, standard: Any) -> None:
+        self._split(split)
+        if split is not None and standard != self._corpus.splits[split]:
+            expected = f"Record.standard_split {self._corpus.splits[split]!r} for the split {split!r}, as declared"
+            raise _broken("yields a record of another standard split", expected, repr(standard))
+
+    def _undeclared(self, what: str, name: Any, known: Collection[str]) -> None:
+        near = ", ".join(closest(str(name), known)) or "none is declared"
+        raise _broken(f"yields {what} that is not declared", f"one of: {near}", repr(name))
+
+
+def _broken(what: str, expected: str, found: str) -> ContractBroken:
+    return ContractBroken(what, expected=expected, found=found)
+
+
+def _check_turns(batch: ColumnBatch) -> None:
+    """Turns in columns: numbered from 0 in each dialogue, whose turns follow one another in one batch."""
+    turns = pl.DataFrame({name: batch.columns[name] for name in ("dialogue_id", "turn_index")})
+    expected = pl.int_range(pl.len()).over(pl.col("dialogue_id").rle_id())
+    for dialogue_id, turn_index in turns.filter(pl.col("turn_index") != expected).rows()[:1]:
+        raise _broken("leaves out a turn", "Turn.turn_index 0, 1, 2 ...", f"{turn_index!r} in {dialogue_id!r}")
+
+
+def _names(kinds: Collection[type[Row]]) -> str:
+    return ", ".join(kind.__name__ for kind in kinds)
+
+
+def _fields(kind: type[Row]) -> list[str]:
+    return list(kind.__struct_fields__)

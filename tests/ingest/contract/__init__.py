@@ -1,0 +1,1 @@
+"""What every corpus must keep to, and what is said where one does not."""
