@@ -9,14 +9,13 @@ from talkhouse.visible import visible_json
 
 def command(db: Database = None, as_json: Json = False) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
-    import talkhouse
     from talkhouse.cli.terminal.summary import show_corpora, size
     from talkhouse.explore.status import status
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
     path = database(db)
-    with talkhouse.open(path) as con, interrupt.stoppable(con, None):
-        found = status(con, path)
+    with opened(path) as warehouse:
+        found = status(warehouse.con, path)
     if as_json:
         print(visible_json(found))
         return
