@@ -26,6 +26,7 @@ from talkhouse.query.formats import ExportFormat
 from talkhouse.query.selection import select
 from talkhouse.schema.sql import literal
 from talkhouse.system.atomic_output import private_folder
+from talkhouse.warehouse.opened import Warehouse
 
 VIEW = "dbdc3.breakdown_detection_invented"
 """Named like a view of one split, so that it is sorted as such a view is."""
@@ -59,14 +60,14 @@ def invent(path: Path, rows: int) -> None:
 def talkhouse_export(path: Path, file_format: str, output: Path) -> None:
     """Export as the command does."""
     with talkhouse.open(path, settings=settings(output)) as con:
-        export(con, VIEW, output, file_format=ExportFormat(file_format))
+        export(Warehouse(con), VIEW, output, file_format=ExportFormat(file_format))
 
 
 def duckdb_copy(path: Path, file_format: str, output: Path) -> None:
     """Let DuckDB write the same rows in the same order."""
     limits = {**settings(output), "memory_limit": "1GB"}
     with talkhouse.open(path, settings=limits, unsafe=True) as con, private_folder(output):
-        con.execute(f"copy ({select(con, VIEW).sql()}) to {literal(str(output))} ({COPIES[file_format]})")
+        con.execute(f"copy ({select(Warehouse(con), VIEW).sql()}) to {literal(str(output))} ({COPIES[file_format]})")
 
 
 WAYS = {"export": talkhouse_export, "copy": duckdb_copy}

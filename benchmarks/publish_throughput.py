@@ -28,6 +28,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish
+from talkhouse.warehouse.opened import Warehouse
 from tests import postgres_server
 
 PREFIX = "benchmark_"
@@ -81,7 +82,7 @@ def publish_tables(path: Path, url: str) -> dict[str, Any]:
     begun = time.perf_counter()
     with talkhouse.open(path) as con:
         con.execute("set memory_limit = '2GB'")
-        publish(con, url, Options(prefix=PREFIX, without_views=True), steps)
+        publish(Warehouse(con), url, Options(prefix=PREFIX, without_views=True), steps)
     end = time.perf_counter()
     times = [*steps.begun.values(), end]
     by_step = {step: following - at for (step, at), following in zip(steps.begun.items(), times[1:], strict=True)}

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 TOP = ("schema", "migrations", "queries", "ingest")
 """Rooms whose folders lie at the top of the repository; in ``talkhouse/`` are links to them."""
 
-COMMON = {*TOP, "", "system"}
+COMMON = {*TOP, "", "system", "warehouse"}
 ROOMS: dict[str, set[str]] = {
     "schema": set(),
     "migrations": {"schema"},
@@ -19,6 +19,7 @@ ROOMS: dict[str, set[str]] = {
     "ingest": {"schema"},
     "system": {"schema"},
     "": {*TOP, "system"},  # the modules of talkhouse itself
+    "warehouse": {*TOP, "", "system"},
     "explore": COMMON,
     "query": COMMON,
     "charts": COMMON,

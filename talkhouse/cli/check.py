@@ -18,14 +18,12 @@ def command(db: Db = None, as_json: AsJson = False) -> None:
     Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
     see [bold]talkhouse findings[/bold].
     """
-    import talkhouse
     from talkhouse.queries.catalogue import catalogue
     from talkhouse.queries.checks import checks, run
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        present = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
-        outcomes = list(run(con, checks(catalogue(), present)))
+    with opened(database(db)) as warehouse:
+        outcomes = list(run(warehouse.con, checks(catalogue(), warehouse.corpus_ids)))
     if as_json:
         described = [
             {

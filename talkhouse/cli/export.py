@@ -100,22 +100,17 @@ def command(
         raise UsageError(
             "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
         )
-    import talkhouse
     from talkhouse.query.export import export, settings
-    from talkhouse.system import interrupt
     from talkhouse.system.memory import MemoryLimit
+    from talkhouse.warehouse.opened import opened
 
     made = settings(path)
     if memory_limit is not None:
         made = {**made, "memory_limit": MemoryLimit(memory_limit).text}
-    with (
-        talkhouse.open(database(db), settings=made) as con,
-        interrupt.stoppable(con, None) as stop,
-        ProgressBar() as bar,
-    ):
+    with opened(database(db), settings=made) as warehouse, ProgressBar() as bar:
         bar.begin(f"exporting {name}", unit="rows")
         exported = export(
-            con,
+            warehouse,
             name,
             path,
             file_format=file_format,
@@ -124,19 +119,17 @@ def command(
             limit=limit,
             force=force,
             on_rows=bar.advance,
-            check_complete=stop.check,
         )
     _show(exported)
 
 
 def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
-    import talkhouse
     from talkhouse.superset.bundle import write_bundle
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
+    with opened(database(db)) as warehouse:
         there = PurePosixPath(db_path or database(db).resolve())
-        bundle = write_bundle(con, path, there, force=force)
+        bundle = write_bundle(warehouse.con, path, there, force=force)
     output.print(
         f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
         f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",

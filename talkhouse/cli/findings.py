@@ -14,16 +14,15 @@ def command(
 
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
     """
-    import talkhouse
     from talkhouse.cli.terminal.finding_list import show_findings
     from talkhouse.explore.findings import findings
     from talkhouse.relations import check_corpus
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
+    with opened(database(db)) as warehouse:
         if corpus is not None:
-            check_corpus(con, corpus)
-        listed = findings(con, corpus)
+            check_corpus(warehouse.con, corpus)
+        listed = findings(warehouse.con, corpus)
     if as_json:
         print(visible_json(listed))
     else:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import zip_longest
@@ -21,12 +21,11 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    import duckdb
-
     from talkhouse.postgres.plan import Plan
     from talkhouse.postgres.publish import Result
     from talkhouse.postgres.row_text import Proof
     from talkhouse.postgres.verify import Verified
+    from talkhouse.warehouse.opened import Warehouse
 
 
 def command(
@@ -142,21 +141,12 @@ def command(
     except ImportError as error:
         raise UsageError("this needs a driver for PostgreSQL; type: pip install 'talkhouse[postgres]'") from error
 
-    with _working(db, memory_limit) as (con, check_complete, bar):
+    with _working(db, memory_limit) as (warehouse, bar):
         if verify:
-            compared = compare(con, url, prefix, bar)
+            compared = compare(warehouse, url, prefix, bar)
         else:
             options = Options(prefix, tuple(views or ()), without_views, max_rows, replace_nul)
-            done = publish(
-                con,
-                url,
-                options,
-                bar,
-                grant_select=grant_select,
-                dry_run=dry_run,
-                force=force,
-                check_complete=check_complete,
-            )
+            done = publish(warehouse, url, options, bar, grant_select=grant_select, dry_run=dry_run, force=force)
     if verify:
         _show_comparison(compared, as_json=as_json)
     else:
@@ -164,26 +154,18 @@ def command(
 
 
 @contextmanager
-def _working(
-    db: Path | None, memory_limit: str
-) -> "Iterator[tuple[duckdb.DuckDBPyConnection, Callable[[], None], ProgressBar]]":
+def _working(db: Path | None, memory_limit: str) -> "Iterator[tuple[Warehouse, ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
-    import talkhouse
-    from talkhouse.system import interrupt
     from talkhouse.system.memory import MemoryLimit
     from talkhouse.system.temporary_folder import temporary_folder
+    from talkhouse.warehouse.opened import opened
 
     memory = MemoryLimit(memory_limit)
     try:
-        with (
-            temporary_folder() as folder,
-            talkhouse.open(
-                database(db), settings={"memory_limit": memory.text, "temp_directory": str(folder / "sorting")}
-            ) as con,
-            interrupt.stoppable(con, None) as stop,
-            ProgressBar() as bar,
-        ):
-            yield con, stop.check, bar
+        with temporary_folder() as folder:
+            settings = {"memory_limit": memory.text, "temp_directory": str(folder / "sorting")}
+            with opened(database(db), settings=settings) as warehouse, ProgressBar() as bar:
+                yield warehouse, bar
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None
 

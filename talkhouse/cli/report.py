@@ -33,18 +33,13 @@ def command(
         talkhouse report --db talkhouse.duckdb --output corpora.html --force
     """
     require_dashboard()
-    import talkhouse
     from talkhouse.query.export import settings
     from talkhouse.report.write import write_report
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with (
-        talkhouse.open(database(db), settings=settings(path)) as con,
-        interrupt.stoppable(con, None),
-        ProgressBar() as bar,
-    ):
+    with opened(database(db), settings=settings(path)) as warehouse, ProgressBar() as bar:
         bar.begin("reading the rows of the charts", unit="charts")
-        report = write_report(con, path, force=force, on_chart=bar.advance)
+        report = write_report(warehouse.con, path, force=force, on_chart=bar.advance)
     output.print(
         f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
         f" to {escape(str(report.path))}",

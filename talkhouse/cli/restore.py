@@ -41,17 +41,19 @@ def command(
 
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
-    import talkhouse
     from talkhouse.ingest.registry import corpora, pick
     from talkhouse.relations import check_corpus
     from talkhouse.restore.write_back import count_records, write_back
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+    with opened(database(db)) as warehouse, ProgressBar() as bar:
+        con = warehouse.con
         check_corpus(con, corpus)
         known = pick(corpora(), corpus)
         bar.begin(f"restoring {corpus}", records=count_records(con, corpus))
-        restored = write_back(con, known, folder, archives=archives, on_progress=bar.advance, check_complete=stop.check)
+        restored = write_back(
+            con, known, folder, archives=archives, on_progress=bar.advance, check_complete=warehouse.check_complete
+        )
     _show(corpus, folder, restored)
 
 

@@ -99,14 +99,13 @@ def command(
 
         talkhouse score delidata.probing_target --template empty.csv
     """
-    import talkhouse
     from talkhouse.scores.examples import check_output
     from talkhouse.scores.reader import MEMORY
     from talkhouse.scores.runs import check_run
     from talkhouse.scores.score import Request, printed, score
     from talkhouse.scores.tasks import task
-    from talkhouse.system import interrupt
     from talkhouse.system.memory import in_little_memory
+    from talkhouse.warehouse.opened import opened
 
     wanted = task(name)
     if bool(paths) + (baseline is not None) + (template is not None) != 1:
@@ -133,8 +132,8 @@ def command(
     )
     if save is not None:
         check_run(save, database(db))
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        con.execute("set enable_progress_bar = false")
+    with opened(database(db)) as warehouse:
+        con = warehouse.con
         if template is not None:
             _write_template(con, wanted, request, template, force=force)
             return

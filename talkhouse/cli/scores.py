@@ -55,13 +55,11 @@ def command(
 
 
 def _compare(names: tuple[str, str], *, db: Db, as_data: bool) -> None:
-    import talkhouse
     from talkhouse.scores.comparison import compare
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        con.execute("set enable_progress_bar = false")
-        found = compare(con, database(db), names)
+    with opened(database(db)) as warehouse:
+        found = compare(warehouse.con, database(db), names)
     if as_data:
         print(visible_json(show_runs.comparison_as_data(found)))
     else:

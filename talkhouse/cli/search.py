@@ -62,15 +62,12 @@ def command(
 
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
-    import talkhouse
     from talkhouse.explore.search import search
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        # DuckDB's progress bar would appear among the hits.
-        con.execute("set enable_progress_bar = false")
+    with opened(database(db)) as warehouse:
         hits = search(
-            con,
+            warehouse.con,
             text,
             regex=regex,
             ignore_case=ignore_case,

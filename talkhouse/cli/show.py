@@ -55,18 +55,17 @@ def command(
 
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
-    import talkhouse
     from talkhouse.explore.show import show
     from talkhouse.restore.raw_record import raw
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
     if as_published and (as_data or show_all):
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
+    with opened(database(db)) as warehouse:
         if as_published:
-            _put_raw(raw(con, name))
+            _put_raw(raw(warehouse.con, name))
             return
-        shown = show(con, name)
+        shown = show(warehouse.con, name)
         if as_data:
             print(as_json(shown))
         else:

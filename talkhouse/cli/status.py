@@ -10,14 +10,13 @@ from talkhouse.visible import visible_json
 
 def command(db: Db = None, as_json: AsJson = False) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
-    import talkhouse
     from talkhouse.cli.terminal.summary import show_corpora, size
     from talkhouse.explore.status import status
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
     path = database(db)
-    with talkhouse.open(path) as con, interrupt.stoppable(con, None):
-        described = status(con, path)
+    with opened(path) as warehouse:
+        described = status(warehouse.con, path)
     if as_json:
         print(visible_json(described))
         return

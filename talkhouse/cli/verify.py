@@ -17,11 +17,10 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    import duckdb
-
     from talkhouse.ingest.files.limits import Limits
     from talkhouse.restore.diff_bytes import Difference
     from talkhouse.restore.verify import Verdict
+    from talkhouse.warehouse.opened import Warehouse
 
 _COLOURS = {"equal": "green", "not data": "dim"}
 _REASONS = {
@@ -58,15 +57,14 @@ def command(
 
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
-    import talkhouse
     from talkhouse.ingest.files.limits import parse
     from talkhouse.restore.verify import FINE
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None) as stop, ProgressBar() as bar:
+    with opened(database(db)) as warehouse, ProgressBar() as bar:
         limits = parse(input_limit or ())
-        verdicts = _verdicts(con, data, corpus or [], limits, bar, follow_links=follow_links)
-        stop.check()
+        verdicts = _verdicts(warehouse, data, corpus or [], limits, bar, follow_links=follow_links)
+        warehouse.check_complete()
     if as_json:
         print(visible_json([asdict(verdict) for verdict in verdicts]))
     else:
@@ -79,7 +77,7 @@ def command(
 
 
 def _verdicts(
-    con: "duckdb.DuckDBPyConnection",
+    warehouse: "Warehouse",
     data: Path | None,
     only: list[str],
     limits: "Limits",
@@ -94,12 +92,10 @@ def _verdicts(
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
 
-    known = corpora()
+    con, known = warehouse.con, corpora()
     for name in only:
         check_corpus(con, name)
-    present = sorted(set(only)) or [
-        name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()
-    ]
+    present = sorted(set(only)) or warehouse.corpus_ids
     wanted = {name: pick(known, name) for name in present}
     files = (
         files_in_folder(known, data, present, limits, follow_links=follow_links)

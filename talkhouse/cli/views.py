@@ -20,12 +20,11 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
-    import talkhouse
     from talkhouse.explore.views import view, views
-    from talkhouse.system import interrupt
+    from talkhouse.warehouse.opened import opened
 
-    with talkhouse.open(database(db)) as con, interrupt.stoppable(con, None):
-        found: Any = view(con, name) if name else views(con)
+    with opened(database(db)) as warehouse:
+        found: Any = view(warehouse.con, name) if name else views(warehouse.con)
     if as_json:
         print(visible_json(found))
     elif name:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import duckdb
 from pyarrow import parquet
 from pyarrow.lib import RecordBatch, field, schema
-from sqlalchemy import Double, Table
+from sqlalchemy import Table
 
 from talkhouse.lake.inside import Inside
 from talkhouse.lake.manifest import Column, File, Manifest
@@ -21,6 +21,7 @@ from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import qualified
 from talkhouse.system.memory import in_little_memory
+from talkhouse.warehouse.row_sets import row_set
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
@@ -65,13 +66,9 @@ def content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[Column, ...], corpus: str, query: str
 ) -> Content:
     """Count and hash rows, whatever order they come in."""
-    # DuckDB's hash of -0.0 is that of 0.0.
-    values = ", ".join(
-        f"{quoted(one.name)}::varchar" if isinstance(one.type, Double) else quoted(one.name) for one in table.columns
-    )
-    ((rows, total),) = con.execute(f"select count(*), sum(hash({values})) from ({query})").fetchall()
-    state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {rows} {total}"
-    return Content(table, columns, corpus, query, rows, hashlib.sha256(state.encode()).hexdigest()[:32])
+    same = row_set(con, query)
+    state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {same}"
+    return Content(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])
 
 
 def _schema(table: Table, columns: tuple[Column, ...]) -> str:

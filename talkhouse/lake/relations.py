@@ -10,6 +10,7 @@ from talkhouse import migrations
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import SchemaMismatch
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.warehouse.opened import Warehouse
 
 _COLUMNS = """
 select schema_name || '.' || table_name, column_name, data_type
@@ -59,15 +60,14 @@ def check_columns(expected: Columns, found: Columns, where: Path) -> None:
             )
 
 
-def check_views(con: duckdb.DuckDBPyConnection, database: str, path: Path, catalogue: Catalogue) -> None:
+def check_views(warehouse: Warehouse, catalogue: Catalogue) -> None:
     """Raise SchemaMismatch for a warehouse with a view more or less than the catalogue, with those of single splits."""
-    found = {name for (name,) in con.execute(_VIEWS, [database]).fetchall()}
+    found = {name for (name,) in warehouse.con.execute(_VIEWS, [warehouse.database]).fetchall()}
     written = {view.full_name for view in catalogue.views}
-    tasks = tuple(f"{query.full_name}_" for query in catalogue.examples if query.full_name in written)
     if missing := sorted(written - found):
-        raise _mismatch("a view is missing", path, missing[0], "")
-    if others := sorted(name for name in found - written if not name.startswith(tasks)):
-        raise _mismatch("there is a view that the catalogue does not have", path, "", others[0])
+        raise _mismatch("a view is missing", warehouse.path, missing[0], "")
+    if others := sorted(found - written - warehouse.split_views.keys()):
+        raise _mismatch("there is a view that the catalogue does not have", warehouse.path, "", others[0])
 
 
 def _mismatch(what: str, where: Path, expected: str, found: str) -> SchemaMismatch:

@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 from sqlalchemy import Table
@@ -19,35 +18,13 @@ from talkhouse.schema.errors import NotAWarehouse, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, owned_by, qualified
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.split_views import SplitView
 
 SHARED = "shared"
 """What stands in place of a corpus for rows that belong to none."""
 
 _CORPUS = re.compile(r"[a-z][a-z0-9_]*")
-
-_CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from {}.main.corpora order by all"
-
-_BUILD = """
-select load_id, finished_at::varchar as finished_at, talkhouse_version, catalogue_hash, schema_revision
-from {}.meta.loads order by load_id desc limit 1
-"""
-
-
-@dataclass(frozen=True)
-class Warehouse:
-    """An attached warehouse."""
-
-    path: Path
-    database: str
-    """Its name in SQL."""
-    build: dict[str, Any]
-    corpora: tuple[dict[str, Any], ...]
-    """Its corpora with their titles, licences and terms."""
-
-    @property
-    def corpus_ids(self) -> list[str]:
-        """The ids of its corpora."""
-        return [str(corpus["corpus_id"]) for corpus in self.corpora]
 
 
 @dataclass(frozen=True)
@@ -63,6 +40,11 @@ class Warehouses:
     def catalogue(self) -> str:
         """SHA-256 over the SQL of the views, which all of them have alike."""
         return str(self.all[0].build["catalogue_hash"])
+
+    @property
+    def split_views(self) -> Mapping[str, SplitView]:
+        """The views of one split that any of them has, by their full names."""
+        return {name: view for one in self.all for name, view in one.split_views.items()}
 
     def rows(self, table: Table, corpus: str) -> str:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
@@ -81,8 +63,7 @@ class Warehouses:
 def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO_SETTINGS) -> Iterator[Warehouses]:
     """Open warehouses side by side, for their corpora or ``only`` for some; ``settings`` are made before all others.
 
-    Raises what ``open_warehouse`` raises; UsageError for a corpus that none of them has, or several, and for warehouses
-    with other views than the first.
+    Raises what ``open_warehouse`` raises; UsageError for a corpus that none of them has, or several.
     """
     with duckdb.connect() as con:
         databases = {f"warehouse_{index}": path for index, path in enumerate(paths)}
@@ -93,7 +74,6 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
         opened = [_described(con, path, database) for database, path in databases.items()]
         found = tuple(sorted(opened, key=lambda one: one.corpus_ids))
         con.execute(f"use {found[0].database}")
-        _check_views(found)
         warehouses = Warehouses(con, found, _wanted(found, only))
         if len(found) > 1:
             _check_shared(warehouses)
@@ -106,38 +86,19 @@ def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
 
 
 def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
-    _check_contents(con, path, database)
-    (build,) = dicts(con.execute(_BUILD.format(database)))
-    return Warehouse(path, database, build, tuple(dicts(con.execute(_CORPORA.format(database)))))
-
-
-def _check_contents(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
-    """Raise SchemaMismatch or NotAWarehouse where tables, builds or the names of corpora are not Talkhouse's."""
+    """Describe a warehouse; SchemaMismatch or NotAWarehouse where tables, builds or names are not Talkhouse's."""
     check_tables(con, database, path)
-    if not con.execute(_BUILD.format(database)).fetchall():
-        raise NotAWarehouse(
-            "the warehouse does not say which build made it", where=path, next_step="make it with: talkhouse build"
-        )
-    for (corpus,) in con.execute(f"select corpus_id from {database}.main.corpora order by all").fetchall():
-        if corpus == SHARED or not _CORPUS.fullmatch(str(corpus)):  # it becomes the name of a folder
+    described = Warehouse(con, database)
+    for corpus in described.corpus_ids:
+        if corpus == SHARED or not _CORPUS.fullmatch(corpus):  # it becomes the name of a folder
             raise NotAWarehouse(
                 "the warehouse has a corpus with a name that no corpus has",
                 where=path,
                 expected="small letters, digits and underscores",
-                found=str(corpus),
+                found=corpus,
                 next_step="name another warehouse: --db FILE",
             )
-
-
-def _check_views(found: Sequence[Warehouse]) -> None:
-    for one in found[1:]:
-        if one.build["catalogue_hash"] != found[0].build["catalogue_hash"]:
-            raise UsageError(
-                "the warehouses have different views",
-                where=one.path,
-                expected=f"the views of {found[0].path}",
-                next_step="build them with one version of Talkhouse: talkhouse build",
-            )
+    return described
 
 
 def _check_shared(warehouses: Warehouses) -> None:

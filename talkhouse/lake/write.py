@@ -24,7 +24,7 @@ from talkhouse.lake.translation.translate import translate
 from talkhouse.lake.warehouses import Warehouses, attached
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.errors import OutputFailed
 from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt
@@ -110,17 +110,12 @@ def write_lake(
 
 
 def _translate(found: Warehouses) -> Translation:
-    """Translate the views; UsageError for a warehouse that has others than this Talkhouse."""
+    """Translate the views; SchemaMismatch for a warehouse that has others than this Talkhouse."""
     own = catalogue()
-    if found.catalogue != own.hash:
-        raise UsageError(
-            "the warehouse has other views than this Talkhouse",
-            where=found.all[0].path,
-            next_step="bring it up to date with: talkhouse build",
-        )
     for one in found.all:
-        check_views(found.con, one.database, one.path, own)
-    return translate(found.con, own)
+        one.check_views()
+        check_views(one, own)
+    return translate(found.con, own, found.split_views)
 
 
 class _Snapshot(NamedTuple):

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import duckdb
-
 from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import column_type
 from talkhouse.postgres.row_text import Column
@@ -18,12 +16,10 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.warehouse import HOUSEKEEPING
-
-_OF_SPLIT = re.compile(r"SELECT \* FROM (?P<parent>\S+) WHERE \(split = '(?P<split>(?:[^']|'')*)'\);$")
-"""The SQL of a view of one split, as DuckDB writes it."""
+from talkhouse.warehouse.opened import Warehouse
 
 _VIEWS = """
-select schema_name || '.' || view_name, sql
+select schema_name || '.' || view_name
 from duckdb_views()
 where database_name = current_database() and not internal
 """
@@ -145,17 +141,17 @@ class Plan:
         return sorted({relation.selection.schema for relation in self.relations})
 
 
-def make_plan(con: duckdb.DuckDBPyConnection, options: Options) -> Plan:
+def make_plan(warehouse: Warehouse, options: Options) -> Plan:
     """Find what is to be published; UsageError for views that do not exist, and for names that are too long."""
-    views = dict(con.execute(_VIEWS).fetchall())
-    _check_wanted(options.views, views)
+    _check_wanted(options.views, [name for (name,) in warehouse.con.execute(_VIEWS).fetchall()])
     planned: dict[str, Relation] = {}
     left_out = []
     # A view comes before those of its splits.
-    for found in sorted((_classify(one, views) for one in relations(con)), key=lambda one: list(Kind).index(one.kind)):
-        if not _is_wanted(found, options):
+    candidates = [_classify(warehouse, one) for one in relations(warehouse.con)]
+    for candidate in sorted(candidates, key=lambda one: list(Kind).index(one.kind)):
+        if not _is_wanted(candidate, options):
             continue
-        described = _describe(con, found, planned, options)
+        described = _describe(warehouse, candidate, planned, options)
         if isinstance(described, LeftOut):
             left_out.append(described)
         else:
@@ -165,8 +161,8 @@ def make_plan(con: duckdb.DuckDBPyConnection, options: Options) -> Plan:
     return plan
 
 
-class _Found(NamedTuple):
-    """A table or view of the warehouse."""
+class _Candidate(NamedTuple):
+    """A table or view of the warehouse, which may be published."""
 
     name: str
     comment: str | None
@@ -175,43 +171,43 @@ class _Found(NamedTuple):
     split: str | None = None
 
 
-def _classify(found: Mapping[str, Any], views: Mapping[str, str]) -> _Found:
-    name = f"{found['schema']}.{found['name']}"
-    of_split = _OF_SPLIT.search(views.get(name, ""))
-    if of_split is None:
-        return _Found(name, found["comment"], Kind.TABLE if name in _TABLES else Kind.ROWS)
-    parent, split = of_split["parent"].replace('"', ""), of_split["split"].replace("''", "'")
-    return _Found(name, found["comment"], Kind.SPLIT, parent, split)
+def _classify(warehouse: Warehouse, relation: Mapping[str, Any]) -> _Candidate:
+    name = f"{relation['schema']}.{relation['name']}"
+    if of_split := warehouse.split_views.get(name):
+        return _Candidate(name, relation["comment"], Kind.SPLIT, of_split.task, of_split.split)
+    return _Candidate(name, relation["comment"], Kind.TABLE if name in _TABLES else Kind.ROWS)
 
 
-def _is_wanted(found: _Found, options: Options) -> bool:
-    if found.kind is Kind.TABLE or options.without_views or not options.views:
-        return found.kind is Kind.TABLE or not options.without_views
-    return not {found.name, found.name.partition(".")[0], found.parent}.isdisjoint(options.views)
+def _is_wanted(candidate: _Candidate, options: Options) -> bool:
+    if candidate.kind is Kind.TABLE or options.without_views or not options.views:
+        return candidate.kind is Kind.TABLE or not options.without_views
+    names = {candidate.name, candidate.name.partition(".")[0], candidate.parent}
+    return not names.isdisjoint(options.views)
 
 
 def _describe(
-    con: duckdb.DuckDBPyConnection, found: _Found, planned: Mapping[str, Relation], options: Options
+    warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, Relation], options: Options
 ) -> Relation | LeftOut:
     """Describe a table or view, or say why it is left out."""
-    selection = select(con, found.name)
-    ((rows,),) = con.execute(f"select count(*) from {selection.source}").fetchall()
-    is_named = not {found.name, found.parent}.isdisjoint(options.views)
-    if found.kind is not Kind.TABLE and rows > options.max_rows and not is_named:
-        return LeftOut(found.name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
-    is_split = found.parent in planned
-    if found.kind is Kind.SPLIT and not is_split and not is_named:
-        return LeftOut(found.name, rows, f"{found.parent} is left out")
+    name, kind, parent = candidate.name, candidate.kind, candidate.parent
+    selection = select(warehouse, name)
+    ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
+    is_named = not {name, parent}.isdisjoint(options.views)
+    if kind is not Kind.TABLE and rows > options.max_rows and not is_named:
+        return LeftOut(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
+    is_split = parent in planned
+    if kind is Kind.SPLIT and not is_split and not is_named:
+        return LeftOut(name, rows, f"{parent} is left out")
     columns = []
     for column in selection.columns:
-        kind = column_type(column["type"], options.nul)
-        if kind is None:
+        type_there = column_type(column["type"], options.nul)
+        if type_there is None:
             why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
-            return LeftOut(found.name, rows, why)
-        columns.append(Column(column["name"], kind, column["meaning"]))
-    described = Relation(found.kind, selection, tuple(columns), found.comment, rows, found.parent, found.split)
+            return LeftOut(name, rows, why)
+        columns.append(Column(column["name"], type_there, column["meaning"]))
+    described = Relation(kind, selection, tuple(columns), candidate.comment, rows, parent, candidate.split)
     # A split that is asked for without its view has rows of its own.
-    return described if is_split or found.parent is None else replace(described, kind=Kind.ROWS, parent=None)
+    return described if is_split or parent is None else replace(described, kind=Kind.ROWS, parent=None)
 
 
 def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """Publishes a warehouse: a copy in new schemas, proven equal, in the place of the former one in one transaction."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from talkhouse.postgres.nul import check_nul
 from talkhouse.postgres.own import marked, own_relations, owners
 from talkhouse.postgres.plan import Options, Plan, make_plan
 from talkhouse.postgres.proof import check_equal
-from talkhouse.postgres.record import Published, origin, read_record, write_record
+from talkhouse.postgres.record import FORMAT, Published, origin, read_record, write_record
 from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
@@ -28,6 +28,7 @@ from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.system import ctrl_c
+from talkhouse.warehouse.opened import Warehouse
 
 
 class Outcome(StrEnum):
@@ -57,7 +58,7 @@ class Result:
 
 
 def publish(
-    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
     url: str,
     options: Options,
     progress: Progress,
@@ -65,22 +66,22 @@ def publish(
     grant_select: str | None = None,
     dry_run: bool = False,
     force: bool = False,
-    check_complete: Callable[[], None] = lambda: None,
+    format_number: int = FORMAT,
 ) -> Result:
     """Publish a warehouse to a PostgreSQL database, unless that has just this copy already.
 
-    ``grant_select``: a role that may read everything. ``force``: publish again even so. ``check_complete`` is called
-    before the copy appears and raises where it must not.
+    ``grant_select``: a role that may read everything. ``force``: publish again even so.
 
     Raises UsageError for what can't be published or replaced, ServerFailed where the server does not do its part.
     """
-    begun = time.monotonic()
+    begun, con = time.monotonic(), warehouse.con
     with connected(url) as server, locked(server, options.prefix), configured(con):
         _check_rights(server, grant_select)
-        made_from, published = origin(con, options), read_record(server, f"{options.prefix}{HOUSEKEEPING}")
+        made_from = origin(warehouse, options, format_number)
+        published = read_record(server, f"{options.prefix}{HOUSEKEEPING}")
         if published and published.origin == made_from and is_marked(server, options.prefix) and not force:
             return _unchanged(server, options.prefix, published, grant_select, dry_run=dry_run)
-        plan = make_plan(con, options)
+        plan = make_plan(warehouse, options)
         if options.nul is None:
             check_nul(con, plan)
         names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
@@ -99,7 +100,7 @@ def publish(
         notes = swap(server, options.prefix, {new: name for name, new in made.items()}, former)
         notes += _left(server, published, [*former, *names.values()])
         _grant(server, list(names.values()), grant_select)
-        check_complete()
+        warehouse.check_complete()
         with ctrl_c.ignored():
             run(server, "commit")
             notes += drop_replaced(server, options.prefix)

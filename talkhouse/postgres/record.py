@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-import duckdb
 from psycopg import Connection
 from psycopg.types.json import Json
 
@@ -18,11 +17,21 @@ from talkhouse.postgres.own import TABLE, VIEW, relations, writers
 from talkhouse.postgres.plan import Kind, Options, Plan
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import run, where
-from talkhouse.query.manifest import build
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
+from talkhouse.warehouse.opened import Warehouse
+
+FORMAT = 1
+"""The number of what a publication makes of a warehouse: a copy with another number is not the same.
+
+Raise it with each change to that: to a type, key, index or comment in PostgreSQL, to the hash of a row, to these two
+tables. A copy that Talkhouse 0.1.0 made has no number.
+"""
+
+_ORIGIN = ("format", "build", "options")
+"""What decides whether a copy is the same; the version of Talkhouse, which is recorded too, does not."""
 
 PUBLICATION, RELATIONS = "publication", "published_relations"
 
@@ -34,7 +43,8 @@ create table {0}.publication (
 );
 comment on table {0}.publication is 'What this copy of a warehouse was made from, by talkhouse publish.';
 comment on column {0}.publication.published_at is 'When it was made.';
-comment on column {0}.publication.origin is 'Version of Talkhouse, build of the warehouse, what was asked for.';
+comment on column {0}.publication.origin is
+    'Format of the copy, build of the warehouse, what was asked for, version of Talkhouse.';
 comment on column {0}.publication.schemas is 'The schemas that belong to it; the next publication replaces them.';
 create table {0}.published_relations (
     relation text primary key,
@@ -88,10 +98,10 @@ class Published:
         return found
 
 
-def origin(con: duckdb.DuckDBPyConnection, options: Options) -> dict[str, Any]:
-    """Say what a copy is made from; the same makes the same copy."""
-    written = json.dumps({"talkhouse_version": version(), "build": build(con), "options": asdict(options)})
-    return dict(json.loads(written))
+def origin(warehouse: Warehouse, options: Options, format_number: int = FORMAT) -> dict[str, Any]:
+    """Say what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
+    values = (format_number, warehouse.build, asdict(options))
+    return dict(json.loads(json.dumps(dict(zip(_ORIGIN, values, strict=True)))))
 
 
 def write_record(
@@ -107,7 +117,7 @@ def write_record(
     if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
         run(server, _revoked(schema, others))
     insert = f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)"
-    run(server, insert, [Json(made_from), schemas])
+    run(server, insert, [Json({**made_from, "talkhouse_version": version()}), schemas])
     rows: list[tuple[Any, ...]] = [
         (one.name, one.kind, *proof, None) for one, proof in zip(plan.relations, proofs, strict=True)
     ]
@@ -190,6 +200,6 @@ def _json(text: str | None) -> Any:
 
 def _origin(text: str | None) -> dict[str, Any] | None:
     match _json(text):
-        case {"build": {"load_id": _, "finished_at": _}, "options": options} as found if Options.from_record(options):
-            return dict(found)
+        case {"build": {"load_id": _, "finished_at": _}, "options": options} as made if Options.from_record(options):
+            return {name: made[name] for name in _ORIGIN if name in made}
     return None

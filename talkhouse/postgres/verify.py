@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import duckdb
 from psycopg import Connection
 
 from talkhouse.postgres.load import Progress, proof_here
@@ -13,12 +12,12 @@ from talkhouse.postgres.own import TABLE, VIEW, relations
 from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
 from talkhouse.postgres.proof import Difference, differences
 from talkhouse.postgres.publish import configured
-from talkhouse.postgres.record import Published, read_record
+from talkhouse.postgres.record import FORMAT, Published, read_record
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, where
-from talkhouse.query.manifest import build
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.warehouse import HOUSEKEEPING
+from talkhouse.warehouse.opened import Warehouse
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Verified:
     differences: tuple[Difference, ...]
 
 
-def verify(con: duckdb.DuckDBPyConnection, url: str, prefix: str, progress: Progress) -> Verified:
+def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> Verified:
     """Count and hash the rows of every relation that is published, here and there.
 
     A view of means is compared with what DuckDB gave when it was published: DuckDB adds numbers up in any order, and
@@ -43,17 +42,18 @@ def verify(con: duckdb.DuckDBPyConnection, url: str, prefix: str, progress: Prog
     Raises UsageError where nothing is published or the record of it is not ours, ServerFailed where another build is,
     or where the server fails.
     """
+    con = warehouse.con
     with connected(url) as server, locked(server, prefix), configured(con):
         published, origin = _published(server, f"{prefix}{HOUSEKEEPING}")
-        if origin["build"] != build(con):
+        if origin["build"] != warehouse.build:
             raise ServerFailed(
                 "the copy is not of this build of the warehouse",
                 where=where(server),
-                expected=_named(build(con)),
+                expected=_named(warehouse.build),
                 found=_named(origin["build"]),
                 next_step="publish this one with: talkhouse publish URL   or name the warehouse with --db FILE",
             )
-        plan = make_plan(con, Options.from_record(origin["options"]) or Options(prefix))
+        plan = make_plan(warehouse, Options.from_record(origin["options"]) or Options(prefix))
         plan = replace(plan, relations=tuple(one for one in plan.relations if one.name in published.kinds))
         progress.begin("hashing", records=sum(one.rows for one in plan.relations), unit="rows")
         proofs = []
@@ -82,6 +82,12 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
             where=where(server),
             expected="one row, as this Talkhouse writes it",
             next_step="publish again with: talkhouse publish URL --force",
+        )
+    if published.origin.get("format") != FORMAT:
+        raise ServerFailed(
+            "the copy was published by another version of Talkhouse, which made other columns or hashes",
+            where=where(server),
+            next_step="publish again with: talkhouse publish URL",
         )
     return published, published.origin
 

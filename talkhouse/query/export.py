@@ -1,6 +1,6 @@
 """Writes a view or table to a file, with a manifest beside it: always the same bytes for the same rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
 from talkhouse.system.memory import in_little_memory
 from talkhouse.system.output_links import target_of
+from talkhouse.warehouse.opened import Warehouse
 
 _MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
@@ -38,7 +39,7 @@ class Exported:
 
 
 def export(
-    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
     name: str,
     output: Path,
     *,
@@ -48,28 +49,27 @@ def export(
     limit: int | None = None,
     force: bool = False,
     on_rows: OnRows = lambda _: None,
-    check_complete: Callable[[], None] = lambda: None,
 ) -> Exported:
     """Write a view or table to a file and describe it in ``<output>.manifest.json``.
 
     ``file_format`` follows from the output's ending where it is not given; ``split`` is a publisher's own name, or a
     standard one (train, validation, test) that no publisher's split has; ``force`` replaces existing files.
-    ``check_complete`` is called before the files appear and raises where rows are missing.
 
     Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
     """
-    file_format = file_format or format_of(output)
+    con, file_format = warehouse.con, file_format or format_of(output)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
-        selection = select(con, name, split=split, columns=columns, limit=limit)
+        selection = select(warehouse, name, split=split, columns=columns, limit=limit)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
-            sources = manifest.corpora(con, selection)
+            sources = manifest.corpora(warehouse, selection)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            text.write_text(manifest.describe(con, selection, sources, file_format, part, rows), encoding="utf-8")
+            described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
+            text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
-            check_complete()
+            warehouse.check_complete()
             # In this order no manifest ever stands beside rows that it is not about, whenever the process is killed.
             manifest_path.unlink(missing_ok=True)
             move_into_place(part, target_of(output))
@@ -84,8 +84,7 @@ def settings(output: Path) -> Settings:
 
     DuckDB sorts in the private folder beside the output, which is removed with it, and not beside the warehouse.
     """
-    # DuckDB shows a bar of its own on standard output where it takes Python for interactive.
-    return {"enable_progress_bar": False, "temp_directory": str(private_folder_path(output) / "sorting")}
+    return {"temp_directory": str(private_folder_path(output) / "sorting")}
 
 
 def format_of(output: Path) -> ExportFormat:

@@ -5,20 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from talkhouse.fingerprint import splits
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.selection import Selection
-from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.settings import version
-
-_CORPORA = "select corpus_id, title, licence, licence_url, terms, citation, is_sample from main.corpora"
-
-_BUILD = """
-select load_id, finished_at::varchar as finished_at, talkhouse_version, catalogue_hash, schema_revision
-from meta.loads order by load_id desc limit 1
-"""
+from talkhouse.warehouse.fingerprint import splits
+from talkhouse.warehouse.opened import Warehouse
 
 _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
 """Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
@@ -29,38 +21,34 @@ def path_for(output: Path) -> Path:
     return output.with_name(f"{output.name}.manifest.json")
 
 
-def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """Return the build that a warehouse is of."""
-    (found,) = dicts(con.execute(_BUILD))
-    return found
-
-
-def corpora(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
+def corpora(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
     """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
-    known = dicts(con.execute(f"{_CORPORA} order by corpus_id"))
-    own = [corpus for corpus in known if corpus["corpus_id"] == selection.schema]
+    own = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == selection.schema]
     key = next((column for column in _KEYS if column in selection.known), None)
     if own or key is None:
-        return own or known
+        return own or warehouse.corpora
     owner = f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
-    found = con.execute(f"select distinct {owner} from ({selection.sql([key])})").fetchall()
-    return [corpus for corpus in known if (corpus["corpus_id"],) in found]
+    named = warehouse.con.execute(f"select distinct {owner} from ({selection.sql([key])})").fetchall()
+    return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
 
-def _fingerprints(con: duckdb.DuckDBPyConnection, selection: Selection) -> list[dict[str, Any]]:
+def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
     """Return the fingerprints of the splits of a task's view, or of its view of one split; none for other views."""
+    view = warehouse.split_views.get(selection.full_name)
+    task = view.task if view else selection.full_name
+    if task not in {example.full_name for example in catalogue().examples}:
+        return []
+    corpus_id, _, name = task.partition(".")
     return [
         {"release": one.release, "split": one.split, "view_fingerprint": one.fingerprint}
-        for task in catalogue().examples
-        if task.schema == selection.schema and selection.name.startswith(task.name)
-        for one in splits(con, task.schema, task.name)
-        if selection.name in (task.name, f"{task.name}_{one.split}")
+        for one in splits(warehouse.con, corpus_id, name)
+        if (view is None or view.split == one.split)
         and (selection.split_column != "split" or selection.split == one.split)
     ]
 
 
 def describe(
-    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
     selection: Selection,
     sources: list[dict[str, Any]],
     file_format: str,
@@ -68,7 +56,7 @@ def describe(
     rows: int,
 ) -> str:
     """Return the description of a file as JSON; the same file of the same build has the same manifest."""
-    made_by = build(con)
+    made_by = dict(warehouse.build)
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     content = {
@@ -80,7 +68,7 @@ def describe(
         "columns": selection.columns,
         "format": file_format,
         "rows": rows,
-        "view_fingerprints": _fingerprints(con, selection),
+        "view_fingerprints": _fingerprints(warehouse, selection),
         "bytes": path.stat().st_size,
         "sha256": sha256,
         "schema_revision": made_by.pop("schema_revision"),

@@ -12,6 +12,7 @@ from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.warehouse.opened import Warehouse
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for task views that the catalogue does not have."""
@@ -54,7 +55,7 @@ class Selection:
 
 
 def select(
-    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
     name: str,
     *,
     split: str | None = None,
@@ -62,12 +63,12 @@ def select(
     limit: int | None = None,
 ) -> Selection:
     """Find a view or table and the rows and columns wanted of it; UsageError says what exists instead."""
-    found = relation(con, name)
+    con, found = warehouse.con, relation(warehouse.con, name)
     known = {column["name"]: column for column in columns_of(con, found["schema"], found["name"])}
     full_name = f"{found['schema']}.{found['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in _grain(full_name) if column in known)
+    order = tuple(column for column in _grain(warehouse, full_name) if column in known)
     selection = Selection(found["schema"], found["name"], tuple(known), selected, order, limit=limit)
     if split is None:
         return selection
@@ -86,14 +87,15 @@ def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Seq
             raise UsageError(f"the column '{column}' is named twice", next_step="name every column once")
 
 
-def _grain(name: str) -> tuple[str, ...]:
+def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     """Return the columns that together name one row; a view of one split has those of its view."""
     for table in metadata.sorted_tables:
         if qualified(table) == name:
             return tuple(table.info["grain"])
     grains = {view.full_name: view.grain for view in catalogue().views}
-    views = [view for view in grains if name == view or name.startswith(f"{view}_")]
-    return grains[max(views, key=len)] if views else _PUBLISHED
+    if name not in grains and name in warehouse.split_views:
+        name = warehouse.split_views[name].task
+    return grains.get(name, _PUBLISHED)
 
 
 def _split_column(con: duckdb.DuckDBPyConnection, selection: Selection, split: str) -> str:

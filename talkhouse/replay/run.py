@@ -26,12 +26,12 @@ from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.relations import check_corpus
 from talkhouse.replay.copied_files import ReaderOfCopies
-from talkhouse.replay.row_hashes import row_hashes
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.system.memory import MemoryLimit
+from talkhouse.warehouse.row_sets import row_sets_of
 
 _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
@@ -157,9 +157,9 @@ def _write_back(
 def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
     """Compare the previous warehouse and the staged one."""
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
-        old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_hashes(con, corpus_id)
+        old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_sets_of(con, corpus_id)
     with warehouse.connect(workspace.stage) as con:
-        new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_hashes(con, corpus_id)
+        new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_sets_of(con, corpus_id)
     locations, now = {one[:2] for one in old}, {one[:2] for one in new}
     refused_whole = {file for file, pointer in now if not pointer}
     newly = [one for one in new if one[:2] not in locations and (one.file, "") not in locations]

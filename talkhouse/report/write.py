@@ -13,8 +13,9 @@ from talkhouse.queries.dashboards import Declared, dashboards, metrics
 from talkhouse.report import content, page
 from talkhouse.report.er_diagram import diagram
 from talkhouse.report.figures import Figure, figures
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
+from talkhouse.warehouse.own_views import fits_views
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
@@ -76,7 +77,7 @@ def _describe(
                     on_chart(1)
                     yield figure
 
-    try:
+    with fits_views("the report"):
         return {
             "build": content.build(con),
             "overview": list(drawn(BI, tables=False)),
@@ -101,12 +102,6 @@ def _describe(
             "schemes": content.schemes(con),
             "diagram": diagram(),
         }
-    except (duckdb.BinderException, duckdb.CatalogException) as error:
-        raise SchemaMismatch(
-            "the report does not fit the views of this warehouse",
-            found=str(error),
-            next_step="build the warehouse with this version of Talkhouse: talkhouse build",
-        ) from error
 
 
 def _about(declared: Iterable[Declared], corpus_id: str) -> str:

@@ -15,8 +15,8 @@ from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, crea
 from talkhouse.scores.runs import saved
 from talkhouse.scores.saved_examples import load_examples, metrics_hash
 from talkhouse.scores.saved_file import open_saved, path_for
-from talkhouse.scores.score import check_catalogue
 from talkhouse.scores.tasks import Task, task
+from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
 """What two runs must have in common."""
@@ -64,7 +64,7 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
 
     Raises UsageError for an unknown run, for the same run twice, and for runs that are not of the same examples.
     """
-    check_catalogue(con)
+    Warehouse(con).check_views()
     first, second = _comparable(saved(warehouse), names)
     wanted = task(first["task"])
     for run in (first, second):

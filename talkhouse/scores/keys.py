@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import duckdb
 
-from talkhouse.fingerprint import Split, splits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.scores.tasks import Task
+from talkhouse.warehouse.fingerprint import Split, splits
 
 
 @dataclass(frozen=True)

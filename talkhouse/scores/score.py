@@ -9,7 +9,6 @@ import duckdb
 from pyarrow import lib as pa
 
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.heads import LayoutQuery, PrintedQuery
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.baselines import create_baseline
@@ -37,6 +36,7 @@ from talkhouse.scores.slices import by_column, create_slices, has_several
 from talkhouse.scores.tables import TABLES, columns_of_tables, is_world_log, pour_tables
 from talkhouse.scores.tasks import Task
 from talkhouse.system.temporary_folder import temporary_folder
+from talkhouse.warehouse.opened import Warehouse
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def score(con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresh
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
     """
-    check_catalogue(con)
+    Warehouse(con).check_views()
     if request.as_printed and request.interval:
         raise UsageError("the script prints no intervals", next_step="leave out --as-printed or --interval")
     variant = _set_variant(con, wanted, request)
@@ -242,16 +242,6 @@ def _doubts(wanted: Task, found: Sequence[Metric]) -> list[str]:
     name, limit, reason = wanted.doubt
     values = [one.value for one in found if one.name == name and one.slice is None and one.value is not None]
     return [f"{name} is {value:.6f}, and above {limit:g} {reason}" for value in values if value > limit]
-
-
-def check_catalogue(con: duckdb.DuckDBPyConnection) -> None:
-    """Refuse a warehouse whose macros are not those of this Talkhouse: its numbers could be others."""
-    rows = con.execute("select catalogue_hash from meta.loads order by load_id desc limit 1").fetchall()
-    if rows and rows[0][0] != catalogue().hash:
-        raise UsageError(
-            "the views and macros in this warehouse are of another Talkhouse, and scores need this one's",
-            next_step="bring it up to date with: talkhouse build (files that did not change are not read again)",
-        )
 
 
 def _thresholds(wanted: Task, given: Sequence[float], request: Request) -> list[float | None]:

@@ -13,7 +13,7 @@ from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from talkhouse.queries.chart_sql import chart_sql
 from talkhouse.queries.dashboards import Declared, Metrics, dashboards, metrics
 from talkhouse.relations import columns_of, relations
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
 from talkhouse.superset.dashboards import dashboard
@@ -21,6 +21,7 @@ from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
 from talkhouse.system.atomic_output import atomic_file, check_free
+from talkhouse.warehouse.own_views import fits_views
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""
@@ -144,14 +145,8 @@ def _check_views(
 
 
 def _check_sql(con: duckdb.DuckDBPyConnection, sql: str, what: str) -> None:
-    try:
+    with fits_views(what):
         con.execute(f"describe {sql}")
-    except duckdb.Error as error:
-        raise SchemaMismatch(
-            f"{what} does not fit the views of this warehouse",
-            found=str(error),
-            next_step="build the warehouse with this version of Talkhouse: talkhouse build",
-        ) from error
 
 
 def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:

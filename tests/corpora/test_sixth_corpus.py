@@ -21,6 +21,7 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.restore.write_back import write_back
+from talkhouse.warehouse.opened import Warehouse
 from tests.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +132,7 @@ def test_it_is_exported(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
     from talkhouse.query.export import export
 
     output = folder / "mood.jsonl"
-    export(con, "teatime.mood", output, split="train")
+    export(Warehouse(con), "teatime.mood", output, split="train")
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["utterance"], row["label"]) for row in rows] == [
         ("Cream, always.", "-"),

@@ -18,6 +18,7 @@ from talkhouse.queries.heads import ViewQuery
 from talkhouse.queries.views import split_view
 from talkhouse.schema.errors import Unportable
 from talkhouse.schema.sql import dicts
+from talkhouse.warehouse.split_views import SplitView
 
 _COLUMNS = """
 select distinct on (columns.schema_name, columns.table_name, columns.column_index)
@@ -35,14 +36,18 @@ Columns = Mapping[str, Sequence[ViewColumn]]
 """The columns of each view, by its full name."""
 
 
-def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> Translation:
+def translate(
+    con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views: Mapping[str, SplitView]
+) -> Translation:
     """Translate every view of the warehouses that a connection has, which are built with this catalogue.
+
+    ``split_views``: the views of one split that they have, by their full names.
 
     A view that can't be had in Spark is left out with the reason, and so are those that read it.
     """
     columns, known = _columns(con), macros(catalogue.macros)
     views, left_out = list[View](), dict[str, LeftOut]()
-    for query in _queries(catalogue, columns):
+    for query in _queries(catalogue, split_views):
         try:
             views.append(translated(query, known, columns[query.full_name], left_out))
         except Unportable as error:
@@ -91,12 +96,9 @@ def _columns(con: duckdb.DuckDBPyConnection) -> Columns:
     }
 
 
-def _queries(catalogue: Catalogue, columns: Columns) -> Iterator[ViewQuery]:
+def _queries(catalogue: Catalogue, split_views: Mapping[str, SplitView]) -> Iterator[ViewQuery]:
     """Yield the written views, each after those that it reads, then those of one split."""
     yield from catalogue.views
-    tasks = {query.full_name for query in catalogue.examples}
     written = {view.full_name: view for view in catalogue.views}
-    for name in sorted(columns.keys() - written.keys()):
-        # Of response_ranking and response_ranking_10, the longer is the task of response_ranking_10_dev.
-        task = max((task for task in tasks & written.keys() if name.startswith(f"{task}_")), key=len)
-        yield split_view(written[task], name.removeprefix(f"{task}_"))
+    for _, (task, split) in sorted(split_views.items()):
+        yield split_view(written[task], split)

@@ -10,6 +10,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import Result, publish
+from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import Database
 from tests.talkhouse.test_readers import add_file
 
@@ -58,7 +59,7 @@ class Builds:
 def published(path: Path, database: Database, steps: Steps | None = None) -> Result:
     """Publish the tables and some views."""
     with talkhouse.open(path) as con:
-        return publish(con, database.url(), Options(views=(VIEWS,)), steps or Steps())
+        return publish(Warehouse(con), database.url(), Options(views=(VIEWS,)), steps or Steps())
 
 
 _RELATIONS = """

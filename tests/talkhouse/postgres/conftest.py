@@ -11,6 +11,7 @@ import pytest
 import talkhouse
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import Result, publish
+from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import Database
 
 Publish = Callable[..., Result]
@@ -49,6 +50,6 @@ def published(postgres: Database) -> Publish:
     def run(warehouse: Path, *, url: str | None = None, **options: object) -> Result:
         arguments = {name: options.pop(name) for name in ("dry_run", "force", "grant_select") if name in options}
         with talkhouse.open(warehouse) as con:
-            return publish(con, url or postgres.url(), Options(**options), Quiet(), **arguments)  # type: ignore[arg-type]
+            return publish(Warehouse(con), url or postgres.url(), Options(**options), Quiet(), **arguments)  # type: ignore[arg-type]
 
     return run

@@ -19,6 +19,7 @@ from talkhouse.postgres.proof import proof_there
 from talkhouse.postgres.publish import Result, configured
 from talkhouse.postgres.verify import verify
 from talkhouse.relations import relations
+from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import Database
 from tests.talkhouse.postgres.conftest import Publish, Quiet
 
@@ -131,7 +132,7 @@ def test_each_relation_of_the_corpora_has_the_same_rows(
     build(path, Silent(), data=real_data, limit=QuarantineLimit("100%"))
     check_rows(path, postgres, published(path))
     with talkhouse.open(path) as con:
-        assert verify(con, postgres.url(), "", Quiet()).differences == ()
+        assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
 
 
 def check_rows(warehouse: Path, postgres: Database, done: Result) -> None:
@@ -167,7 +168,7 @@ def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database, published:
             assert same([row[index] for row in here], [row[index] for row in there]), name
         texts = "select text from dbdc3.odd where text is not null order by text"
         assert server.execute(texts.encode()).fetchall() == con.execute(texts).fetchall()
-        assert verify(con, postgres.url(), "", Quiet()).differences == ()
+        assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
         types = (
             "select data_type, udt_name from information_schema.columns where table_name = 'odd' order by column_name"
         )

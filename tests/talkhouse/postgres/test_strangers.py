@@ -12,6 +12,7 @@ from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import Outcome, Result, publish
 from talkhouse.postgres.verify import verify
 from talkhouse.schema.errors import TalkhouseError, UsageError
+from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import OWNER, SUPERUSER, Database
 from tests.talkhouse.postgres.builds import VIEWS, Builds, Steps, schemas
 
@@ -60,12 +61,14 @@ class Place:
         views = () if without_views else (VIEWS,)
         with talkhouse.open(self._builds.path) as con:
             wanted = Options(views=views, without_views=without_views)
-            return publish(con, self.database.url(self.publisher), wanted, Steps(), **options)
+            return publish(Warehouse(con), self.database.url(self.publisher), wanted, Steps(), **options)
 
     def verify(self) -> list[str]:
         """Compare the copy with the warehouse, and say what differs."""
         with talkhouse.open(self._builds.path) as con:
-            return [str(one) for one in verify(con, self.database.url(self.publisher), "", Steps()).differences]
+            return [
+                str(one) for one in verify(Warehouse(con), self.database.url(self.publisher), "", Steps()).differences
+            ]
 
     def sprung(self) -> list[tuple[Any, ...]]:
         """Fetch what ran as another role than the stranger."""

@@ -30,6 +30,7 @@ from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.warehouse.opened import Warehouse
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import invented_examples, wait_for
 
@@ -102,7 +103,7 @@ def round_trip(
     if not rows:
         con.execute("truncate main.nasty")
     path = folder / "nasty"
-    assert export(con, "nasty", path, file_format=file_format, force=True).rows == len(rows)
+    assert export(Warehouse(con), "nasty", path, file_format=file_format, force=True).rows == len(rows)
     if file_format is not ExportFormat.ARROW:
         assert with_duckdb(path, file_format) == rows
     assert with_polars(path, file_format) == rows
@@ -129,7 +130,7 @@ def test_a_single_column_loses_no_rows(
     writable: duckdb.DuckDBPyConnection, tmp_path: Path, file_format: ExportFormat
 ) -> None:
     writable.execute("create or replace table main.one as select unnest(['a', null, '', null, 'b']) as text")
-    export(writable, "one", tmp_path / "one", file_format=file_format)
+    export(Warehouse(writable), "one", tmp_path / "one", file_format=file_format)
     assert polars.read_csv(tmp_path / "one", infer_schema=False)["text"].to_list() == ["", "a", "b", None, None]
     query = f"from read_csv('{tmp_path}/one', header = true, allow_quoted_nulls = false, columns = {{text: 'varchar'}})"
     assert duckdb.execute(query).fetchall() == [("",), ("a",), ("b",), (None,), (None,)]
@@ -144,7 +145,7 @@ def test_every_type_is_exported(writable: duckdb.DuckDBPyConnection, tmp_path: P
         "1.50::decimal(5, 2) as money, null::integer as nothing"
     )
     for file_format in FORMATS:
-        export(writable, "kinds", tmp_path / f"kinds.{file_format}")
+        export(Warehouse(writable), "kinds", tmp_path / f"kinds.{file_format}")
     line = json.loads((tmp_path / "kinds.jsonl").read_text())
     assert line == {
         "i": 1, "yes": True, "d": 0.1, "nan": None, "j": {"n": 1000.0, "m": 1.0, "big": 12345678901234567890123},
@@ -194,7 +195,7 @@ def test_two_exports_are_equal_to_the_byte_and_in_order(
         path.parent.mkdir()
         with talkhouse.open(shuffled) as con:
             con.execute(f"set threads = {threads}")
-            assert export(con, f"{TASK}_shuffled", path).rows == 70_000
+            assert export(Warehouse(con), f"{TASK}_shuffled", path).rows == 70_000
         files.append((path.read_bytes(), Path(f"{path}.manifest.json").read_bytes()))
     assert files[0] == files[1] == files[2]
     if file_format is ExportFormat.PARQUET:
@@ -210,7 +211,7 @@ def test_row_groups_stay_small(writable: duckdb.DuckDBPyConnection, tmp_path: Pa
         "create or replace table main.wide as select i, [repeat(md5(i::varchar), 50) for x in range(10)] as texts "
         "from range(15_000) t(i)"
     )
-    export(writable, "wide", tmp_path / "wide.parquet")
+    export(Warehouse(writable), "wide", tmp_path / "wide.parquet")
     file = parquet.ParquetFile(tmp_path / "wide.parquet").metadata
     sizes = [file.row_group(index).num_rows * 16_000 for index in range(file.num_row_groups)]
     assert file.num_rows == 15_000
@@ -221,7 +222,7 @@ def test_row_groups_stay_small(writable: duckdb.DuckDBPyConnection, tmp_path: Pa
 def test_the_manifest_is_true(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "eval.csv"
     with talkhouse.open(sample) as con:
-        done = export(con, TASK, path, split="eval", columns=["utterance", "context"], limit=7)
+        done = export(Warehouse(con), TASK, path, split="eval", columns=["utterance", "context"], limit=7)
         ((revision, number, hashed),) = con.execute(
             "select schema_revision, load_id, catalogue_hash from meta.loads"
         ).fetchall()
@@ -263,7 +264,7 @@ def test_the_manifest_is_true(sample: Path, tmp_path: Path) -> None:
 def test_every_corpus_in_the_rows_is_named(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str, limit: int | None, there: bool
 ) -> None:
-    done = export(con, name, tmp_path / "rows.parquet", limit=limit)
+    done = export(Warehouse(con), name, tmp_path / "rows.parquet", limit=limit)
     found = [corpus["corpus_id"] for corpus in described(done.path)["corpora"]]
     known = [corpus for (corpus,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
     some = {"turns": known[:1], "delidata.outcome": ["delidata"], "meta.findings": []}
@@ -271,7 +272,7 @@ def test_every_corpus_in_the_rows_is_named(
 
 
 def assert_exported(con: duckdb.DuckDBPyConnection, name: str, file_format: ExportFormat, folder: Path) -> None:
-    done = export(con, name, folder / f"rows.{file_format}", force=True)
+    done = export(Warehouse(con), name, folder / f"rows.{file_format}", force=True)
     assert con.execute(f"select count(*) from {name}").fetchall() == [(done.rows,)]
     assert described(done.path)["rows"] == done.rows
 
@@ -303,8 +304,8 @@ def splits(path: Path) -> set[str]:
 
 def test_a_standard_split_is_taken_where_no_published_one_has_the_name(sample: Path, tmp_path: Path) -> None:
     with talkhouse.open(sample) as con:
-        standard = export(con, TASK, tmp_path / "standard.parquet", split="test")
-        published = export(con, TASK, tmp_path / "published.parquet", split="eval")
+        standard = export(Warehouse(con), TASK, tmp_path / "standard.parquet", split="test")
+        published = export(Warehouse(con), TASK, tmp_path / "published.parquet", split="eval")
     assert described(standard.path)["split_column"] == "standard_split"
     assert described(published.path)["split_column"] == "split"
     assert splits(standard.path) == splits(published.path) == {"eval"}
@@ -316,7 +317,7 @@ def test_the_publishers_split_wins(writable: duckdb.DuckDBPyConnection, tmp_path
         "create or replace table main.swapped as select * from (values ('test', 'train'), ('train', 'test')) "
         "as t(split, standard_split)"
     )
-    export(writable, "swapped", tmp_path / "rows.parquet", split="test")
+    export(Warehouse(writable), "swapped", tmp_path / "rows.parquet", split="test")
     assert splits(tmp_path / "rows.parquet") == {"test"}
 
 
@@ -368,7 +369,7 @@ def test_wrong_use_gets_a_message_and_nothing_is_written(
 def test_a_folder_that_may_not_be_written_to(con: duckdb.DuckDBPyConnection, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("unprivileged")
     with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"):
-        export(con, TASK, Path("/usr/rows.parquet"))
+        export(Warehouse(con), TASK, Path("/usr/rows.parquet"))
 
 
 def test_the_command_says_what_it_did(sample: Path, tmp_path: Path) -> None:
@@ -393,13 +394,13 @@ def test_a_full_disk_leaves_the_old_file(
     writable.execute("create or replace table main.random as select uuid()::varchar as text from range(100_000)")
     writable.execute("checkpoint")
     path = tmp_path / f"rows.{file_format}"
-    export(writable, "corpora", path)
+    export(Warehouse(writable), "corpora", path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
     try:
         with pytest.raises(OutputFailed, match=r"no room[\s\S]*make room"):
-            export(writable, "random", path, force=True)
+            export(Warehouse(writable), "random", path, force=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -444,11 +445,11 @@ def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
     sample: Path, tmp_path: Path, instant: str, is_new: bool
 ) -> None:
     with talkhouse.open(sample) as con:
-        export(con, TASK, tmp_path / "rows.csv", limit=3)
+        export(Warehouse(con), TASK, tmp_path / "rows.csv", limit=3)
         old = (tmp_path / "rows.csv").read_bytes()
         process = stopped_export(sample, tmp_path, instant)
         with pytest.raises(UsageError, match="another process is writing this file"):
-            export(con, TASK, tmp_path / "rows.csv", force=True)
+            export(Warehouse(con), TASK, tmp_path / "rows.csv", force=True)
         process.kill()
         process.communicate()
         left = (tmp_path / "rows.csv").read_bytes()
@@ -457,7 +458,7 @@ def test_kill_9_leaves_the_old_file_or_the_new_and_no_wrong_manifest(
         assert about.exists() == (instant == "writing")
         if about.exists():
             assert described(tmp_path / "rows.csv")["sha256"] == hashlib.sha256(left).hexdigest()
-        new = export(con, TASK, tmp_path / "rows.csv", force=True)
+        new = export(Warehouse(con), TASK, tmp_path / "rows.csv", force=True)
     assert not is_new or new.path.read_bytes() == left
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv", "rows.csv.manifest.json"]
 
@@ -513,5 +514,5 @@ def test_a_view_that_needs_more_memory_gets_it(
         "from range(10_000_000) t(i) group by i // 9_000_000"
     )
     before = writable.execute("select current_setting('memory_limit')").fetchall()
-    assert export(writable, "greedy", tmp_path / "rows.parquet").rows == 2
+    assert export(Warehouse(writable), "greedy", tmp_path / "rows.parquet").rows == 2
     assert writable.execute("select current_setting('memory_limit')").fetchall() == before

@@ -12,6 +12,7 @@ from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat, QueryFormat
 from talkhouse.query.run_query import run_query
 from talkhouse.query.selection import select
+from talkhouse.warehouse.opened import Warehouse
 
 RELATIONS = [
     "main.awkward",
@@ -71,8 +72,8 @@ def printed(path: Path, query: str, query_format: QueryFormat, capfdbinary: pyte
 def test_sql_and_export_write_the_same_bytes(awkward: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     with talkhouse.open(awkward) as con:
         for name in RELATIONS:
-            export(con, name, tmp_path / f"{name}.export", file_format=ExportFormat(query_format))
-        queries = [select(con, name).sql() for name in RELATIONS]
+            export(Warehouse(con), name, tmp_path / f"{name}.export", file_format=ExportFormat(query_format))
+        queries = [select(Warehouse(con), name).sql() for name in RELATIONS]
     with talkhouse.open(awkward, settings=sandbox.settings()) as con:
         for name, query in zip(RELATIONS, queries, strict=True):
             run_query(con, query, query_format, tmp_path / f"{name}.sql")

@@ -19,6 +19,7 @@ from talkhouse.scores.keys import choose_all, create_keys
 from talkhouse.scores.options import Baseline
 from talkhouse.scores.score import Request, Scored, printed, score
 from talkhouse.scores.tasks import task
+from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
 
 TASKS = [query.full_name for query in catalogue().scores]
@@ -198,12 +199,12 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
     done = baseline(con, "mpchat.speaker_identification", Baseline.ORACLE)
     for name, split in (("speaker_identification", "test"), ("speaker_identification_test", None)):
         output = tmp_path / f"{name}.jsonl"
-        export(con, f"mpchat.{name}", output, split=split)
+        export(Warehouse(con), f"mpchat.{name}", output, split=split)
         manifest = json.loads(output.with_name(f"{output.name}.manifest.json").read_text(encoding="utf-8"))
         assert manifest["view_fingerprints"] == [
             {"release": None, "split": "test", "view_fingerprint": done.chosen.fingerprint}
         ]
-    export(con, "main.turns", tmp_path / "turns.jsonl", limit=1)
+    export(Warehouse(con), "main.turns", tmp_path / "turns.jsonl", limit=1)
     assert json.loads((tmp_path / "turns.jsonl.manifest.json").read_text())["view_fingerprints"] == []
 
 

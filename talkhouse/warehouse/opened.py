@@ -1,0 +1,90 @@
+"""The warehouse as commands open it: a connection, and what is asked through it again and again."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from talkhouse import migrations
+from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.schema.warehouse import open_warehouse
+from talkhouse.system import interrupt
+from talkhouse.warehouse import build_facts, own_views
+from talkhouse.warehouse.split_views import SplitView, split_views
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A warehouse that a connection reads; facts are looked up when they are first asked for, and once."""
+
+    con: duckdb.DuckDBPyConnection
+    attached_as: str | None = None
+    """Its name in SQL where others are attached beside it; without, it is the current database."""
+    check_complete: Callable[[], None] = lambda: None
+    """Raises where the user has stopped the command, so that what was read may not be all."""
+
+    @cached_property
+    def database(self) -> str:
+        """Its name in SQL."""
+        ((current,),) = self.con.execute("select current_database()").fetchall()
+        return self.attached_as or str(current)
+
+    @cached_property
+    def path(self) -> Path:
+        """The file."""
+        query = "select path from duckdb_databases() where database_name = ?"
+        ((path,),) = self.con.execute(query, [self.database]).fetchall()
+        return Path(path)
+
+    @cached_property
+    def build(self) -> dict[str, Any]:
+        """The build that made it; NotAWarehouse where it names none."""
+        found = build_facts.build(self.con, self.database)
+        if found is None:
+            raise NotAWarehouse(
+                "the warehouse does not say which build made it",
+                where=self.path,
+                next_step="make it with: talkhouse build",
+            )
+        return found
+
+    @cached_property
+    def corpora(self) -> list[dict[str, Any]]:
+        """Its corpora with titles, licences and terms."""
+        return build_facts.corpora(self.con, self.database)
+
+    @property
+    def corpus_ids(self) -> list[str]:
+        """The ids of its corpora."""
+        return [corpus["corpus_id"] for corpus in self.corpora]
+
+    @cached_property
+    def split_views(self) -> Mapping[str, SplitView]:
+        """The views of one split, by their full names."""
+        return split_views(self.con, self.database)
+
+    def check_views(self) -> None:
+        """Raise SchemaMismatch where its views are not those of this Talkhouse."""
+        own_views.check_views(self.build["catalogue_hash"], self.path)
+
+
+@contextmanager
+def opened(
+    path: Path, *, settings: Settings = NO_SETTINGS, unsafe: bool = False, seconds: float | None = None
+) -> Iterator[Warehouse]:
+    """Open a warehouse read-only for a command, which ends at Ctrl-C, or with QueryFailed after some seconds.
+
+    ``settings`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
+    """
+    # DuckDB would draw a progress bar of its own among the output.
+    made = {"enable_progress_bar": False, **settings}
+    with (
+        open_warehouse(path, migrations.head(), settings=made, unsafe=unsafe) as con,
+        interrupt.stoppable(con, seconds) as stop,
+    ):
+        yield Warehouse(con, check_complete=stop.check)
