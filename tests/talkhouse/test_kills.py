@@ -24,7 +24,7 @@ from talkhouse.lake.manifest import read
 from tests.commands import nothing, run
 from tests.phases import Both, Trace, hit, instants
 from tests.talkhouse.build.test_run import CORPUS, contents
-from tests.talkhouse.restore.test_write_back import declare
+from tests.talkhouse.toy import declare
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 UNCHANGED = "interrupted; the published warehouse is unchanged"

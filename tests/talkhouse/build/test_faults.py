@@ -61,7 +61,9 @@ def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("size", [2_000, 500_000, 1_500_000, 7_000_000])
+@pytest.mark.parametrize(
+    "size", [500_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (2_000, 1_500_000, 7_000_000))]
+)
 def test_a_quota_for_each_file(tmp_path: Path, size: int) -> None:
     with unchanged(tmp_path):
         done = run(*BUILD, cwd=tmp_path, before=Limit(resource.RLIMIT_FSIZE, size))
@@ -70,6 +72,7 @@ def test_a_quota_for_each_file(tmp_path: Path, size: int) -> None:
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize("arguments", [BUILD, ["verify", "--db", "w.duckdb"]])
+@pytest.mark.slow
 def test_no_byte_can_be_written(tmp_path: Path, arguments: list[str]) -> None:
     with unchanged(tmp_path):
         limit = Limit(resource.RLIMIT_FSIZE, 0)
@@ -114,10 +117,15 @@ def test_a_full_disk_in_every_phase(data: Path, small_disk: Path, tmp_path: Path
     "arguments",
     [
         BUILD,
-        ["ingest", OTHER.id, f"data/{OTHER.id}", "--db", "w.duckdb"],
-        ["verify", "--db", "w.duckdb", "--corpus", OTHER.id],
-        ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"],
-        ["export", "turns", "--output", "turns.parquet", "--db", "w.duckdb"],
+        *(
+            pytest.param(arguments, marks=pytest.mark.slow)
+            for arguments in (
+                ["ingest", OTHER.id, f"data/{OTHER.id}", "--db", "w.duckdb"],
+                ["verify", "--db", "w.duckdb", "--corpus", OTHER.id],
+                ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"],
+                ["export", "turns", "--output", "turns.parquet", "--db", "w.duckdb"],
+            )
+        ),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -127,6 +135,7 @@ def test_64_open_files_are_enough(tmp_path: Path, arguments: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_too_many_archives_for_64_open_files(data: Path, tmp_path: Path) -> None:
     for number in range(80):
         with zipfile.ZipFile(data / CORPUS.id / f"{number}.zip", "w") as archive:
@@ -167,6 +176,7 @@ ssize_t read(int file, void *to, size_t size) {
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.slow
 def test_a_read_error_in_the_middle(data: Path, tmp_path: Path) -> None:
     (tmp_path / "failing.c").write_text(FAILING)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", "failing.so", "failing.c", "-ldl"], cwd=tmp_path, check=True)
@@ -209,7 +219,11 @@ def replaced(path: Path) -> None:
     path.with_suffix(".new").rename(path)
 
 
-@pytest.mark.parametrize("change", [shorter, longer, other, replaced, Path.unlink])
+CHANGES = (shorter, longer, replaced, Path.unlink)
+"""Beside another byte."""
+
+
+@pytest.mark.parametrize("change", [other, *(pytest.param(change, marks=pytest.mark.slow) for change in CHANGES)])
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "packed"])
 def test_a_file_changes_while_it_is_read(
     data: Path, tmp_path: Path, change: Callable[[Path], None], packed: bool
@@ -239,8 +253,10 @@ def damaged(path: Path, at: int) -> None:
         stream.write(Random(at).randbytes(64))  # noqa: S311 - the same bytes every time
 
 
-@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, 8))])
-def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, share: int) -> None:
+@pytest.mark.parametrize(
+    "some", [slice(1), *(pytest.param(slice(share, None, 8), marks=pytest.mark.slow) for share in range(8))], ids=str
+)
+def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, some: slice) -> None:
     """What the new warehouse takes from the old one is read with its checksums; the rest may be damaged."""
     path, good = tmp_path / "w.duckdb", tmp_path / "good.duckdb"
     shutil.copyfile(path, good)
@@ -248,7 +264,7 @@ def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, s
     right, size = contents(good), path.stat().st_size
     told: list[TalkhouseError] = []
     published = path.read_bytes()
-    for at in range(0, size, 262_144)[share::8]:
+    for at in range(0, size, 262_144)[some]:
         path.unlink()
         path.write_bytes(published)
         damaged(path, at + 5_000 if at else 0)
@@ -264,6 +280,7 @@ def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, s
 
 
 @pytest.mark.usefixtures("data")
+@pytest.mark.slow
 def test_a_cut_off_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     path.chmod(0o644)
@@ -279,6 +296,7 @@ def test_a_cut_off_file_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("data")
+@pytest.mark.slow
 def test_every_command_tells_of_damage(tmp_path: Path) -> None:
     size = (tmp_path / "w.duckdb").stat().st_size
     for at in range(12_288, size, 262_144):
@@ -322,11 +340,13 @@ def test_a_folder_that_is_read_only(data: Path, tmp_path: Path, request: pytest.
 
 
 @pytest.mark.usefixtures("data")
+@pytest.mark.slow
 def test_a_temporary_folder_that_is_missing(tmp_path: Path) -> None:
     done = run("verify", "--db", "w.duckdb", "--corpus", OTHER.id, cwd=tmp_path, env={"TMPDIR": "/no/such/folder"})
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_clock_is_set_back(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Clock(datetime):
         """Each time a day earlier."""
@@ -351,6 +371,7 @@ def test_the_clock_is_set_back(data: Path, tmp_path: Path, monkeypatch: pytest.M
     assert len(fetch(path, "from meta.loads")) == 3
 
 
+@pytest.mark.slow
 def test_two_stale_logs_of_one_instant_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Clock(datetime):
         """Stands still."""
@@ -368,6 +389,7 @@ def test_two_stale_logs_of_one_instant_are_kept(data: Path, tmp_path: Path, monk
 
 
 @pytest.mark.usefixtures("data")
+@pytest.mark.slow
 def test_a_newer_talkhouse_has_built_it(tmp_path: Path) -> None:
     (tmp_path / "w.duckdb").chmod(0o644)
     with duckdb.connect(tmp_path / "w.duckdb") as con:
@@ -385,6 +407,7 @@ def test_a_newer_talkhouse_has_built_it(tmp_path: Path) -> None:
             assert_told(run(*arguments, "--db", "w.duckdb", cwd=tmp_path), "newer schema", "9999", "upgrade Talkhouse")
 
 
+@pytest.mark.slow
 def test_two_versions_build_in_turn(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "w.duckdb"
     build(path, Silent(), data=data)

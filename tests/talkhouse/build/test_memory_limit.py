@@ -27,6 +27,7 @@ def greedy(tmp_path: Path) -> tuple[Path]:
     return (tmp_path / "queries",)
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_written_to_the_disk(greedy: tuple[Path], tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     build(path, Silent(), only=("dbdc3",), memory_limit=MemoryLimit("64MB"), query_roots=greedy)

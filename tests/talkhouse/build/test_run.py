@@ -97,6 +97,7 @@ def test_a_changed_file_is_read_again_and_nothing_is_doubled(rebuild: Rebuild, d
     assert fetch(tmp_path / "w.duckdb", "select load_id from meta.loads order by all") == [(1,), (2,)]
 
 
+@pytest.mark.slow
 def test_touched_files_are_read_again_unless_their_bytes_are_compared(rebuild: Rebuild, data: Path) -> None:
     rebuild(data)
     os.utime(some_file(data), (1, 1))
@@ -110,6 +111,7 @@ def test_touched_files_are_read_again_unless_their_bytes_are_compared(rebuild: R
     assert [item.corpus.id for item in rebuild(data).plan.load] == [CORPUS.id]
 
 
+@pytest.mark.slow
 def test_same_size_and_time_but_other_bytes_are_found_by_rehash(rebuild: Rebuild, data: Path) -> None:
     changed = some_file(data)
     rebuild(data)
@@ -122,6 +124,7 @@ def test_same_size_and_time_but_other_bytes_are_found_by_rehash(rebuild: Rebuild
     assert [item.corpus.id for item in rebuild(data, rehash=True).plan.load] == [CORPUS.id]
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_kept_is_the_same_to_the_row(
     rebuild: Rebuild, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +185,7 @@ def test_one_corpus_changes_and_the_other_is_kept(rebuild: Rebuild, two: dict[st
     assert changed == {"main.dialogues", "main.records", "main.turns", "meta.source_files"}
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_gone_is_removed_and_named(rebuild: Rebuild, two: dict[str, object], tmp_path: Path) -> None:
     rebuild(**two)
     shutil.rmtree(tmp_path / "data" / "toy")
@@ -209,6 +213,7 @@ def test_ingest_replaces_one_corpus(rebuild: Rebuild, data: Path, tmp_path: Path
     assert fetch(tmp_path / "w.duckdb", "select count(*) from main.records") == whole
 
 
+@pytest.mark.slow
 def test_archives_and_folders_come_to_the_same(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     rebuild(data)
     tables = ("main.dialogues", "main.turns", "main.annotations", "main.speakers", "main.examples")
@@ -221,6 +226,7 @@ def test_archives_and_folders_come_to_the_same(rebuild: Rebuild, data: Path, tmp
     assert {name: packed[name] for name in tables} == {name: plain[name] for name in tables}
 
 
+@pytest.mark.slow
 def test_unknown_folders_are_ignored_with_a_finding(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     (data / "elsewhere").mkdir()
     assert "elsewhere" in rebuild(data).notes[0]
@@ -232,6 +238,7 @@ def test_unknown_folders_are_ignored_with_a_finding(rebuild: Rebuild, data: Path
     assert fetch(tmp_path / "w.duckdb", found) == []
 
 
+@pytest.mark.slow
 def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
     rebuild: Rebuild, data: Path, tmp_path: Path
 ) -> None:
@@ -258,7 +265,6 @@ def test_a_corpus_without_a_sample_is_named_and_keeps_no_other_from_being_built(
 
 
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
-    rebuild()
     rebuild(data)
     with pytest.raises(UsageError, match=r"has real data[\s\S]*--data DIR"):
         rebuild()
@@ -297,10 +303,10 @@ def of_another_corpus(data: Path) -> None:
     ("spoil", "error", "message"),
     [
         (nothing_there, SourceError, "there is no such data folder"),
-        (nothing_known, SourceError, "no folder of a known corpus"),
-        (nothing_inside, SourceError, "the folder is empty"),
+        pytest.param(nothing_known, SourceError, "no folder of a known corpus", marks=pytest.mark.slow),
+        pytest.param(nothing_inside, SourceError, "the folder is empty", marks=pytest.mark.slow),
         (truncated_zip, SourceError, "the archive can't be read"),
-        (of_another_corpus, NothingLoaded, "nothing of the corpus"),
+        pytest.param(of_another_corpus, NothingLoaded, "nothing of the corpus", marks=pytest.mark.slow),
     ],
 )
 def test_bad_input_leaves_the_published_file_as_it_was(
@@ -411,6 +417,7 @@ def test_a_build_refuses_while_a_writer_holds_the_file(rebuild: Rebuild, data: P
         rebuild(data)
 
 
+@pytest.mark.slow
 def test_a_writer_that_comes_while_it_is_built_is_found_when_it_is_published(
     rebuild: Rebuild, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -433,6 +440,7 @@ def test_a_writer_that_comes_while_it_is_built_is_found_when_it_is_published(
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_stale_wal_is_moved_aside_with_a_finding(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     rebuild(data)
     wal = tmp_path / "w.duckdb.wal"
@@ -456,6 +464,7 @@ workspace.__enter__()
 """
 
 
+@pytest.mark.slow
 def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     with (
@@ -479,6 +488,7 @@ def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
     assert str(process.pid) in holders[0]
 
 
+@pytest.mark.slow
 def test_what_a_killed_build_left_is_cleared(rebuild: Rebuild, tmp_path: Path) -> None:
     script = BUILDER.format(path=str(tmp_path / "w.duckdb"))
     script += (
@@ -491,6 +501,7 @@ def test_what_a_killed_build_left_is_cleared(rebuild: Rebuild, tmp_path: Path) -
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_published_file_as_it_was(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     rebuild(data)
     published = (tmp_path / "w.duckdb").read_bytes()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,14 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.replay import run as module
 from talkhouse.replay.run import Result, replay
 from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
 from tests.conftest import wait_for
 from tests.migrations.test_migrations import downgrade, revision
 from tests.talkhouse.build.test_run import contents, fetch, identity
-from tests.talkhouse.restore.test_write_back import declare, lines, made
-
-__all__ = ["lines"]
+from tests.talkhouse.toy import declare, made
 
 DBDC3 = corpora()["dbdc3"]
 FACTS = "select source_file_id, sha256, size, modified_at, mtime_ns, inode from meta.source_files order by all"
@@ -33,9 +33,8 @@ LEFT = "select pointer, rule from meta.quarantine where source_file_id = 'toy/on
 
 
 @pytest.fixture
-def built(lines: Path, tmp_path: Path) -> Path:
-    """A warehouse of the toy corpus and of another one, whose data folder is gone."""
-    shutil.copytree(sample_of(DBDC3), lines / "dbdc3")
+def built_of_data(lines: Path, tmp_path: Path) -> Path:
+    """A warehouse of the toy corpus, whose data folder is elsewhere for now."""
     made(tmp_path).close()
     lines.rename(tmp_path / "elsewhere")
     return tmp_path / "w.duckdb"
@@ -47,20 +46,20 @@ def again(path: Path, **options: Any) -> Result:
     )
 
 
-def test_what_passes_now_is_loaded(built: Path, tmp_path: Path) -> None:
-    facts, before = fetch(built, FACTS), contents(built)
+def test_what_passes_now_is_loaded(toy_built: Path, tmp_path: Path) -> None:
+    facts, before = fetch(toy_built, FACTS), contents(toy_built)
     others = "from main.turns where dialogue_id like 'dbdc3:%' order by all"
-    kept = fetch(built, others)
+    kept = fetch(toy_built, others)
     declare(tmp_path, refused=r"\?")
-    (one,) = again(built).corpora
+    (one,) = again(toy_built).corpora
     assert (one.corpus_id, one.quarantined, one.passed, dict(one.refused)) == ("toy", 5, 3, {"TOY-01": 2})
     assert one.newly == []
     assert one.loaded == (9, 12)
-    assert fetch(built, LEFT) == []
-    assert fetch(built, "select text from main.turns where dialogue_id = 'toy:toy/one.txt/1'") == [("!bad",)]
-    assert fetch(built, FACTS) == facts, "the facts are those of the publisher's files, not of the copies"
-    assert fetch(built, others) == kept
-    changed = {name for name, value in contents(built).items() if value != before[name]}
+    assert fetch(toy_built, LEFT) == []
+    assert fetch(toy_built, "select text from main.turns where dialogue_id = 'toy:toy/one.txt/1'") == [("!bad",)]
+    assert fetch(toy_built, FACTS) == facts, "the facts are those of the publisher's files, not of the copies"
+    assert fetch(toy_built, others) == kept
+    changed = {name for name, value in contents(toy_built).items() if value != before[name]}
     assert changed == {
         "main.dialogues",
         "main.records",
@@ -69,84 +68,92 @@ def test_what_passes_now_is_loaded(built: Path, tmp_path: Path) -> None:
         "meta.quarantine",
         "meta.source_files",
     }
-    loads = fetch(built, "select source, outcome->>'toy', outcome->>'dbdc3' from meta.loads order by load_id")
+    loads = fetch(toy_built, "select source, outcome->>'toy', outcome->>'dbdc3' from meta.loads order by load_id")
     assert loads[-1] == ("the warehouse itself", "replayed", "unchanged")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "roots", "w.duckdb"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["roots", "w.duckdb"]
 
 
-def test_it_comes_to_the_same_as_a_build(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_it_comes_to_the_same_as_a_build(built_of_data: Path, tmp_path: Path) -> None:
     declare(tmp_path, refused=r"\?")
-    again(built)
+    again(built_of_data)
     (tmp_path / "elsewhere").rename(tmp_path / "data")
     made(tmp_path, "fresh.duckdb").close()
-    assert contents(built) == contents(tmp_path / "fresh.duckdb")
+    assert contents(built_of_data) == contents(tmp_path / "fresh.duckdb")
 
 
-def test_a_later_build_finds_the_corpus_unchanged(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_later_build_finds_the_corpus_unchanged(built_of_data: Path, tmp_path: Path) -> None:
     roots = declare(tmp_path, refused=r"\?", version=2)
-    again(built)
+    again(built_of_data)
     (tmp_path / "elsewhere").rename(tmp_path / "data")
-    result = build(built, Silent(), data=tmp_path / "data", corpus_roots=roots)
+    result = build(built_of_data, Silent(), data=tmp_path / "data", corpus_roots=roots)
     assert (result.plan.load, result.plan.is_current) == ((), True)
-    assert build(built, Silent(), data=tmp_path / "data", corpus_roots=roots, rehash=True).plan.load == ()
+    assert build(built_of_data, Silent(), data=tmp_path / "data", corpus_roots=roots, rehash=True).plan.load == ()
 
 
-def test_nothing_changes_where_the_reader_did_not(built: Path) -> None:
-    stamp = identity(built)
-    result = again(built)
+@pytest.mark.slow
+def test_nothing_changes_where_the_reader_did_not(toy_built: Path) -> None:
+    stamp = identity(toy_built)
+    result = again(toy_built)
     (one,) = result.corpora
     assert (one.passed, dict(one.refused), one.newly, one.tables) == (0, {"TOY-01": 5}, [], [])
     assert not result.is_published
-    assert identity(built) == stamp
+    assert identity(toy_built) == stamp
 
 
-def test_what_was_loaded_and_is_refused_now_is_told(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_what_was_loaded_and_is_refused_now_is_told(toy_built: Path, tmp_path: Path) -> None:
     declare(tmp_path, refused="[!w]")
-    (one,) = again(built).corpora
+    (one,) = again(toy_built).corpora
     assert (one.passed, dict(one.refused)) == (2, {"TOY-01": 3})
     assert ("toy/one.txt", "/2", "TOY-01", "it is 'world'") in one.newly
     assert len(one.newly) == 5
-    assert fetch(built, LEFT) == [("/1", "TOY-01"), ("/2", "TOY-01")]
+    assert fetch(toy_built, LEFT) == [("/1", "TOY-01"), ("/2", "TOY-01")]
 
 
-def test_a_rehearsal_publishes_nothing(built: Path, tmp_path: Path) -> None:
-    stamp = identity(built)
+@pytest.mark.slow
+def test_a_rehearsal_publishes_nothing(toy_built: Path, tmp_path: Path) -> None:
+    stamp = identity(toy_built)
     declare(tmp_path, refused=r"\?")
-    result = again(built, dry_run=True)
+    result = again(toy_built, dry_run=True)
     assert (result.corpora[0].passed, result.is_published) == (3, False)
-    assert identity(built) == stamp
+    assert identity(toy_built) == stamp
 
 
-def test_the_limit_is_that_of_a_build(built: Path, tmp_path: Path) -> None:
-    stamp = identity(built)
+@pytest.mark.slow
+def test_the_limit_is_that_of_a_build(toy_built: Path, tmp_path: Path) -> None:
+    stamp = identity(toy_built)
     declare(tmp_path, refused=r"\?")
     with pytest.raises(TooMuchQuarantined, match="--max-quarantine 2"):
-        again(built, limit=QuarantineLimit("1%"))
-    assert identity(built) == stamp
+        again(toy_built, limit=QuarantineLimit("1%"))
+    assert identity(toy_built) == stamp
     declare(tmp_path, refused="nothing")
-    assert again(built, limit=QuarantineLimit("1%")).is_published
+    assert again(toy_built, limit=QuarantineLimit("1%")).is_published
 
 
-def test_files_that_nobody_kept_are_not_made_up(built: Path, tmp_path: Path) -> None:
-    stamp = identity(built)
+def test_files_that_nobody_kept_are_not_made_up(toy_built: Path, tmp_path: Path) -> None:
+    stamp = identity(toy_built)
     declare(tmp_path, taken=r"\.(txt|png)$")
     with pytest.raises(BuildFailed, match=r"packed\.zip!image\.png[\s\S]*build --data") as caught:
-        again(built)
+        again(toy_built)
     assert "its content is not in the warehouse" in str(caught.value)
-    assert identity(built) == stamp
+    assert identity(toy_built) == stamp
 
 
-def test_files_that_are_no_data_stay_listed(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_files_that_are_no_data_stay_listed(toy_built: Path, tmp_path: Path) -> None:
     listed = "select source_file_id, kind, note from meta.source_files where kind not in ('read') order by all"
     findings = "select rule, source_file_id, detail from meta.findings where rule = 'TH-05' order by all"
-    before = fetch(built, listed), fetch(built, findings)
+    before = fetch(toy_built, listed), fetch(toy_built, findings)
     assert len(before[0]) >= 4
     assert before[1]
     declare(tmp_path, refused="nothing")
-    assert again(built).is_published
-    assert (fetch(built, listed), fetch(built, findings)) == before
+    assert again(toy_built).is_published
+    assert (fetch(toy_built, listed), fetch(toy_built, findings)) == before
 
 
+@pytest.mark.slow
 def test_a_file_that_was_refused_whole(tmp_path: Path) -> None:
     """A real corpus: JSON is written back in another spelling, and the rows are the same to the byte."""
     shutil.copytree(sample_of(DBDC3), tmp_path / "data" / "dbdc3")
@@ -163,12 +170,13 @@ def test_a_file_that_was_refused_whole(tmp_path: Path) -> None:
     assert not result.is_published
 
 
-def test_only_limits_it_to_some_corpora(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_only_limits_it_to_some_corpora(toy_built: Path, tmp_path: Path) -> None:
     declare(tmp_path, refused=r"\?")
-    assert again(built, only=("dbdc3",)).corpora == []
-    assert [one.corpus_id for one in again(built, only=("toy",)).corpora] == ["toy"]
+    assert again(toy_built, only=("dbdc3",)).corpora == []
+    assert [one.corpus_id for one in again(toy_built, only=("toy",)).corpora] == ["toy"]
     with pytest.raises(UsageError, match="no corpus 'tory'"):
-        again(built, only=("tory",))
+        again(toy_built, only=("tory",))
 
 
 def test_without_a_warehouse(tmp_path: Path) -> None:
@@ -177,6 +185,7 @@ def test_without_a_warehouse(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ignored_folders_stay_ignored(lines: Path, tmp_path: Path) -> None:
     (lines / "unknown").mkdir()
     made(tmp_path).close()
@@ -186,9 +195,10 @@ def test_ignored_folders_stay_ignored(lines: Path, tmp_path: Path) -> None:
     assert fetch(tmp_path / "w.duckdb", found) == [("unknown",)]
 
 
-def test_an_older_warehouse_is_brought_up_to_date_first(built: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_an_older_warehouse_is_brought_up_to_date_first(toy_built: Path, tmp_path: Path) -> None:
     older = tmp_path / "older.duckdb"
-    shutil.copyfile(built, older)
+    shutil.copyfile(toy_built, older)
     downgrade(older, "0002")
     declare(tmp_path, refused=r"\?")
     assert again(older).corpora[0].passed == 3
@@ -197,71 +207,63 @@ def test_an_older_warehouse_is_brought_up_to_date_first(built: Path, tmp_path: P
 
 # The command, and what can cut it short.
 
-SLOW = """
-import sys, time
+HELD = """
+import time
 from pathlib import Path
+from tests.talkhouse.replay.test_run import with_toy
+with_toy()
 import talkhouse.ingest.loading.load as load, talkhouse.replay.run as replay
-run = replay.replay
-def known(path, progress, **options):
-    return run(path, progress, corpus_roots=(Path("roots"),), **options)
-replay.replay = known
+def held(*arguments, **options):
+    Path("started").touch()
+    time.sleep(60)
 if "{instant}" == "loading":
-    def slow(self, *arguments, **options):
-        Path("started").touch(); time.sleep(60)
-    load.Load.run = slow
+    load.Load.run = held
 if "{instant}" == "publishing":
-    def slow(workspace):
-        Path("started").touch(); time.sleep(60)
-    replay.publish = slow
+    replay.publish = held
 from talkhouse.cli import main; main()
 """
+ARGUMENTS = ("replay", "--db", "w.duckdb", "--max-quarantine", "100%")
 
 
-def command(instant: str = "") -> list[str]:
-    return [
-        sys.executable,
-        "-c",
-        SLOW.format(instant=instant),
-        "replay",
-        "--db",
-        "w.duckdb",
-        "--max-quarantine",
-        "100%",
-    ]
+def with_toy() -> None:
+    """Let the command know the toy corpus that is declared in its folder."""
+    module.replay = partial(module.replay, corpus_roots=(Path("roots"),))  # type: ignore[assignment]
 
 
 def stopped(cwd: Path, instant: str) -> "subprocess.Popen[str]":
-    process = subprocess.Popen(command(instant), cwd=cwd, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", HELD.format(instant=instant), *ARGUMENTS]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    process = subprocess.Popen(command, cwd=cwd, env=env, stderr=subprocess.PIPE, text=True)
     wait_for(cwd / "started", process)
     (cwd / "started").unlink()
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instant", ["loading", "publishing"])
-@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
-def test_cut_short_it_leaves_the_old_one(built: Path, tmp_path: Path, instant: str, sent: signal.Signals) -> None:
-    stamp = identity(built)
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_cut_short_it_leaves_the_old_one(toy_built: Path, tmp_path: Path, instant: str, sent: signal.Signals) -> None:
+    stamp = identity(toy_built)
     declare(tmp_path, refused=r"\?")
     process = stopped(tmp_path, instant)
     process.send_signal(sent)
     _, stderr = process.communicate(timeout=300)
-    assert identity(built) == stamp
+    assert identity(toy_built) == stamp
     if sent == signal.SIGINT:
         assert process.returncode == 130
         assert "interrupted; the published warehouse is unchanged" in stderr
         assert not list(tmp_path.glob(".w.duckdb*"))
-    assert again(built).is_published
+    assert again(toy_built).is_published
     assert not list(tmp_path.glob(".w.duckdb*"))
-    with talkhouse.open(built) as con:
+    with talkhouse.open(toy_built) as con:
         assert con.execute("select count(*) from meta.quarantine").fetchall() == [(2,)]
 
 
-def test_the_command_says_what_passed(built: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "COLUMNS": "60"}
+def test_the_command_says_what_passed(toy_built: Path, tmp_path: Path) -> None:
     note = "writing toy back from the warehouse\n"
 
     def shown() -> str:
-        done = subprocess.run(command(), cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=300)
+        done = run(*ARGUMENTS, cwd=tmp_path, env={"COLUMNS": "60"}, before=with_toy)
         assert done.returncode == 0, done.stderr
         assert done.stderr.startswith(note)
         return done.stdout
@@ -274,19 +276,19 @@ def test_the_command_says_what_passed(built: Path, tmp_path: Path) -> None:
         assert words in changed, changed
     assert changed.endswith("Published w.duckdb\n")
     assert max(map(len, changed.splitlines())) <= 120
-    assert built.exists()
+    assert toy_built.exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["--corpus", "dbcd3"], 2, ["no corpus 'dbcd3'"]),
-        (["--max-quarantine", "many"], 2, ["--max-quarantine many"]),
-        ([], 0, []),
+        pytest.param(["--max-quarantine", "many"], 2, ["--max-quarantine many"], marks=pytest.mark.slow),
+        (["--corpus", "dbdc3"], 0, []),
     ],
 )
-def test_exit_codes(sample: Path, tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
-    shutil.copyfile(sample, tmp_path / "w.duckdb")
+@pytest.mark.usefixtures("toy_built")
+def test_exit_codes(tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
     shown = run("replay", "--db", "w.duckdb", *arguments, cwd=tmp_path)
     assert shown.returncode == code
     assert "Traceback" not in shown.stderr

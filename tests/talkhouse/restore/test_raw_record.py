@@ -113,6 +113,7 @@ def test_raw_goes_with_nothing_that_changes_it(option: str, sample: Path) -> Non
     assert "be combined with --json or --all" in shown.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_line_end_that_a_record_lacks(folder: Path) -> None:
     shown = on_a_terminal(["show", "mpchat/mpchat_nrp.json#/val/0", "--raw", "--db", folder / "w.duckdb"], folder)
     assert shown.endswith("}\r\n")
@@ -124,6 +125,7 @@ def test_a_terminal_gets_the_line_end_that_a_record_lacks(folder: Path) -> None:
     assert seen.replace("\r\n", "\n").removeprefix("\ufeff") == whole
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_not_among_ours_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "roots" / "toy").mkdir(parents=True)
     (tmp_path / "roots" / "toy" / "__init__.py").write_text(TOY)

@@ -204,6 +204,7 @@ def test_files_that_changed_are_not_held_against_the_warehouse(data: Path, tmp_p
     assert found["dbdc3/YI_json_data/README"].status is Status.NOT_DATA
 
 
+@pytest.mark.slow
 def test_a_byte_order_mark_is_part_of_the_file(data: Path, tmp_path: Path) -> None:
     marked = data / "dbdc3" / "YI_json_data" / "YI9001.log.json"
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
@@ -238,6 +239,7 @@ def test_the_folder_that_was_built_from_is_the_default(tmp_path: Path) -> None:
     assert run("verify", "--db", "w.duckdb", "--data", "moved", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.slow
 def test_what_was_ingested_is_found_again(data: Path, tmp_path: Path) -> None:
     paths = [data / "dbdc3" / "DBDC3.zip", data / "dbdc3" / "YI_json_data"]
     ingest(tmp_path / "i.duckdb", Silent(), "dbdc3", paths, limit=QuarantineLimit("100%"))
@@ -266,12 +268,14 @@ def test_differences_are_told_in_narrow_lines(data: Path, tmp_path: Path) -> Non
     assert (one["file"], one["difference"]["line"]) == (name, 4)
 
 
+@pytest.mark.slow
 def test_only_one_corpus_is_verified(data: Path, tmp_path: Path) -> None:
     shown = run("verify", "--db", "w.duckdb", "--data", data, "--corpus", "delidata", cwd=tmp_path)
     assert shown.returncode == 0
     assert "dbdc3" not in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_corpus_that_the_warehouse_has_not_is_new(data: Path, tmp_path: Path) -> None:
     ingest(tmp_path / "less.duckdb", Silent(), "delidata", [data / "delidata"])
     shown = run("verify", "--db", "less.duckdb", "--data", data, cwd=tmp_path)
@@ -295,6 +299,7 @@ def test_wrong_use_is_told(sample: Path, tmp_path: Path, arguments: list[str], w
     assert all(word in shown.stderr for word in words), shown.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
     def nearly_full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -306,6 +311,7 @@ def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
     assert "TMPDIR" in shown.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_temporary_files(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -19,7 +18,6 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
-from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading import record_order, unload
@@ -29,104 +27,17 @@ from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import CorpusFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
+from tests.talkhouse.toy import LINES, made, toy
 
 DBDC3 = corpora()["dbdc3"]
-
-TOY = """
-import re
-
-from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.outcomes import FileEnvelope, Loaded, SourceLocation, Rejected, Unrecognised
-from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.rows import Dialogue, Record, Turn
-
-def read(files):
-    for file in files:
-        if not re.search(r"{taken}", file.name):
-            yield Unrecognised(file, "its name has another ending")
-            continue
-        lines = file.read().decode().split("\\n")[:-1]
-        yield FileEnvelope(file, {{"lines": len(lines)}}, len(lines))
-        for index, line in enumerate(lines):
-            location = SourceLocation(file, f"/{{index}}", split="all", record_index=index, size=len(line))
-            key = f"{{file.id}}/{{index}}"
-            if re.match(r"{refused}", line):
-                yield Rejected(location, "TOY-01", f"it is {{line!r}}", line.encode())
-                continue
-            record = Record(
-                key, "toy", f"toy:{{key}}", None, None, None, None, "all", None, index, file.id, location.pointer
-            )
-            turn = Turn(f"toy:{{key}}", 0, None, "user", "message", line)
-            yield Loaded(location, [record, Dialogue(f"toy:{{key}}", "toy"), turn])
-
-def write(records):
-    for one in records:
-        if one.raw is not None:
-            yield one.path, one.raw + b"\\n"
-        elif one.record is None:
-            yield one.path, b""
-        else:
-            yield one.path, one.turns[0].text.encode() + b"\\n"
-
-CORPUS = Corpus(
-    id="toy", version={version}, title="Toy", description="", homepage="", licence="none", citation="none",
-    languages=("en",), files="text files", splits={{"all": None}}, read=read, write=write,
-    rules=(Rule("TOY-01", "reject_dialogue", "A line begins so.", "Mend it."),),
-)
-"""
-"""A corpus of lines: which names it takes and which lines it refuses can be changed."""
-
-LINES = {"one.txt": "hello\n!bad\nworld\n", "two.txt": "?odd\nwell\n"}
-
-
-def declare(root: Path, refused: str = "[!?]", taken: str = r"\.txt$", version: int = 1) -> tuple[Path, ...]:
-    """Write the toy corpus down and give its root."""
-    (root / "roots" / "toy").mkdir(parents=True, exist_ok=True)
-    text = TOY.format(refused=refused, taken=taken, version=version)
-    (root / "roots" / "toy" / "__init__.py").write_text(text)
-    return (root / "roots",)
-
-
-def toy(root: Path) -> Corpus:
-    return corpora((root / "roots",))["toy"]
-
-
-@pytest.fixture
-def lines(tmp_path: Path) -> Path:
-    """A data folder of toy files: plain, in archives, with what is not data."""
-    folder = tmp_path / "data" / "toy"
-    folder.mkdir(parents=True)
-    for name, text in LINES.items():
-        (folder / name).write_text(text)
-    with zipfile.ZipFile(folder / "packed.zip", "w") as archive:
-        for name, text in {
-            **LINES,
-            "deep/README": "notes\n",
-            "deep/odd name.txt": "Ä\n",
-            "image.png": "no text",
-        }.items():
-            archive.writestr(name, text)
-    with tarfile.open(folder / "more.tar.gz", "w:gz") as more:
-        more.add(folder / "one.txt", "./one.txt")
-    (folder / "LICENSE").write_text("do as you like\n")
-    declare(tmp_path)
-    return tmp_path / "data"
-
-
-def made(root: Path, name: str = "w.duckdb", **options: object) -> duckdb.DuckDBPyConnection:
-    """Build the toy data folder and open the warehouse."""
-    options = {"data": root / "data", "limit": QuarantineLimit("100%"), "corpus_roots": (root / "roots",)} | options
-    build(root / name, Silent(), **options)  # type: ignore[arg-type]
-    return talkhouse.open(root / name)
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.usefixtures("lines")
-def test_archives_are_folders_of_their_members(tmp_path: Path) -> None:
-    with made(tmp_path) as con:
+def test_archives_are_folders_of_their_members(toy_built: Path, tmp_path: Path) -> None:
+    with talkhouse.open(toy_built) as con:
         done = write_back(con, toy(tmp_path), tmp_path / "out")
     found = files_in(tmp_path / "out")
     assert {name: raw.decode() for name, raw in found.items()} == {
@@ -146,6 +57,7 @@ def test_archives_are_folders_of_their_members(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("lines")
+@pytest.mark.slow
 def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> None:
     ids = "select source_file_id, records_loaded from meta.source_files where kind in ('read', 'archive') order by all"
     with made(tmp_path) as con:
@@ -160,6 +72,7 @@ def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> No
         assert con.execute("from main.records order by all").fetchall() == records
 
 
+@pytest.mark.slow
 def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(lines / "toy" / "packed.zip") as archive:
         archive.extract("one.txt", lines / "toy" / "packed")
@@ -184,6 +97,7 @@ def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnec
             assert indexes == sorted(indexes)
 
 
+@pytest.mark.slow
 def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     def gathered() -> list[object]:
         return [
@@ -209,6 +123,7 @@ def test_one_record_is_what_the_stream_has_of_it(con: duckdb.DuckDBPyConnection)
         unload.stored_record(con, "mpchat/none")
 
 
+@pytest.mark.slow
 def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None:
     for number in range(100):
         (lines / "toy" / f"{number:03}.txt").write_text(f"first {number}\nsecond {number}\n")
@@ -230,11 +145,13 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
         (lambda records: ((f"x{one.path}", b"") for one in records), "writes a file that was never read: x"),
     ],
 )
-@pytest.mark.usefixtures("lines")
 def test_a_wrong_writer_is_reported(
-    tmp_path: Path, write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]], message: str
+    toy_built: Path,
+    tmp_path: Path,
+    write: Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]],
+    message: str,
 ) -> None:
-    with made(tmp_path) as con, pytest.raises(CorpusFailed, match=message):
+    with talkhouse.open(toy_built) as con, pytest.raises(CorpusFailed, match=message):
         write_back(con, replace(toy(tmp_path), write=write), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -250,11 +167,8 @@ def test_a_file_without_bytes_needs_no_piece(lines: Path, tmp_path: Path) -> Non
     assert (tmp_path / "out" / "empty.txt").read_bytes() == b""
 
 
-@pytest.mark.usefixtures("lines")
-def test_a_name_that_points_outside_is_refused(tmp_path: Path) -> None:
-    made(tmp_path).close()
-    shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "changed.duckdb")
-    with duckdb.connect(tmp_path / "changed.duckdb") as con:
+def test_a_name_that_points_outside_is_refused(toy_built: Path, tmp_path: Path) -> None:
+    with duckdb.connect(toy_built) as con:
         for column, value, file in (
             ("path", "'toy/../../evil.txt'", "toy/one.txt"),
             ("path", "'toy/evil' || chr(0) || '.txt'", "toy/one.txt"),
@@ -353,6 +267,7 @@ def test_the_command_says_what_it_did(sample: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+@pytest.mark.slow
 def test_the_command_tells_of_the_quarantine(tmp_path: Path) -> None:
     shutil.copytree(sample_of(DBDC3), tmp_path / "data" / "dbdc3")
     broken = tmp_path / "data" / "dbdc3" / "YI_json_data" / "broken.log.json"
@@ -389,6 +304,7 @@ def test_wrong_use_is_told_and_leaves_nothing(
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["taken", "taken/file"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
     def nearly_full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -421,6 +337,7 @@ def stopped(arguments: list[object], cwd: Path) -> "subprocess.Popen[str]":
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path, is_there: bool) -> None:
     if is_there:
