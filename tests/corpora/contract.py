@@ -13,7 +13,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.registry import rules_of, sample_of
 from talkhouse.queries.catalogue import Catalogue, Query
-from talkhouse.restore.write_back import restore
+from talkhouse.restore.write_back import write_back
 from talkhouse.schema.tables import qualified
 from tests.corpora.clauses import Clause, Told
 
@@ -58,7 +58,7 @@ def it_has_a_readme(corpus: Corpus) -> None:
 
 def files_come_back_equal(corpus: Corpus, raw: Path, con: duckdb.DuckDBPyConnection, output: Path) -> None:
     """Restore a corpus and compare: JSON by value and order of keys, everything else byte for byte."""
-    restore(con, corpus, output)
+    write_back(con, corpus, output)
     compared = 0
     for path in (path for path in raw.rglob("*") if path.is_file() and not skip_reason(path.name)):
         name = path.relative_to(raw)
