@@ -57,9 +57,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every property test for the lane that runs, unless it is the quick one, which runs what has no mark."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark every property test for the lane that runs, unless it is the quick one, which runs what has no mark.
+
+    Where golden files are written again, all of them are, in whichever lane.
+    """
     lane = settings.get_current_profile_name()
+    for item in items if config.option.regen else ():
+        if "regen" in getattr(item, "fixturenames", ()):
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
     for item in items:
         if lane != "quick" and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(lane)

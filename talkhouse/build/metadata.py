@@ -14,6 +14,8 @@ from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import RegistryError
 from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
@@ -52,11 +54,15 @@ def _rules_of_readers(catalogue: Catalogue, present: list[Corpus]) -> str:
 
 
 def record_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[Corpus]) -> None:
-    """Record the rules that findings may name, and the exceptions to checks that corpora declare."""
+    """Record the rules that findings may name, and the exceptions to checks that corpora declare.
+
+    Raises RegistryError for an exception to a check that is not there.
+    """
     owned: list[tuple[str | None, Rule]] = [(None, rule) for rule in COMMON_RULES]
     owned += [(corpus.id, rule) for corpus in present for rule in corpus.rules]
     known = {rule.id for _, rule in owned}
-    for check in checks(catalogue, [corpus.id for corpus in present]):
+    all_checks = checks(catalogue, [corpus.id for corpus in present])
+    for check in all_checks:
         if check.severity == "warn" and check.rule not in known:
             owned.append((check.corpus_id, Rule(check.rule, "warn", check.condition, check.remedy)))
     rules = [(rule.id, corpus_id, rule.severity, rule.condition, rule.remedy) for corpus_id, rule in owned]
@@ -66,7 +72,19 @@ def record_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: 
         for corpus in present
         for exception in corpus.exceptions
     ]
+    _check_exempt(exempt, {check.name for check in all_checks})
     insert(con, "meta.exceptions", exempt)
+
+
+def _check_exempt(exempt: list[tuple[str, str, str, str]], names: set[str]) -> None:
+    for corpus_id, check, scope, _ in exempt:
+        if check not in names:
+            raise RegistryError(
+                f"the corpus '{corpus_id}' declares an exception to a check that is not there",
+                expected=f"one of: {', '.join(closest(check, names))}",
+                found=f"Exempt({check!r}, {scope!r}, ...)",
+                next_step=f"correct the exceptions of the corpus '{corpus_id}'",
+            )
 
 
 def record_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: Workspace) -> list[str]:
