@@ -6,8 +6,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from talkhouse.charts.fields import COLOURS, D3_FORMATS, Field, fields
-from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat
+from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat
+from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.formats import NUMBERS, TIMES
+from talkhouse.charts.grid import drawn_height
 
 _X, _SERIES, _VALUE = "_x", "_series", "_value"
 """Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
@@ -15,9 +17,11 @@ _X, _SERIES, _VALUE = "_x", "_series", "_value"
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
 
-_HEIGHT = 320
-_UNIT = 8
-"""Pixels of a unit of a chart's declared height."""
+COLOURS = (
+    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"),
+    *("#994455", "#44aa99", "#997700", "#6699cc", "#bb5500", "#9977cc"),
+)
+"""Of the series of a chart: first Paul Tol's bright scheme, which people with any vision of colours can tell apart."""
 
 _LETTERS = 6
 """Letters of labels side by side that a column of the grid has room for, also on a phone."""
@@ -28,11 +32,9 @@ _LONG = 15
 _NOTHING = "(none)"
 """Shown for a null that bars are grouped by."""
 
-_GRAINS = {Grain.YEAR: "%Y", Grain.MONTH: "%Y-%m", Grain.DAY: "%Y-%m-%d"}
-
 
 def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any:
-    """Return the Altair chart of the rows that ``queries/chart_sql.py`` gives; it is as wide as what it stands in."""
+    """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in."""
     columns = fields(chart, metrics)
     drawn = _KINDS[chart.kind](chart, columns, _long(chart, columns, rows))
     return drawn.properties(width="container")
@@ -40,7 +42,7 @@ def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any
 
 def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row per mark: x, series and value, and beside them all columns of the chart's rows."""
-    x = pl.col(chart.x).dt.to_string(_GRAINS[chart.grain]) if chart.grain else _named(rows, chart.x)
+    x = pl.col(chart.x).dt.to_string(TIMES[chart.grain].strftime) if chart.grain else _named(rows, chart.x)
     titles = {column.name: column.title for column in columns}
     parts = []
     for metric in chart.metrics:
@@ -80,7 +82,7 @@ def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     bars = alt.Chart(rows).mark_bar().encode(**encoding)
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
-    return bars.properties(height=_height(chart))
+    return bars.properties(height=drawn_height(chart))
 
 
 def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
@@ -92,7 +94,7 @@ def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
         "color": _color(chart, rows),
         "tooltip": _tooltip(chart, columns),
     }
-    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=_height(chart))
+    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
@@ -105,7 +107,7 @@ def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
         ),
         "tooltip": _tooltip(chart, columns),
     }
-    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=_height(chart))
+    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _has_series(chart: Chart) -> bool:
@@ -157,7 +159,7 @@ def _d3(metric: Metric | None, *, axis: bool = False) -> str:
     """Return D3's format of a metric; along an axis, where ticks say enough, without more decimals than they need."""
     if metric is None:
         return ""
-    return {"integer": "~s", "decimal": ",.2~f", "percent": "~%"}[metric.format] if axis else D3_FORMATS[metric.format]
+    return NUMBERS[metric.format].d3_axis if axis else NUMBERS[metric.format].d3
 
 
 def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
@@ -170,10 +172,6 @@ def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
         else:
             shown.append(alt.Tooltip(f"{field}:N", title=column.title))
     return shown
-
-
-def _height(chart: Chart) -> int:
-    return max(chart.height * _UNIT, _HEIGHT) if chart.height else _HEIGHT
 
 
 _KINDS: Mapping[Kind, Callable[[Chart, list[Field], pl.DataFrame], Any]] = {

@@ -5,8 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.queries.chart_sql import metric_sql
-from talkhouse.queries.dashboards import Declared, Kind, NumberFormat, dashboards, metrics
+from talkhouse.charts.declared import Declared, Kind, NumberFormat, dashboards, metrics
 from talkhouse.schema.errors import CatalogueError
 
 HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
@@ -133,7 +132,7 @@ def test_metrics_of_ours_are_of_views_that_exist(con: duckdb.DuckDBPyConnection)
 @pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
 def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
     metric = metrics()[view][name]
-    ((value,),) = con.execute(f"select {metric_sql(name, metrics()[view])} from bi.{view}").fetchall()
+    ((value,),) = con.execute(f"select {metric.sql} from bi.{view}").fetchall()
     if value is None:
         # A coefficient of agreement is null where there are several: none of them holds for all.
         columns = con.execute("select column_name from duckdb_columns() where table_name = ?", [view]).fetchall()
