@@ -122,6 +122,9 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"a {self.kind} has no grain")
         if (self.stacked or self.horizontal) and self.kind is not Kind.BAR:
             raise ValueError("only bars are stacked or horizontal")
+        named = (*self.columns, *self.metrics, *self.counts)
+        if len(set(named)) < len(named):
+            raise ValueError("a chart names each column and metric once")
         if self.limit < 1:
             raise ValueError("a limit is at least 1")
         if not 1 <= self.width <= COLUMNS:

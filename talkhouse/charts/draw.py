@@ -42,12 +42,16 @@ def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any
 
 def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row per mark: x, series and value, and beside them all columns of the chart's rows."""
-    x = pl.col(chart.x).dt.to_string(TIMES[chart.grain].strftime) if chart.grain else _named(rows, chart.x)
+    x = pl.col(chart.x)
+    if chart.grain:
+        x = x.dt.to_string(TIMES[chart.grain].strftime)
+    elif not (rows.schema[chart.x].is_numeric() and (chart.kind is Kind.LINE or not rows[chart.x].has_nulls())):
+        x = _named(chart.x)
     titles = {column.name: column.title for column in columns}
     parts = []
     for metric in chart.metrics:
         names = [pl.lit(titles[metric])] if len(chart.metrics) > 1 else []
-        series = [_named(rows, name).cast(pl.String) for name in chart.by] + names
+        series = [*map(_named, chart.by), *names]
         parts.append(
             rows.with_columns(
                 x.alias(_X),
@@ -60,18 +64,16 @@ def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFram
     return pl.concat(parts)
 
 
-def _named(rows: pl.DataFrame, column: str) -> pl.Expr:
-    """Return a column, with a word for its nulls where it has texts."""
-    plain = pl.col(column)
-    return plain if rows.schema[column].is_numeric() else plain.cast(pl.String).fill_null(_NOTHING)
+def _named(column: str) -> pl.Expr:
+    """Return a column as texts, with a word for its nulls."""
+    return pl.col(column).cast(pl.String).fill_null(_NOTHING)
 
 
 def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     along, across = (alt.Y, alt.X) if chart.horizontal else (alt.X, alt.Y)
     category, value = ("y", "x") if chart.horizontal else ("x", "y")
-    order = rows[_X].unique(maintain_order=True).to_list() if chart.largest_first else "ascending"
     encoding: dict[str, Any] = {
-        category: along(f"{_X}:O", title=columns[0].title, sort=order, axis=_category_axis(chart, rows)),
+        category: along(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
         value: across(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
         "color": _color(chart, rows),
         "tooltip": _tooltip(chart, columns),
@@ -83,6 +85,14 @@ def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
     return bars.properties(height=drawn_height(chart))
+
+
+def _order(chart: Chart, rows: pl.DataFrame) -> Any:
+    """Return the order of the categories: that of the rows, where it is not that of the categories themselves."""
+    is_text_of_numbers = rows.schema[_X] == pl.String and rows.schema[chart.x].is_numeric()
+    if chart.largest_first or is_text_of_numbers:
+        return rows[_X].unique(maintain_order=True).to_list()
+    return "ascending"
 
 
 def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
@@ -100,7 +110,7 @@ def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
 def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     metric = columns[2].metric
     encoding = {
-        "x": alt.X(f"{_X}:O", title=columns[0].title, axis=_category_axis(chart, rows)),
+        "x": alt.X(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
         "y": alt.Y(f"{_SERIES}:O", title=columns[1].title),
         "color": alt.Color(
             f"{_VALUE}:Q", title=None, scale=alt.Scale(scheme="blues"), legend=alt.Legend(format=_d3(metric))
@@ -120,7 +130,7 @@ def _color(chart: Chart, rows: pl.DataFrame) -> Any:
     # Of one metric in the order of the columns, so that a corpus has the same colour in each chart that has them all.
     ordered = rows.sort(chart.by) if len(chart.metrics) == 1 else rows
     series = ordered[_SERIES].unique(maintain_order=True).to_list()
-    is_long = max(map(len, series)) > _LONG
+    is_long = max(map(len, series), default=0) > _LONG
     legend = alt.Legend(
         orient="top",
         columns=(1 if chart.horizontal else 2) if is_long else min(4, max(2, chart.width // 2)),

@@ -9,6 +9,7 @@ from talkhouse.charts.declared import Chart, Filter, dashboards, metrics, metric
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql import quoted
 
 Run = Callable[[str], object]
 """Runs a statement."""
@@ -22,12 +23,16 @@ def sql_of_chart(run: Run, chart: Chart, roots: Iterable[Path] = (DEFAULT_ROOT,)
     try:
         yield
     except OF_THE_SQL as error:
+        first: Exception = error
         roots = tuple(roots)
         if _fails(run, f"from {BI}.{chart.view}") is None:
             for name in (*chart.metrics, *chart.counts):
                 check_metric(run, chart.view, name, roots)
+            # By itself: of a column in GROUP BY, DuckDB does not say which names come closest.
+            errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
+            first = next(filter(None, errors), first)
         places = (one.path for one in dashboards(roots) if _has(one.dashboard.charts, chart))
-        raise _error(error, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"') from error
+        raise _error(first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"') from error
 
 
 def check_metric(run: Run, view: str, name: str, roots: Iterable[Path]) -> None:
