@@ -21,8 +21,8 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 import talkhouse
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import dashboards, metrics
+from talkhouse.charts.declared import dashboards, metrics
+from talkhouse.charts.query import chart_sql
 from tests.browser import Visit, address, free_port, launched, served, started, visit
 
 PAGE, CLICK = 2.0, 1.0

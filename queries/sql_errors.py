@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
 from talkhouse.queries.heads import Query, broken
 
-_OF_THE_SQL = (duckdb.ProgrammingError, duckdb.DataError, duckdb.IntegrityError, duckdb.NotSupportedError)
+OF_THE_SQL = (duckdb.ProgrammingError, duckdb.DataError, duckdb.IntegrityError, duckdb.NotSupportedError)
 """Errors that the SQL is to blame for; others are of the disk, the memory or the connection."""
 
 _KIND = re.compile(r"^[\w ]+ Error: ")
@@ -17,23 +17,35 @@ _LINE = re.compile(r"^LINE (\d+): ", re.MULTILINE)
 _CANDIDATES = re.compile(r"(?:Candidate bindings|Did you mean)[: ]+(.*)")
 
 
+class Said(NamedTuple):
+    """What DuckDB says of a statement."""
+
+    found: str
+    expected: str | None
+    """The names that come closest."""
+    line: int
+    """Of the statement, from 1; 1 where DuckDB names none."""
+
+
+def said(error: Exception) -> Said:
+    """Take an error of DuckDB apart."""
+    message = str(error)
+    line, names = _LINE.search(message), _CANDIDATES.search(message)
+    return Said(
+        found=_KIND.sub("", message).partition("\n")[0].rstrip("!"),
+        expected=f"one of: {names[1].rstrip('?').replace(chr(34), '')}" if names else None,
+        line=int(line[1]) if line else 1,
+    )
+
+
 @contextmanager
 def sql_of(query: Query) -> Iterator[None]:
     """Raise CatalogueError with file and line for what DuckDB says of a file's SQL.
 
-    The statement has to have the SQL after its own first words without a line end between, as in ``f"from ({sql})"``.
+    The statement has no line end before the SQL, as in ``f"from ({query.sql})"``: so DuckDB counts the file's lines.
     """
     try:
         yield
-    except _OF_THE_SQL as error:
-        raise sql_error(error, query.path, query.sql_line) from error
-
-
-def sql_error(error: Exception, path: Path, sql_line: int) -> Exception:
-    """Return the error of a file for one of DuckDB; ``sql_line``: the line of the file where the statement begins."""
-    message = str(error)
-    line = _LINE.search(message)
-    names = _CANDIDATES.search(message)
-    expected = f"one of: {names[1].rstrip('?').replace(chr(34), '')}" if names else None
-    found = _KIND.sub("", message).partition("\n")[0].rstrip("!")
-    return broken(path, found, sql_line + int(line[1]) - 1 if line else sql_line, expected)
+    except OF_THE_SQL as error:
+        found, expected, line = said(error)
+        raise broken(query.path, found, query.sql_line + line - 1, expected) from error

@@ -1,1 +1,1 @@
-"""The declared charts, drawn by Altair (in the dashboard and the report)."""
+"""The declared charts: read, queried, and what every tool that draws them has to know; drawn by Altair."""

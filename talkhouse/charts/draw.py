@@ -6,8 +6,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from talkhouse.charts.fields import COLOURS, D3_FORMATS, Field, fields
-from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat
+from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat
+from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.formats import NUMBERS, TIMES
+from talkhouse.charts.grid import drawn_height
 
 _X, _SERIES, _VALUE = "_x", "_series", "_value"
 """Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
@@ -15,9 +17,11 @@ _X, _SERIES, _VALUE = "_x", "_series", "_value"
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
 
-_HEIGHT = 320
-_UNIT = 8
-"""Pixels of a unit of a chart's declared height."""
+COLOURS = (
+    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"),
+    *("#994455", "#44aa99", "#997700", "#6699cc", "#bb5500", "#9977cc"),
+)
+"""Of the series of a chart: first Paul Tol's bright scheme, which people with any vision of colours can tell apart."""
 
 _LETTERS = 6
 """Letters of labels side by side that a column of the grid has room for, also on a phone."""
@@ -28,11 +32,9 @@ _LONG = 15
 _NOTHING = "(none)"
 """Shown for a null that bars are grouped by."""
 
-_GRAINS = {Grain.YEAR: "%Y", Grain.MONTH: "%Y-%m", Grain.DAY: "%Y-%m-%d"}
-
 
 def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any:
-    """Return the Altair chart of the rows that ``queries/chart_sql.py`` gives; it is as wide as what it stands in."""
+    """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in."""
     columns = fields(chart, metrics)
     drawn = _KINDS[chart.kind](chart, columns, _long(chart, columns, rows))
     return drawn.properties(width="container")
@@ -40,12 +42,16 @@ def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any
 
 def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row per mark: x, series and value, and beside them all columns of the chart's rows."""
-    x = pl.col(chart.x).dt.to_string(_GRAINS[chart.grain]) if chart.grain else _named(rows, chart.x)
+    x = pl.col(chart.x)
+    if chart.grain:
+        x = x.dt.to_string(TIMES[chart.grain].strftime)
+    elif not (rows.schema[chart.x].is_numeric() and (chart.kind is Kind.LINE or not rows[chart.x].has_nulls())):
+        x = _named(chart.x)
     titles = {column.name: column.title for column in columns}
     parts = []
     for metric in chart.metrics:
         names = [pl.lit(titles[metric])] if len(chart.metrics) > 1 else []
-        series = [_named(rows, name).cast(pl.String) for name in chart.by] + names
+        series = [*map(_named, chart.by), *names]
         parts.append(
             rows.with_columns(
                 x.alias(_X),
@@ -58,18 +64,16 @@ def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFram
     return pl.concat(parts)
 
 
-def _named(rows: pl.DataFrame, column: str) -> pl.Expr:
-    """Return a column, with a word for its nulls where it has texts."""
-    plain = pl.col(column)
-    return plain if rows.schema[column].is_numeric() else plain.cast(pl.String).fill_null(_NOTHING)
+def _named(column: str) -> pl.Expr:
+    """Return a column as texts, with a word for its nulls."""
+    return pl.col(column).cast(pl.String).fill_null(_NOTHING)
 
 
 def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     along, across = (alt.Y, alt.X) if chart.horizontal else (alt.X, alt.Y)
     category, value = ("y", "x") if chart.horizontal else ("x", "y")
-    order = rows[_X].unique(maintain_order=True).to_list() if chart.largest_first else "ascending"
     encoding: dict[str, Any] = {
-        category: along(f"{_X}:O", title=columns[0].title, sort=order, axis=_category_axis(chart, rows)),
+        category: along(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
         value: across(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
         "color": _color(chart, rows),
         "tooltip": _tooltip(chart, columns),
@@ -80,7 +84,15 @@ def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     bars = alt.Chart(rows).mark_bar().encode(**encoding)
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
-    return bars.properties(height=_height(chart))
+    return bars.properties(height=drawn_height(chart))
+
+
+def _order(chart: Chart, rows: pl.DataFrame) -> Any:
+    """Return the order of the categories: that of the rows, where it is not that of the categories themselves."""
+    is_text_of_numbers = rows.schema[_X] == pl.String and rows.schema[chart.x].is_numeric()
+    if chart.largest_first or is_text_of_numbers:
+        return rows[_X].unique(maintain_order=True).to_list()
+    return "ascending"
 
 
 def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
@@ -92,20 +104,20 @@ def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
         "color": _color(chart, rows),
         "tooltip": _tooltip(chart, columns),
     }
-    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=_height(chart))
+    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
     metric = columns[2].metric
     encoding = {
-        "x": alt.X(f"{_X}:O", title=columns[0].title, axis=_category_axis(chart, rows)),
+        "x": alt.X(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
         "y": alt.Y(f"{_SERIES}:O", title=columns[1].title),
         "color": alt.Color(
             f"{_VALUE}:Q", title=None, scale=alt.Scale(scheme="blues"), legend=alt.Legend(format=_d3(metric))
         ),
         "tooltip": _tooltip(chart, columns),
     }
-    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=_height(chart))
+    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _has_series(chart: Chart) -> bool:
@@ -118,7 +130,7 @@ def _color(chart: Chart, rows: pl.DataFrame) -> Any:
     # Of one metric in the order of the columns, so that a corpus has the same colour in each chart that has them all.
     ordered = rows.sort(chart.by) if len(chart.metrics) == 1 else rows
     series = ordered[_SERIES].unique(maintain_order=True).to_list()
-    is_long = max(map(len, series)) > _LONG
+    is_long = max(map(len, series), default=0) > _LONG
     legend = alt.Legend(
         orient="top",
         columns=(1 if chart.horizontal else 2) if is_long else min(4, max(2, chart.width // 2)),
@@ -157,7 +169,7 @@ def _d3(metric: Metric | None, *, axis: bool = False) -> str:
     """Return D3's format of a metric; along an axis, where ticks say enough, without more decimals than they need."""
     if metric is None:
         return ""
-    return {"integer": "~s", "decimal": ",.2~f", "percent": "~%"}[metric.format] if axis else D3_FORMATS[metric.format]
+    return NUMBERS[metric.format].d3_axis if axis else NUMBERS[metric.format].d3
 
 
 def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
@@ -170,10 +182,6 @@ def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
         else:
             shown.append(alt.Tooltip(f"{field}:N", title=column.title))
     return shown
-
-
-def _height(chart: Chart) -> int:
-    return max(chart.height * _UNIT, _HEIGHT) if chart.height else _HEIGHT
 
 
 _KINDS: Mapping[Kind, Callable[[Chart, list[Field], pl.DataFrame], Any]] = {

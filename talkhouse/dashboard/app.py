@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from talkhouse.charts.declared import dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.content import corpus, home, quality, read, scores, sql, tasks
-from talkhouse.queries.dashboards import dashboards
 
 _SECONDS = 5
 """How often an open page looks for a new build."""

@@ -1,32 +1,28 @@
 """Draws the declared dashboards: their filters, then their charts in rows as wide as declared."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
-import msgspec
 import polars as pl
 import streamlit as st
 
+from talkhouse.charts.declared import Chart, Dashboard, Filter, Kind, metrics
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import Field, fields, number
+from talkhouse.charts.errors import sql_of_chart, sql_of_filter
+from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.formats import NOTHING, NUMBERS, number
+from talkhouse.charts.grid import rows_of_charts
+from talkhouse.charts.query import Choices, chart_sql, filter_sql, narrowed
+from talkhouse.dashboard import errors
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind, NumberFormat, metrics
 from talkhouse.relations import columns_of
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.errors import CatalogueError
 from talkhouse.visible import visible
-
-Choices = Mapping[str, list[str]]
-"""Column -> the values that were chosen; none chosen means all."""
 
 _OPTIONS = 1_000
 """Values that a filter offers at most."""
 
-_COLUMN_FORMATS = {NumberFormat.INTEGER: "localized", NumberFormat.DECIMAL: "%.2f", NumberFormat.PERCENT: "percent"}
 _TABLE_HEIGHT = 420
-
-NOTHING = "\N{EN DASH}"
-"""Shown in tables for null."""
 
 
 def put(opened: Warehouse, dashboard: Dashboard) -> None:
@@ -37,49 +33,39 @@ def put(opened: Warehouse, dashboard: Dashboard) -> None:
 
 def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
     """Draw the filters, whose state is in the URL, and return what was chosen; one with a single value is left out."""
-    offered = [(one, _options(opened, one)) for one in filters]
-    wanted = [(one, options) for one, options in offered if len(options) > 1]
+    offered = [(choice, _options(opened, choice)) for choice in filters]
+    wanted = [(choice, options) for choice, options in offered if len(options) > 1]
     if not wanted:
         return {}
     columns = st.columns(len(wanted))
     return {
-        one.column: column.multiselect(
-            one.title, options, key=one.column, bind="query-params", format_func=visible, placeholder="All"
+        choice.column: column.multiselect(
+            choice.title, options, key=choice.column, bind="query-params", format_func=visible, placeholder="All"
         )
-        for column, (one, options) in zip(columns, wanted, strict=True)
+        for column, (choice, options) in zip(columns, wanted, strict=True)
     }
 
 
-def _options(opened: Warehouse, one: Filter) -> list[str]:
-    where = f"{quoted(one.column)} is not null" + (f" and ({one.where})" if one.where else "")
-    column = quoted(one.column)
-    sql = f"select distinct {column}::varchar from {BI}.{quoted(one.view)} where {where} order by all limit {_OPTIONS}"
-    return opened.rows(sql).to_series().to_list()
+def _options(opened: Warehouse, choice: Filter) -> list[str]:
+    with sql_of_filter(choice):
+        return opened.rows(filter_sql(choice, _OPTIONS)).to_series().to_list()
 
 
 def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices) -> None:
-    """Draw charts row by row."""
-    for row in _rows_of_charts(charts):
+    """Draw charts row by row; one that can't be computed says so in its place."""
+    for row in rows_of_charts(charts):
         for column, chart in zip(st.columns([chart.width for chart in row]), row, strict=True):
             with column:
-                _put_chart(opened, chart, choices)
-
-
-def _rows_of_charts(charts: Iterable[Chart]) -> Iterator[list[Chart]]:
-    """Divide charts into rows of the grid, as their widths allow."""
-    row: list[Chart] = []
-    for chart in charts:
-        if sum(one.width for one in row) + chart.width > COLUMNS:
-            yield row
-            row = []
-        row.append(chart)
-    if row:
-        yield row
+                try:
+                    _put_chart(opened, chart, choices)
+                except CatalogueError as error:
+                    errors.show(str(error), f"The chart '{chart.title}' can't be shown.")
 
 
 def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
     of_view = metrics().get(chart.view, {})
-    rows = opened.rows(chart_sql(_narrowed(opened, chart, choices), of_view))
+    with sql_of_chart(opened.rows, chart):
+        rows = opened.rows(chart_sql(_narrowed(opened, chart, choices), of_view))
     columns = fields(chart, of_view)
     if chart.kind is Kind.NUMBER:
         _put_number(chart, columns[0], rows)
@@ -94,16 +80,10 @@ def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
 
 
 def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
-    """Return the chart with the choices as further conditions, where its view has the columns."""
-    chosen = {column: values for column, values in choices.items() if values}
-    if not chosen:
+    if not any(choices.values()):
         return chart
     with opened.connection() as con:
-        known = {column["name"] for column in columns_of(con, BI, chart.view)}
-    conditions = [f"({chart.where})"] if chart.where else []
-    for column in sorted(chosen.keys() & known):
-        conditions.append(f"{quoted(column)} in ({', '.join(map(literal, chosen[column]))})")
-    return msgspec.structs.replace(chart, where=" and ".join(conditions))
+        return narrowed(chart, choices, [column["name"] for column in columns_of(con, BI, chart.view)])
 
 
 def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
@@ -115,8 +95,8 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
 def put_table(rows: pl.DataFrame, columns: Iterable[Field]) -> None:
     """Draw rows as a table with titles, and numbers as their metrics have them."""
     config = {
-        column.name: st.column_config.NumberColumn(column.title, format=_COLUMN_FORMATS[column.metric.format])
-        if column.metric
+        column.name: st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
+        if column.format
         else st.column_config.Column(column.title)
         for column in columns
     }

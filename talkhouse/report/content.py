@@ -5,7 +5,7 @@ from typing import Any
 import duckdb
 
 from talkhouse import queries
-from talkhouse.queries.dashboards import NumberFormat
+from talkhouse.charts.declared import NumberFormat
 from talkhouse.report.tables import Table, table
 from talkhouse.schema.sql import dicts
 

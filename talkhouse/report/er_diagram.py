@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from talkhouse.charts.fields import COLOURS
+from talkhouse.charts.draw import COLOURS
 from talkhouse.report.layered import Placed, place
 from talkhouse.schema.tables import metadata, qualified
 

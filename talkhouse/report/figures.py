@@ -1,19 +1,21 @@
 """The declared charts as figures of the page: what Vega draws, and the same numbers as a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import msgspec
 import polars as pl
 
+from talkhouse.charts.declared import Chart, Declared, Kind, Metric, metrics
 from talkhouse.charts.draw import draw
+from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import Chart, Declared, Kind, Metrics, NumberFormat
 from talkhouse.report.drawing import drawing
 from talkhouse.report.tables import MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible
@@ -44,27 +46,32 @@ class Figure:
     note: str = ""
 
 
-def figures(con: duckdb.DuckDBPyConnection, declared: Declared, known: Metrics, *, tables: bool) -> Iterator[Figure]:
+def figures(
+    con: duckdb.DuckDBPyConnection, declared: Declared, roots: Sequence[Path], *, tables: bool
+) -> Iterator[Figure]:
     """Yield the charts of a declared dashboard in its order; those that are tables only if ``tables``."""
+    known = metrics(roots)
     for position, chart in enumerate(declared.dashboard.charts, start=1):
         if tables or chart.kind is not Kind.TABLE:
-            yield _figure(con, f"{declared.name}-{position}", chart, known)
+            yield _figure(con, f"{declared.name}-{position}", chart, known.get(chart.view, {}), roots)
 
 
-def _figure(con: duckdb.DuckDBPyConnection, name: str, chart: Chart, known: Metrics) -> Figure:
-    metrics = known.get(chart.view, {})
+def _figure(
+    con: duckdb.DuckDBPyConnection, name: str, chart: Chart, of_view: Mapping[str, Metric], roots: Sequence[Path]
+) -> Figure:
     most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
     one_more = msgspec.structs.replace(chart, limit=min(chart.limit, most + 1))
-    rows = _readable(frame(con, chart_sql(one_more, metrics)))
-    columns = fields(chart, metrics)
+    with sql_of_chart(con.execute, chart, roots):
+        rows = _readable(frame(con, chart_sql(one_more, of_view)))
+    columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip(), chart.width)
     if chart.kind is Kind.NUMBER:
-        return replace(figure, number=cell(rows.item(), _format(columns[0])))
+        return replace(figure, number=cell(rows.item(), columns[0].format))
     figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
     if chart.kind is Kind.TABLE or rows.is_empty():
         return figure
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
-    return replace(figure, drawing=drawing(draw(chart, metrics, rows.head(most))), alt=_alt(chart, columns), note=note)
+    return replace(figure, drawing=drawing(draw(chart, of_view, rows.head(most))), alt=_alt(chart, columns), note=note)
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
@@ -74,11 +81,7 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> Table:
-    return made([column.title for column in columns], list(map(_format, columns)), rows.iter_rows(), source)
-
-
-def _format(column: Field) -> NumberFormat | None:
-    return column.metric.format if column.metric else None
+    return made([column.title for column in columns], [column.format for column in columns], rows.iter_rows(), source)
 
 
 def _alt(chart: Chart, columns: Sequence[Field]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.charts.fields import number
-from talkhouse.queries.dashboards import NumberFormat
+from talkhouse.charts.declared import NumberFormat
+from talkhouse.charts.formats import number
 
 MOST_ROWS = 200
 """Rows of a table that are shown at most; a note says where the others are."""

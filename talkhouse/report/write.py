@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT, catalogue
-from talkhouse.queries.dashboards import Declared, dashboards, metrics
 from talkhouse.report import content, page
 from talkhouse.report.er_diagram import diagram
 from talkhouse.report.figures import Figure, figures
@@ -73,7 +73,7 @@ def _describe(
     def drawn(folder: str, **options: bool) -> Iterator[Figure]:
         for one in declared:
             if one.folder == folder and (folder != BI or one.name == _OVERVIEW):
-                for figure in figures(con, one, metrics(roots), **options):
+                for figure in figures(con, one, roots, **options):
                     on_chart(1)
                     yield figure
 

@@ -1,6 +1,6 @@
 """Writes the file that Superset imports: the connection, a dataset for each view of ``bi``, and the dashboards."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,9 +9,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import duckdb
 import yaml
 
+from talkhouse.charts.declared import Declared, Metrics, dashboards, metrics
+from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
+from talkhouse.charts.query import chart_sql, filter_sql
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import Declared, Metrics, dashboards, metrics
 from talkhouse.relations import columns_of, relations
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
@@ -21,7 +22,6 @@ from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
 from talkhouse.system.atomic_output import atomic_file, check_free
-from talkhouse.warehouse.own_views import fits_views
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""
@@ -60,7 +60,7 @@ def write_bundle(
     ``db_path`` is the warehouse's absolute path on the machine where Superset runs; ``force`` replaces an existing
     file. Views and dashboards of corpora that the warehouse does not hold are left out.
 
-    Raises UsageError for a path that can't be, SchemaMismatch where the warehouse's views are of another Talkhouse.
+    Raises UsageError for a path that can't be, CatalogueError for a declaration that does not fit the views.
     """
     _check_output(con, output, force=force)
     _check_db_path(con, db_path)
@@ -69,7 +69,7 @@ def write_bundle(
     absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()}
     wanted = [one for one in dashboards(roots) if one.folder not in absent]
     views = _views(con, absent)
-    _check_views(con, wanted, known, views)
+    _check_declared(con, wanted, known, views, roots)
     files = {
         "metadata.yaml": _metadata(con),
         f"databases/{_FOLDER}.yaml": database(db_path),
@@ -127,26 +127,24 @@ def _check_db_path(con: duckdb.DuckDBPyConnection, path: PurePosixPath) -> None:
     check_name(Path(path), (schema for (schema,) in schemas.fetchall()))
 
 
-def _check_views(
-    con: duckdb.DuckDBPyConnection, wanted: Iterable[Declared], known: Metrics, views: Mapping[str, str]
+def _check_declared(
+    con: duckdb.DuckDBPyConnection,
+    wanted: Iterable[Declared],
+    known: Metrics,
+    views: Iterable[str],
+    roots: Sequence[Path],
 ) -> None:
-    """Raise SchemaMismatch where a chart or metric can't be computed: Superset would say so only when it draws it."""
+    """Raise CatalogueError where a chart, metric or filter fails: Superset would say so only when it draws it."""
     for view in views:
-        for name, metric in known.get(view, {}).items():
-            _check_sql(con, f"select {metric.sql} from {BI}.{view}", f"the metric {name} of {BI}.{view}")
+        for name in known.get(view, {}):
+            check_metric(con.execute, view, name, roots)
     for one in wanted:
         for declared in one.dashboard.charts:
-            sql = chart_sql(declared, known.get(declared.view, {}))
-            _check_sql(con, sql, f"the chart '{declared.title}' of {one.dashboard.title}")
+            with sql_of_chart(con.execute, declared, roots):
+                con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
         for choice in one.dashboard.filters:
-            where = f" where {choice.where}" if choice.where else ""
-            sql = f"select {choice.column} from {BI}.{choice.view}{where}"
-            _check_sql(con, sql, f"the filter '{choice.title}' of {one.dashboard.title}")
-
-
-def _check_sql(con: duckdb.DuckDBPyConnection, sql: str, what: str) -> None:
-    with fits_views(what):
-        con.execute(f"describe {sql}")
+            with sql_of_filter(choice, roots):
+                con.execute(f"describe {filter_sql(choice, 1)}")
 
 
 def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:

@@ -4,16 +4,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from talkhouse.charts.fields import D3_FORMATS
-from talkhouse.queries.dashboards import ROWS, Chart, Grain, Kind, Metric
+from talkhouse.charts.declared import Chart, Kind, Metric, metric
+from talkhouse.charts.formats import NUMBERS, TIMES
 from talkhouse.superset.names import VERSION, identity
-
-_GRAINS = {Grain.YEAR: "P1Y", Grain.MONTH: "P1M", Grain.DAY: "P1D"}
 
 
 def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str) -> dict[str, Any]:
     """Describe a chart of a dashboard; ``metrics`` are those of its view."""
-    first = metrics.get(declared.metrics[0], ROWS) if declared.metrics else ROWS
+    first = metric(declared.metrics[0], metrics)
     kind, own = _KINDS[declared.kind], _SETTINGS[declared.kind](declared)
     where = [condition(declared.where)] if declared.where else []
     params = {
@@ -22,7 +20,7 @@ def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], databa
         "adhoc_filters": where,
         "time_range": "No filter",
         "row_limit": declared.limit,
-        "y_axis_format": D3_FORMATS[first.format],
+        "y_axis_format": NUMBERS[first.format].d3,
         "extra_form_data": {},
         **own,
     }
@@ -59,7 +57,7 @@ def _table(declared: Chart) -> dict[str, Any]:
 def _lines(declared: Chart) -> dict[str, Any]:
     return {
         "x_axis": declared.x,
-        "time_grain_sqla": _GRAINS[declared.grain] if declared.grain else None,
+        "time_grain_sqla": TIMES[declared.grain].iso_8601 if declared.grain else None,
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
         # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
@@ -150,17 +148,15 @@ def _query_context(declared: Chart, params: Mapping[str, Any]) -> dict[str, Any]
 
 def _axis(declared: Chart, column: str) -> Any:
     if column == declared.x and declared.grain:
-        grain = _GRAINS[declared.grain]
         return {
             "columnType": "BASE_AXIS",
             "expressionType": "SQL",
             "label": column,
             "sqlExpression": column,
-            "timeGrain": grain,
+            "timeGrain": TIMES[declared.grain].iso_8601,
         }
     return column
 
 
 def _order(declared: Chart) -> list[Any]:
-    first = [[declared.metrics[0], False]] if declared.largest_first else []
-    return [*first, *([column, True] for column in declared.columns)]
+    return [[name, name in declared.columns] for name in declared.order]

@@ -4,12 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from talkhouse.queries.dashboards import COLUMNS, Chart, Dashboard, Filter, Kind
+from talkhouse.charts.declared import COLUMNS, Chart, Dashboard, Filter
+from talkhouse.charts.grid import box_height, rows_of_charts
 from talkhouse.superset.charts import condition
 from talkhouse.superset.names import VERSION, identity
-
-_HEIGHTS = {Kind.NUMBER: 18, Kind.TABLE: 50, Kind.BAR: 50, Kind.LINE: 50, Kind.HEATMAP: 50}
-"""Heights of charts in units of 8 pixels."""
 
 _ROOT, _GRID = "ROOT_ID", "GRID_ID"
 
@@ -47,25 +45,12 @@ def _position(declared: Dashboard, name: str, database: str) -> dict[str, Any]:
     }
     rows = [_row(elements, 0, [_text(declared)])]
     numbers = count(1)
-    for number, row in enumerate(_rows(declared.charts), start=1):
+    for number, row in enumerate(rows_of_charts(declared.charts), start=1):
         boxes = [_box(chart, next(numbers), name, database) for chart in row]
         rows.append(_row(elements, number, boxes))
     elements[_GRID] = {"id": _GRID, "type": "GRID", "children": rows, "parents": [_ROOT]}
     elements[_ROOT] = {"id": _ROOT, "type": "ROOT", "children": [_GRID]}
     return elements
-
-
-def _rows(charts: Sequence[Chart]) -> list[list[Chart]]:
-    """Break charts into rows of the grid."""
-    rows: list[list[Chart]] = []
-    free = 0
-    for chart in charts:
-        if chart.width > free:
-            rows.append([])
-            free = COLUMNS
-        rows[-1].append(chart)
-        free -= chart.width
-    return rows
 
 
 def _row(elements: dict[str, Any], number: int, boxes: list[dict[str, Any]]) -> str:
@@ -98,7 +83,7 @@ def _box(chart: Chart, number: int, name: str, database: str) -> dict[str, Any]:
         "uuid": identity(database, "chart", f"{name}/{chart.title}"),
         "sliceName": chart.title,
         "width": chart.width,
-        "height": chart.height or _HEIGHTS[chart.kind],
+        "height": box_height(chart),
     }
     return {"id": f"CHART-{number}", "type": "CHART", "meta": meta}
 

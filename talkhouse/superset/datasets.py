@@ -5,9 +5,9 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.charts.fields import D3_FORMATS
+from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.formats import NUMBERS
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.dashboards import ROW_COUNT, ROWS, Metric
 from talkhouse.relations import columns_of
 from talkhouse.superset.names import VERSION, identity
 
@@ -43,7 +43,7 @@ def _metric(name: str, metric: Metric) -> dict[str, Any]:
         "metric_type": None,
         "expression": metric.sql,
         "description": metric.description or None,
-        "d3format": D3_FORMATS[metric.format],
+        "d3format": NUMBERS[metric.format].d3,
         "warning_text": None,
     }
 

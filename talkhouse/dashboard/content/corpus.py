@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from talkhouse.charts.declared import Declared
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.dashboards import Declared
 
 
 def page_of(declared: Declared) -> st.Page:

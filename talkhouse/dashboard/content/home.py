@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
+from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.dashboards import Kind, dashboards
 
 _CARDS = 3
 """Corpora side by side."""

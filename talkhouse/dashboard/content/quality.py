@@ -6,9 +6,10 @@ import polars as pl
 import streamlit as st
 
 from talkhouse import queries
+from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.charts.formats import NOTHING
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
-from talkhouse.queries.dashboards import Kind, dashboards
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
@@ -60,7 +61,7 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
     st.dataframe(
         rules.drop("remedy").to_arrow(),
         hide_index=True,
-        placeholder=drawing.NOTHING,
+        placeholder=NOTHING,
         column_config={
             "rule": "Rule",
             "severity": "Severity",
@@ -83,7 +84,7 @@ def _put_places(places: pl.DataFrame, number: int) -> None:
     st.dataframe(
         places.select(pl.Series("read", linked, dtype=pl.String), *said).to_arrow(),
         hide_index=True,
-        placeholder=drawing.NOTHING,
+        placeholder=NOTHING,
         column_config={
             "corpus_id": "Corpus",
             "source_file_id": "File",
@@ -108,7 +109,7 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     st.dataframe(
         checks.to_arrow(),
         hide_index=True,
-        placeholder=drawing.NOTHING,
+        placeholder=NOTHING,
         height=300,
         column_config={
             "result": "Result",
@@ -120,4 +121,4 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
         with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
-            st.dataframe(exceptions.to_arrow(), hide_index=True, placeholder=drawing.NOTHING)
+            st.dataframe(exceptions.to_arrow(), hide_index=True, placeholder=NOTHING)

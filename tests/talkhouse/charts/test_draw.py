@@ -6,11 +6,12 @@ import duckdb
 import polars as pl
 import pytest
 
+from talkhouse.charts.declared import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import number, title
+from talkhouse.charts.fields import title
+from talkhouse.charts.formats import number
+from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
 
 DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
 DECLARED = [

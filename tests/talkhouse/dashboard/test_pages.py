@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
 from talkhouse.build.run import Result
+from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.dashboard.warehouse import Version, Warehouse
-from talkhouse.queries.dashboards import Kind, dashboards
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.queries.dashboards import Kind, dashboards
 from talkhouse.report.write import write_report
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.tables import metadata, qualified

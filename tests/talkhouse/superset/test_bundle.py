@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.charts.declared import COLUMNS, dashboards, metrics
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.queries.dashboards import COLUMNS, dashboards, metrics
 from talkhouse.schema.errors import BadName, SchemaMismatch, UsageError
 from talkhouse.superset.bundle import write_bundle
 from talkhouse.superset.names import identity

@@ -19,8 +19,8 @@ import yaml
 from msgspec.structs import replace
 
 import talkhouse
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import Chart, Dashboard, Filter, dashboards, metrics
+from talkhouse.charts.declared import Chart, Dashboard, Filter, dashboards, metrics
+from talkhouse.charts.query import chart_sql
 from talkhouse.schema.sql import literal, quoted
 from tests import outside
 from tests.commands import run

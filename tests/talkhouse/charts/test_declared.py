@@ -5,8 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.queries.chart_sql import metric_sql
-from talkhouse.queries.dashboards import Declared, Kind, NumberFormat, dashboards, metrics
+from talkhouse.charts.declared import Declared, Kind, NumberFormat, dashboards, metrics
 from talkhouse.schema.errors import CatalogueError
 
 HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
@@ -84,6 +83,10 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
         (chart(width="0"), "a width is from 1 to 12"),
         (chart(width="13"), "a width is from 1 to 12"),
         (chart(limit="0"), "a limit is at least 1"),
+        (chart(by='["day"]'), "a chart names each column and metric once"),
+        (chart(metrics='["row_count", "row_count"]'), "a chart names each column and metric once"),
+        (HEAD + CHART + "metrcs = 1\n", "one of: metrics[\\s\\S]*unknown field `metrcs`"),
+        (HEAD + "tilte = 1\n" + CHART, "one of: title[\\s\\S]*unknown field `tilte`"),
         (HEAD + CHART + CHART, "two charts have the same title"),
         (HEAD + 2 * '[[filters]]\ntitle = "Day"\ncolumn = "day"\nview = "cups"\n' + CHART, "two filters have the same"),
         (chart(metrics='["sips"]'), r"'Cups' shows sips, which is in no metrics.toml under \[cups\]"),
@@ -104,6 +107,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
         ('[cups.sips]\ntitle = "Sips"\n', "missing required field `sql`"),
         ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nunit = "l"\n', "unknown field `unit`"),
         ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nformat = "roman"\n', "Invalid enum value 'roman'"),
+        ('[cups.sips]\ntitle = "Sips"\nsqll = "sum(sips)"\n', "one of: sql"),
         ('[cups.row_count]\ntitle = "Cups"\nsql = "sum(cups)"\n', "every view has a metric row_count"),
     ],
 )
@@ -133,7 +137,7 @@ def test_metrics_of_ours_are_of_views_that_exist(con: duckdb.DuckDBPyConnection)
 @pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
 def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
     metric = metrics()[view][name]
-    ((value,),) = con.execute(f"select {metric_sql(name, metrics()[view])} from bi.{view}").fetchall()
+    ((value,),) = con.execute(f"select {metric.sql} from bi.{view}").fetchall()
     if value is None:
         # A coefficient of agreement is null where there are several: none of them holds for all.
         columns = con.execute("select column_name from duckdb_columns() where table_name = ?", [view]).fetchall()

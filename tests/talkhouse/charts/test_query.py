@@ -3,8 +3,8 @@
 import duckdb
 import pytest
 
-from talkhouse.queries.chart_sql import chart_sql
-from talkhouse.queries.dashboards import Chart, Grain, Kind, Metric, dashboards, metrics
+from talkhouse.charts.declared import Chart, Grain, Kind, Metric, dashboards, metrics
+from talkhouse.charts.query import chart_sql
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 DECLARED = [

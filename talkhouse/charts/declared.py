@@ -4,6 +4,7 @@
 They name no tool: the same charts are drawn wherever charts are drawn.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -12,11 +13,14 @@ from typing import TypeVar
 import msgspec
 
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
 _Type = TypeVar("_Type")
+
+_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters)?)?")
 
 COLUMNS = 12
 """Columns of a dashboard's grid."""
@@ -62,6 +66,11 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
 """What ROW_COUNT names."""
+
+
+def metric(name: str, metrics: Mapping[str, Metric]) -> Metric:
+    """Return a metric of a view by its name; ``metrics`` are those that are declared for the view."""
+    return ROWS if name == ROW_COUNT else metrics[name]
 
 
 class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -113,6 +122,9 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"a {self.kind} has no grain")
         if (self.stacked or self.horizontal) and self.kind is not Kind.BAR:
             raise ValueError("only bars are stacked or horizontal")
+        named = (*self.columns, *self.metrics, *self.counts)
+        if len(set(named)) < len(named):
+            raise ValueError("a chart names each column and metric once")
         if self.limit < 1:
             raise ValueError("a limit is at least 1")
         if not 1 <= self.width <= COLUMNS:
@@ -122,6 +134,11 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def columns(self) -> tuple[str, ...]:
         """The columns that the chart groups by."""
         return (self.x, *self.by) if self.x else self.by
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """What its rows are ordered by: perhaps its first metric, the largest first, then its columns."""
+        return (self.metrics[0], *self.columns) if self.largest_first else self.columns
 
 
 class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -169,14 +186,14 @@ class Declared(msgspec.Struct, frozen=True):
 
 def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
     """Read every dashboard, those of all corpora first; CatalogueError names the first file that is broken."""
-    found = [
+    declared = [
         Declared(folder.name, path, _read(path, Dashboard))
         for folder in _folders(roots)
         for path in sorted(_bi(folder).glob("dashboards/*.toml"))
     ]
     known = metrics(roots)
     names: set[str] = set()
-    for one in found:
+    for one in declared:
         if one.name in names:
             raise _broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
@@ -186,22 +203,28 @@ def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
                 raise _broken(one.path, reason)
-    return sorted(found, key=lambda one: one.folder != BI)
+    return sorted(declared, key=lambda one: one.folder != BI)
 
 
 def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:
     """Read the metrics of all views; CatalogueError names the first file that is broken."""
-    found: dict[str, Mapping[str, Metric]] = {}
+    known: dict[str, Mapping[str, Metric]] = {}
+    for path, views in metrics_files(roots):
+        for view, of_view in views.items():
+            if view in known:
+                raise _broken(path, f"another metrics.toml has the metrics of bi.{view}")
+            if ROW_COUNT in of_view:
+                raise _broken(path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
+            known[view] = of_view
+    return known
+
+
+def metrics_files(roots: Iterable[Path]) -> Iterator[tuple[Path, Metrics]]:
+    """Read every file of metrics."""
     for folder in _folders(roots):
         path = _bi(folder) / "metrics.toml"
         if path.exists():
-            for view, of_view in _read(path, dict[str, dict[str, Metric]]).items():
-                if view in found:
-                    raise _broken(path, f"another metrics.toml has the metrics of bi.{view}")
-                if ROW_COUNT in of_view:
-                    raise _broken(path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
-                found[view] = of_view
-    return found
+            yield path, _read(path, dict[str, dict[str, Metric]])
 
 
 def _folders(roots: Iterable[Path]) -> Iterator[Path]:
@@ -218,8 +241,18 @@ def _read(path: Path, kind: type[_Type]) -> _Type:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _broken(path, str(error)) from error
+        raise _broken(path, str(error), _nearest(str(error))) from error
 
 
-def _broken(path: Path, reason: str) -> CatalogueError:
-    return CatalogueError("the declaration is broken", where=path, found=reason, next_step="fix the file")
+def _nearest(message: str) -> str | None:
+    """Return which keys come closest to one that msgspec does not know."""
+    unknown = _UNKNOWN.search(message)
+    if not unknown:
+        return None
+    part = {None: Metric if "`$[" in message else Dashboard, "charts": Chart, "filters": Filter}[unknown["part"]]
+    return f"one of: {', '.join(closest(unknown['key'], part.__struct_fields__))}"
+
+
+def _broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+    next_step = "fix the file"
+    return CatalogueError("the declaration is broken", where=path, expected=expected, found=reason, next_step=next_step)

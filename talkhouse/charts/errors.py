@@ -1,0 +1,75 @@
+"""What DuckDB says of a declared chart, metric or filter: an error with the file and line of its declaration."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from talkhouse.charts.declared import Chart, Filter, dashboards, metrics, metrics_files
+from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.queries.sql_errors import OF_THE_SQL, said
+from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql import quoted
+
+Run = Callable[[str], object]
+"""Runs a statement."""
+
+_NEXT = "fix the file; if the views are of another Talkhouse, bring them up to date with: talkhouse build"
+
+
+@contextmanager
+def sql_of_chart(run: Run, chart: Chart, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Iterator[None]:
+    """Raise CatalogueError with file and line where a chart, or a metric that it shows, can't be computed."""
+    try:
+        yield
+    except OF_THE_SQL as error:
+        first: Exception = error
+        roots = tuple(roots)
+        if _fails(run, f"from {BI}.{chart.view}") is None:
+            for name in (*chart.metrics, *chart.counts):
+                check_metric(run, chart.view, name, roots)
+            # By itself: of a column in GROUP BY, DuckDB does not say which names come closest.
+            errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
+            first = next(filter(None, errors), first)
+        places = (one.path for one in dashboards(roots) if _has(one.dashboard.charts, chart))
+        raise _error(first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"') from error
+
+
+def check_metric(run: Run, view: str, name: str, roots: Iterable[Path]) -> None:
+    """Raise CatalogueError with file and line where a metric of a view can't be computed."""
+    metric = metrics(roots).get(view, {}).get(name)
+    if metric and (error := _fails(run, f"select {metric.sql} from {BI}.{view}")):
+        path = next((path for path, views in metrics_files(roots) if view in views), None)
+        raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]") from error
+
+
+@contextmanager
+def sql_of_filter(choice: Filter, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Iterator[None]:
+    """Raise CatalogueError with file and line where the values of a filter can't be computed."""
+    try:
+        yield
+    except OF_THE_SQL as error:
+        path = next((one.path for one in dashboards(roots) if choice in one.dashboard.filters), None)
+        raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"') from error
+
+
+def _has(charts: Iterable[Chart], chart: Chart) -> bool:
+    """Tell whether a chart is among others; what was chosen on a page is in its condition."""
+    return any((other.title, other.view, other.kind) == (chart.title, chart.view, chart.kind) for other in charts)
+
+
+def _fails(run: Run, sql: str) -> Exception | None:
+    try:
+        run(f"describe {sql}")
+    except OF_THE_SQL as error:
+        return error
+    return None
+
+
+def _error(error: Exception, what: str, path: Path | None, text: str) -> CatalogueError:
+    """Return the error of a declaration; ``text`` stands in the line to name."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    plain = [re.sub(r"\s+", " ", line).strip() for line in lines]
+    where = path if text not in plain else f"{path}:{plain.index(text) + 1}"
+    found, expected, _ = said(error)
+    return CatalogueError(f"{what} can't be computed", where=where, expected=expected, found=found, next_step=_NEXT)

@@ -1,0 +1,59 @@
+"""Writes the queries of charts and filters: what a BI tool asks of a view."""
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from talkhouse.charts.declared import Chart, Filter, Metric, metric
+from talkhouse.queries.catalogue import BI
+from talkhouse.schema.sql import literal, quoted
+
+_DIGITS = 9
+"""Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
+
+Choices = Mapping[str, list[str]]
+"""Column -> the values that were chosen; none chosen means all."""
+
+
+def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
+    """Return the query of a chart, one SELECT with GROUP BY; ``metrics`` are those of its view.
+
+    Its columns are the chart's, then its metrics, then its counts.
+    """
+    columns = [column_sql(chart, column) for column in chart.columns]
+    wanted = [f"{column} as {quoted(name)}" for column, name in zip(columns, chart.columns, strict=True)]
+    wanted += [f"{metric(name, metrics).sql} as {quoted(name)}" for name in (*chart.metrics, *chart.counts)]
+    lines = [f"select {', '.join(wanted)}", f"from {BI}.{chart.view}"]
+    if chart.where:
+        lines.append(f"where {chart.where}")
+    if columns:
+        lines.append(f"group by {', '.join(columns)}")
+        lines.append(f"order by {', '.join(_order_sql(chart, name, metrics) for name in chart.order)}")
+    return "\n".join([*lines, f"limit {chart.limit}"])
+
+
+def column_sql(chart: Chart, column: str) -> str:
+    """Return the expression of a column that a chart groups by."""
+    if column == chart.x and chart.grain:
+        return f"date_trunc({literal(chart.grain)}, {quoted(column)})"
+    return quoted(column)
+
+
+def _order_sql(chart: Chart, name: str, metrics: Mapping[str, Metric]) -> str:
+    return quoted(name) if name in chart.columns else f"round({metric(name, metrics).sql}, {_DIGITS}) desc"
+
+
+def filter_sql(choice: Filter, limit: int) -> str:
+    """Return the query of the values that a filter offers, as texts."""
+    column = quoted(choice.column)
+    where = f"{column} is not null" + (f" and ({choice.where})" if choice.where else "")
+    return f"select distinct {column}::varchar from {BI}.{quoted(choice.view)} where {where} order by all limit {limit}"
+
+
+def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
+    """Return a chart with what was chosen as further conditions, where its view has the columns."""
+    conditions = [f"({chart.where})"] if chart.where else []
+    for column in sorted(choices.keys() & set(columns)):
+        if choices[column]:
+            conditions.append(f"{quoted(column)} in ({', '.join(map(literal, choices[column]))})")
+    return msgspec.structs.replace(chart, where=" and ".join(conditions))
