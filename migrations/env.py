@@ -33,10 +33,10 @@ class DuckDBImpl(DefaultImpl):
 
 
 def is_other_type(
-    _context: Any, _there: Any, _here: Any, found: TypeEngine[Any], declared: TypeEngine[Any]
+    _context: Any, _there: Any, _here: Any, existing: TypeEngine[Any], declared: TypeEngine[Any]
 ) -> bool | None:
     """Whether two types differ: all text is one type, however it is compressed or sorted; None lets Alembic tell."""
-    return False if isinstance(found, Text) and isinstance(declared, Text) else None
+    return False if isinstance(existing, Text) and isinstance(declared, Text) else None
 
 
 def is_compared(name: str | None, kind: str, _parents: Any) -> bool:

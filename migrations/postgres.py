@@ -73,11 +73,11 @@ order by 1
 def check_own(connection: Connection, schemas: Iterable[str]) -> None:
     """Raise UsageError where schemas, or what is in them, belong to other roles: to read a view may run their code."""
     connection.execute(text("set search_path to pg_catalog, pg_temp"))
-    found = connection.execute(text(_OF_OTHERS), {"schemas": list(schemas)}).scalars().all()
-    if found:
+    others = connection.execute(text(_OF_OTHERS), {"schemas": list(schemas)}).scalars().all()
+    if others:
         raise UsageError(
             "what is to be migrated belongs to other roles, and was not read",
-            found=", ".join(map(str, found)),
+            found=", ".join(map(str, others)),
             next_step="migrate as the role that owns it, or remove it",
         )
 
@@ -108,17 +108,17 @@ def _written(elements: Iterable[ClauseElement], dialect: PGDialect, names: dict[
         )
         for element in elements
     )
-    return [str(one).strip() for one in compiled]
+    return [str(statement).strip() for statement in compiled]
 
 
 def _finishing(tables: list[Table]) -> Iterator[ClauseElement]:
     """Yield keys and indexes before the relations that point at them."""
     for table in tables:
-        keys = (one for one in table.constraints if isinstance(one, PrimaryKeyConstraint | UniqueConstraint))
+        keys = (part for part in table.constraints if isinstance(part, PrimaryKeyConstraint | UniqueConstraint))
         yield from (_add(key) for key in keys if key.columns)
-        yield from map(CreateIndex, sorted(table.indexes, key=lambda one: str(one.name)))
+        yield from map(CreateIndex, sorted(table.indexes, key=lambda part: str(part.name)))
     for table in tables:
-        yield from map(_add, sorted(table.foreign_key_constraints, key=lambda one: list(one.column_keys)))
+        yield from map(_add, sorted(table.foreign_key_constraints, key=lambda part: list(part.column_keys)))
         yield SetTableComment(table)
         yield from map(SetColumnComment, table.columns)
 

@@ -37,8 +37,8 @@ _STRANGE = {
 
 def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     """Return the schema revision of a warehouse, whose tables are tables; raises NotAWarehouse for any other file."""
-    found = {f"{schema}.{name}" for schema, name in con.execute(_FOUND).fetchall()}
-    row = con.execute(f"select version_num from {_VERSION}").fetchone() if _VERSION in found else None
+    tables = {f"{schema}.{name}" for schema, name in con.execute(_FOUND).fetchall()}
+    row = con.execute(f"select version_num from {_VERSION}").fetchone() if _VERSION in tables else None
     if row is None:
         raise NotAWarehouse(
             "this DuckDB database was not made by Talkhouse",
@@ -47,7 +47,7 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
             found="other tables",
             next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
         )
-    missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in found)
+    missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in tables)
     if missing:
         raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
     return str(row[0])

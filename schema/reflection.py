@@ -111,21 +111,21 @@ class Reflection:
 
     def get_unique_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the unique constraints."""
-        found = _constraints(con, schema, table, "UNIQUE")
-        return [{"name": None, "column_names": list(row["constraint_column_names"])} for row in found]
+        constraints = _constraints(con, schema, table, "UNIQUE")
+        return [{"name": None, "column_names": list(row["constraint_column_names"])} for row in constraints]
 
     def get_check_constraints(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the check constraints, in DuckDB's spelling."""
-        found = _constraints(con, schema, table, "CHECK")
-        return [{"name": None, "sqltext": row["expression"]} for row in found]
+        constraints = _constraints(con, schema, table, "CHECK")
+        return [{"name": None, "sqltext": row["expression"]} for row in constraints]
 
     def get_foreign_keys(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the relations that the metadata declares."""
         declared = _declared(con, schema, table)
         if declared is None:
             return []
-        constraints = sorted(declared.foreign_key_constraints, key=lambda one: list(one.column_keys))
-        return [_relation(one, schema) for one in constraints]
+        constraints = sorted(declared.foreign_key_constraints, key=lambda constraint: list(constraint.column_keys))
+        return [_relation(constraint, schema) for constraint in constraints]
 
     def get_indexes(self, con: Connection, table: str, schema: str | None = None, **_: Any) -> list[Found]:
         """Describe the indexes that were created by name."""

@@ -170,21 +170,21 @@ def _attached(path: Path) -> duckdb.DuckDBPyConnection:
 
 def _explained(error: duckdb.Error, shown: Path) -> TalkhouseError:
     """Return why DuckDB can't open a file."""
-    found = str(error)
-    if "Could not set lock" in found:
+    message = str(error)
+    if "Could not set lock" in message:
         return WarehouseLocked(
             "another process holds the file open for writing",
             where=shown,
-            found=found.split(". See also")[0],
+            found=message.split(". See also")[0],
             next_step="close that process; readers should open the file read-only",
         )
-    if "different configuration" in found:
+    if "different configuration" in message:
         return _opened_otherwise(error, shown)
     return NotAWarehouse(
         "this is not a warehouse",
         where=shown,
         expected="a DuckDB database that Talkhouse made",
-        found=found,
+        found=message,
         next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
     )
 
@@ -243,14 +243,14 @@ def explain_failures(path: Path) -> Iterator[None]:
         ) from error
 
 
-def check_revision(found: str, head: str, path: Path) -> None:
+def check_revision(revision_of_file: str, head: str, path: Path) -> None:
     """Refuse a file with a newer schema, which this Talkhouse can't read."""
-    if found > head:
+    if revision_of_file > head:
         raise SchemaMismatch(
             "the warehouse has a newer schema than this Talkhouse",
             where=path,
             expected=f"revision {head} or older",
-            found=f"revision {found}",
+            found=f"revision {revision_of_file}",
             next_step="upgrade Talkhouse, or build another file with --db FILE",
         )
 
@@ -265,14 +265,14 @@ def open_warehouse(
     """
     con = connect(path, alone=alone, settings=settings, unsafe=unsafe)
     try:
-        found = revision(con, path)
-        check_revision(found, head, path)
-        if found < head:
+        revision_of_file = revision(con, path)
+        check_revision(revision_of_file, head, path)
+        if revision_of_file < head:
             raise SchemaMismatch(
                 "the warehouse has an older schema than this Talkhouse",
                 where=path,
                 expected=f"revision {head}",
-                found=f"revision {found}",
+                found=f"revision {revision_of_file}",
                 next_step="bring it up to date with: talkhouse build",
             )
         _check_ambiguity(con, path)

@@ -32,15 +32,15 @@ def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Return schema, name and comment of a view or table (``main`` needs no prefix); UsageError names what exists."""
     schema, _, plain = name.rpartition(".")
     known = relations(con)
-    found = [one for one in known if one["name"] == plain and one["schema"] == (schema or "main")]
-    if not found:
-        near = closest(name, (f"{one['schema']}.{one['name']}" for one in known))
+    named = [existing for existing in known if existing["name"] == plain and existing["schema"] == (schema or "main")]
+    if not named:
+        near = closest(name, (f"{existing['schema']}.{existing['name']}" for existing in known))
         raise UsageError(
             f"no view or table '{name}'",
             expected=f"one of: {', '.join(near)}",
             next_step="list the views with: talkhouse views",
         )
-    return found[0]
+    return named[0]
 
 
 def columns_of(con: duckdb.DuckDBPyConnection, schema: str, name: str) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ PHASES = {
         "copy": "talkhouse.postgres.load:_copy_rows",
         "compare": "talkhouse.postgres.publish:check_equal",
         "record": "talkhouse.postgres.publish:write_record",
-        "swap": "talkhouse.postgres.publish:swap",
+        "replace": "talkhouse.postgres.publish:replace_former",
         "grant": "talkhouse.postgres.publish:_grant",
         "clear": "talkhouse.postgres.publish:drop_replaced",
     },

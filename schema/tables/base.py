@@ -71,7 +71,7 @@ def table(name: str, *items: Any, grain: tuple[str, ...], owner: str | None, com
     if not made.primary_key.columns:
         made.append_constraint(_key([made.columns[name] for name in grain]))
     for columns in _looked_up(made):
-        Index(f"{name}_{'_'.join(columns)}_idx", *(made.columns[one] for one in columns)).ddl_if(_ENFORCES)
+        Index(f"{name}_{'_'.join(columns)}_idx", *(made.columns[column] for column in columns)).ddl_if(_ENFORCES)
     return made
 
 
@@ -84,9 +84,13 @@ def _key(grain: list[Column[Any]]) -> PrimaryKeyConstraint | UniqueConstraint:
 
 def _looked_up(made: Table) -> list[tuple[str, ...]]:
     """Name the columns that joins look up by: those of each relation, unless a key or a longer index begins so."""
-    relations = sorted({tuple(one.column_keys) for one in made.foreign_key_constraints})
+    relations = sorted({tuple(constraint.column_keys) for constraint in made.foreign_key_constraints})
     present = [made.info["grain"], *relations]
-    return [one for one in relations if not any(one == other[: len(one)] for other in present if other is not one)]
+    return [
+        columns
+        for columns in relations
+        if not any(columns == other[: len(columns)] for other in present if other is not columns)
+    ]
 
 
 def qualified(target: Table) -> str:

@@ -71,8 +71,8 @@ class ItemList:
         if self.kind == "personas":
             return f"{len(self.items):,}"
         gold = ", ".join(str(item.position) for item in self.items if item.is_gold)
-        found = f"gold at {gold}" if gold else "none is gold" if self.states_gold else "gold is not stated"
-        return f"{len(self.items):,}, {found}"
+        state = f"gold at {gold}" if gold else "none is gold" if self.states_gold else "gold is not stated"
+        return f"{len(self.items):,}, {state}"
 
     @property
     def shown(self) -> tuple[Item, ...]:
@@ -88,8 +88,8 @@ def votes(rows: Iterable[Row]) -> Iterator[Votes]:
         counts = tuple(sorted(Counter(map(_label, group)).items()))
         few = annotators if len(annotators) <= FEW else []
         named = tuple(
-            (given[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else ""), tuple(map(_label, given)))
-            for (index,), given in few
+            (labels[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else ""), tuple(map(_label, labels)))
+            for (index,), labels in few
         )
         yield Votes(scheme, persona_set, position, len(annotators), counts, named)
 
@@ -143,13 +143,13 @@ _KINDS: dict[str, Callable[[Iterable[Row]], Iterator[Votes | ItemList]]] = {
 
 def by_turn(records: list[Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
     """Return by turn (None: the whole dialogue or record) what belongs to it, each with its record's name."""
-    found: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
+    items: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
     names = record_names([record for record in records if any(record[kind] for kind in _KINDS)])
     for record in records:
         for kind, shown in _KINDS.items():
             for (turn_index,), rows in grouped(record[kind], "turn_index"):
-                found[turn_index] += [(names[record["record_id"]], one) for one in shown(rows)]
-    return found
+                items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows)]
+    return items
 
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:

@@ -58,17 +58,17 @@ class Target:
 def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
     """Find the dialogue or record with that id, or the only one with that native id; UsageError lists similar ids."""
     check_unicode(name, "the id")
-    found = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
-    if len(found) == 1:
-        return Target(*found[0])
+    targets = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
+    if len(targets) == 1:
+        return Target(*targets[0])
     search = 'find it with: talkhouse search TEXT   or talkhouse sql "from main.records"'
-    if not found:
+    if not targets:
         near = con.execute(_NEAR, {"name": name, "nearest": _NEAREST}).fetchall()
         names = ", ".join(id_ for (id_,) in near)
         raise UsageError(f"no dialogue or record '{name}'", expected=f"an id such as: {names}", next_step=search)
-    some = ", ".join(id_ for _, id_ in found[:_NEAREST]) + (" ..." if len(found) > _NEAREST else "")
+    some = ", ".join(id_ for _, id_ in targets[:_NEAREST]) + (" ..." if len(targets) > _NEAREST else "")
     raise UsageError(
-        f"{len(found):,} dialogues or records have the publisher's id '{name}'",
+        f"{len(targets):,} dialogues or records have the publisher's id '{name}'",
         expected=f"one of: {some}",
         next_step="name one of these ids",
     )

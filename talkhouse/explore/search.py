@@ -177,9 +177,9 @@ class _Tags:
     def matches(self, tagged: str) -> list[tuple[int, int]]:
         """Return begin and end of each match in the text without its tags."""
         before, *rest = tagged.split(self._opening)
-        at, found = len(before), []
+        at, matches = len(before), []
         for piece in rest:
             match, _, after = piece.partition(self._closing)
-            found.append((at, at + len(match)))
+            matches.append((at, at + len(match)))
             at += len(match) + len(after)
-        return found
+        return matches

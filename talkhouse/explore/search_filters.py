@@ -39,13 +39,13 @@ class Pattern:
         try:
             con.execute(f"select regexp_matches('', $pattern, '{self.options}')", {"pattern": self.text})
         except duckdb.InvalidInputException as error:
-            found = str(error).removeprefix("Invalid Input Error: ")
+            reason = str(error).removeprefix("Invalid Input Error: ")
             if not self.regex:
-                raise UsageError("the text is not valid Unicode", found=found, next_step="type it in UTF-8") from error
+                raise UsageError("the text is not valid Unicode", found=reason, next_step="type it in UTF-8") from error
             raise UsageError(
                 "the regular expression can't be read",
                 expected="RE2's syntax: https://github.com/google/re2/wiki/Syntax",
-                found=found,
+                found=reason,
                 next_step="leave out --regex to search for the text literally",
             ) from error
 
@@ -54,22 +54,22 @@ def conditions(
     con: duckdb.DuckDBPyConnection, corpus: str | None, role: str | None, split: str | None
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the conditions that select turns, and their values; refuse names that do not exist."""
-    found: list[str] = []
+    on_turns: list[str] = []
     values: dict[str, Any] = {}
     if corpus is not None:
         check_corpus(con, corpus)
-        found.append(_OF_CORPUS)
+        on_turns.append(_OF_CORPUS)
         values["corpus"] = corpus
-    where = found[0] if found else "true"
+    where = on_turns[0] if on_turns else "true"
     if role is not None:
         _check_known(con, "role", role, f"select role from main.turns where {where}", values)
-        found.append("role = $role")
+        on_turns.append("role = $role")
     if split is not None:
         known = f"select unnest([split, standard_split]) from main.records where dialogue_id is not null and {where}"
         _check_known(con, "split", split, known, values)
-        found.append("dialogue_id in (select dialogue_id from main.records where $split in (split, standard_split))")
+        on_turns.append("dialogue_id in (select dialogue_id from main.records where $split in (split, standard_split))")
     named = {"role": role, "split": split}
-    return found, values | {name: value for name, value in named.items() if value is not None}
+    return on_turns, values | {name: value for name, value in named.items() if value is not None}
 
 
 def _check_known(con: duckdb.DuckDBPyConnection, what: str, name: str, query: str, values: dict[str, Any]) -> None:

@@ -11,5 +11,5 @@ from talkhouse.schema.sql import dicts
 
 def status(con: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
     """Count what a warehouse holds: ``build`` (None before the first), ``corpora``, ``findings_without_corpus``."""
-    (found,) = dicts(con.execute(queries.of_command("status")))
-    return {"database": str(path), "bytes": path.stat().st_size, **found}
+    (counts,) = dicts(con.execute(queries.of_command("status")))
+    return {"database": str(path), "bytes": path.stat().st_size, **counts}

@@ -17,16 +17,16 @@ order by all
 
 def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """List every view: schema, name, what a row is, and the number of rows."""
-    found = dicts(con.execute(_VIEWS))
-    for view in found:
+    described = dicts(con.execute(_VIEWS))
+    for view in described:
         name = f"{identifier(view['schema'])}.{identifier(view['name'])}"
         view["rows"] = con.execute(f"select count(*) from {name}").fetchall()[0][0]
-    return found
+    return described
 
 
 def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Return one view or table with its columns; UsageError lists similar names."""
-    found = relation(con, name)
-    full_name = f"{identifier(found['schema'])}.{identifier(found['name'])}"
+    described = relation(con, name)
+    full_name = f"{identifier(described['schema'])}.{identifier(described['name'])}"
     rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]
-    return {**found, "rows": rows, "columns": columns_of(con, found["schema"], found["name"])}
+    return {**described, "rows": rows, "columns": columns_of(con, described["schema"], described["name"])}

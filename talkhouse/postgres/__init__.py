@@ -1,1 +1,1 @@
-"""The serving copy in PostgreSQL: tables and the rows of views, proven equal, swapped in one transaction."""
+"""The serving copy in PostgreSQL: tables and the rows of views, proven equal, replaced in one transaction."""

@@ -44,7 +44,7 @@ def load(
     tables = statements({schema: schemas[schema] for schema in ("main", HOUSEKEEPING)}, version(server))
     for statement in tables.before:
         run(server, statement)
-    rows = sum(one.rows for one in plan.relations if one.kind is not Kind.SPLIT)
+    rows = sum(relation.rows for relation in plan.relations if relation.kind is not Kind.SPLIT)
     progress.begin("copying", records=rows, unit="rows")
     proofs: dict[str, Proof] = {}
     for relation in plan.relations:
@@ -81,7 +81,7 @@ def _load(
         _index(server, relation, target)
         _comment(server, relation, target)
     run(server, f"analyze {target}")
-    of_splits = {one.name: proof(rows[one.split], sums[one.split]) for one in splits}
+    of_splits = {split_view.name: proof(rows[split_view.split], sums[split_view.split]) for split_view in splits}
     return {relation.name: proof(rows.total(), sums.total()), **of_splits}
 
 

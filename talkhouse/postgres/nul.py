@@ -27,11 +27,13 @@ class Found(NamedTuple):
 
 def check_nul(con: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     """Raise UsageError that names the columns and rows where a NUL is."""
-    found = list(find_nul(con, plan))
-    if not found:
+    columns = list(find_nul(con, plan))
+    if not columns:
         return
-    more = f"; {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
-    told = "; ".join(f"{one.column} in {one.texts:,} rows: {', '.join(one.rows)}" for one in found[:_SHOWN])
+    more = f"; {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+    told = "; ".join(
+        f"{column.column} in {column.texts:,} rows: {', '.join(column.rows)}" for column in columns[:_SHOWN]
+    )
     raise UsageError(
         "texts have the character NUL, which PostgreSQL can't store; nothing was copied",
         found=told + more,
@@ -41,11 +43,11 @@ def check_nul(con: duckdb.DuckDBPyConnection, plan: Plan) -> None:
 
 def find_nul(con: duckdb.DuckDBPyConnection, plan: Plan) -> Iterator[Found]:
     """Yield the columns with NUL; views are looked at only where a table has one, since theirs come from there."""
-    tables = [one for one in plan.relations if one.kind is Kind.TABLE]
-    found = [one for relation in tables for one in _in_relation(con, relation)]
-    yield from found
-    if found or any(_is_escaped(con, table) for table in tables):
-        for view in (one for one in plan.relations if one.kind is Kind.ROWS):
+    tables = [relation for relation in plan.relations if relation.kind is Kind.TABLE]
+    in_tables = [column for table in tables for column in _in_relation(con, table)]
+    yield from in_tables
+    if in_tables or any(_is_escaped(con, table) for table in tables):
+        for view in [relation for relation in plan.relations if relation.kind is Kind.ROWS]:
             yield from _in_relation(con, view)
 
 
@@ -67,8 +69,8 @@ def _in_relation(con: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator
 def _is_escaped(con: duckdb.DuckDBPyConnection, table: Relation) -> bool:
     """Tell whether a JSON column spells a NUL."""
     names = [column.name for column in table.columns if column.type.name == "json"]
-    found = " or ".join(f"contains({quoted(name)}::varchar, '{_ESCAPED}')" for name in names)
+    condition = " or ".join(f"contains({quoted(name)}::varchar, '{_ESCAPED}')" for name in names)
     if not names:
         return False
-    rows = con.execute(f"select 1 from {table.selection.source} where {found} limit 1")
+    rows = con.execute(f"select 1 from {table.selection.source} where {condition} limit 1")
     return bool(rows.fetchall())

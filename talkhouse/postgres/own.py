@@ -134,18 +134,18 @@ class Relation(NamedTuple):
 
     def differs(self, kind: str, columns: Sequence[str] | None = None) -> str | None:
         """Say how it differs from what the role made, and so must not be read; None where it does not."""
-        found = list(self.oddities)
+        differences = list(self.oddities)
         if self.kind != kind:
-            found.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")
+            differences.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")
         elif columns is not None and self.columns != list(columns):
-            found.append(f"it has the columns {', '.join(self.columns) or '(none)'}")
-        return visible("; ".join(found)) or None
+            differences.append(f"it has the columns {', '.join(self.columns) or '(none)'}")
+        return visible("; ".join(differences)) or None
 
 
 def relations(server: Connection[Any], schemas: Iterable[str]) -> dict[tuple[str, str], Relation]:
     """Describe what is in some schemas, by the names of schema and relation."""
     return {
-        (schema, name): Relation(kind, [_as_text(one) for one in columns], oddities)
+        (schema, name): Relation(kind, [_as_text(column) for column in columns], oddities)
         for schema, name, kind, columns, oddities in run(server, _RELATIONS, [sorted(schemas)])
     }
 
@@ -157,14 +157,14 @@ def _as_text(column: str) -> str:
 
 def strange(server: Connection[Any], schemas: Collection[str], listed: Mapping[tuple[str, str], str]) -> list[str]:
     """Describe what is in some schemas and not listed (with its kind), or is listed and not as the role made it."""
-    known, found = relations(server, schemas), []
+    existing, descriptions = relations(server, schemas), []
     for schema, name, description in run(server, _INSIDE, [sorted(schemas)]):
-        one, kind = known.get((schema, name)), listed.get((schema, name))
-        if one is None or kind is None:
-            found.append(visible(description))
-        elif why := one.differs(kind):
-            found.append(f"{visible(description)}: {why}")
-    return found
+        relation, kind = existing.get((schema, name)), listed.get((schema, name))
+        if relation is None or kind is None:
+            descriptions.append(visible(description))
+        elif why := relation.differs(kind):
+            descriptions.append(f"{visible(description)}: {why}")
+    return descriptions
 
 
 def marked(server: Connection[Any], mark: str) -> list[str]:

@@ -75,7 +75,7 @@ class Options:
                 "max_rows": int(max_rows),
                 "nul": str() | None as nul,
                 **others,
-            } if not others and all(isinstance(one, str) for one in views):
+            } if not others and all(isinstance(view, str) for view in views):
                 return cls(prefix, tuple(views), without_views, max_rows, nul)
         return None
 
@@ -133,7 +133,7 @@ class Plan:
 
     def splits_of(self, view: Relation) -> list[Relation]:
         """Return the views of the splits of a view."""
-        return [one for one in self.relations if one.kind is Kind.SPLIT and one.parent == view.name]
+        return [relation for relation in self.relations if relation.kind is Kind.SPLIT and relation.parent == view.name]
 
     @property
     def schemas(self) -> list[str]:
@@ -147,8 +147,8 @@ def make_plan(warehouse: Warehouse, options: Options) -> Plan:
     planned: dict[str, Relation] = {}
     left_out = []
     # A view comes before those of its splits.
-    candidates = [_classify(warehouse, one) for one in relations(warehouse.con)]
-    for candidate in sorted(candidates, key=lambda one: list(Kind).index(one.kind)):
+    candidates = [_classify(warehouse, relation) for relation in relations(warehouse.con)]
+    for candidate in sorted(candidates, key=lambda candidate: list(Kind).index(candidate.kind)):
         if not _is_wanted(candidate, options):
             continue
         described = _describe(warehouse, candidate, planned, options)
@@ -233,10 +233,10 @@ def _check_names(plan: Plan, prefix: str) -> None:
         )
     for schema in plan.schemas:
         _check_name("schema", f"{prefix}{schema}", LONGEST - SUFFIX)
-    for one in plan.relations:
-        _check_name("table or view", one.selection.name, LONGEST)
-        for column in one.columns:
-            _check_name(f"column of {one.name}", column.name, LONGEST)
+    for relation in plan.relations:
+        _check_name("table or view", relation.selection.name, LONGEST)
+        for column in relation.columns:
+            _check_name(f"column of {relation.name}", column.name, LONGEST)
 
 
 def _check_name(what: str, name: str, longest: int) -> None:

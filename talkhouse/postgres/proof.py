@@ -44,13 +44,13 @@ def check_equal(
     schemas: Mapping[str, str],
     progress: Progress,
 ) -> None:
-    """Raise ServerFailed where the copy is not what the warehouse has; nothing is swapped then."""
-    found = list(differences(server, relations, proofs, schemas, progress))
-    if found:
+    """Raise ServerFailed where the copy is not what the warehouse has; nothing is replaced then."""
+    different = list(differences(server, relations, proofs, schemas, progress))
+    if different:
         raise ServerFailed(
             "the copy differs from the warehouse; what was published before is unchanged",
             where=where(server),
-            found="; ".join(map(str, found)),
+            found="; ".join(map(str, different)),
             next_step="publish again; if it differs again, report it with the versions of PostgreSQL and Talkhouse",
         )
 
@@ -67,7 +67,7 @@ def differences(
 
     ``others``: relations that are not to be read, for they are not there (None) or are not what was published.
     """
-    progress.begin("comparing", records=sum(one.rows for one in proofs), unit="rows")
+    progress.begin("comparing", records=sum(proof.rows for proof in proofs), unit="rows")
     for relation, here in zip(relations, proofs, strict=True):
         there = None if relation.name in others else proof_there(server, relation, schemas)
         if there != here:

@@ -18,10 +18,10 @@ from talkhouse.postgres.own import marked, own_relations, owners
 from talkhouse.postgres.plan import Options, Plan, make_plan
 from talkhouse.postgres.proof import check_equal
 from talkhouse.postgres.record import FORMAT, Published, origin, read_record, write_record
+from talkhouse.postgres.replace import drop_replaced, replace_former
 from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
-from talkhouse.postgres.swap import drop_replaced, swap
 from talkhouse.query.sandbox import failure
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.guard import configure
@@ -97,7 +97,7 @@ def publish(
         write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs)
         # Again, for others may have put something into these schemas meanwhile.
         former = replaceable(server, options.prefix, names.values(), published)
-        notes = swap(server, options.prefix, {new: name for name, new in made.items()}, former)
+        notes = replace_former(server, options.prefix, {new: name for name, new in made.items()}, former)
         notes += _left(server, published, [*former, *names.values()])
         _grant(server, list(names.values()), grant_select)
         warehouse.check_complete()
@@ -122,8 +122,8 @@ def _unchanged(
 
 def _left(server: Connection[Any], published: Published | None, replaced: Iterable[str]) -> list[str]:
     """Name schemas that are recorded and were not replaced: without marks, they may be anything."""
-    recorded = owners(server, {*published.schemas} - {*replaced}) if published else []
-    return [f"left alone, for nothing marks it as a part of the former copy: schema {one}" for one in recorded]
+    left = owners(server, {*published.schemas} - {*replaced}) if published else []
+    return [f"left alone, for nothing marks it as a part of the former copy: schema {schema}" for schema in left]
 
 
 @contextmanager

@@ -89,13 +89,13 @@ class Published:
     def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
         """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
         kinds = {Kind.TABLE: TABLE, Kind.ROWS: TABLE, Kind.SPLIT: VIEW}
-        all_of_them = self.kinds | {f"{HOUSEKEEPING}.{name}": Kind.TABLE for name in _COLUMNS}
-        found = {}
-        for one, kind in all_of_them.items():
-            schema, _, name = one.partition(".")
+        relations = self.kinds | {f"{HOUSEKEEPING}.{name}": Kind.TABLE for name in _COLUMNS}
+        by_name = {}
+        for relation, kind in relations.items():
+            schema, _, name = relation.partition(".")
             if kind in kinds:
-                found[f"{prefix}{schema}{ending}", name] = kinds[Kind(kind)]
-        return found
+                by_name[f"{prefix}{schema}{ending}", name] = kinds[Kind(kind)]
+        return by_name
 
 
 def origin(warehouse: Warehouse, options: Options, format_number: int = FORMAT) -> dict[str, Any]:
@@ -119,9 +119,9 @@ def write_record(
     insert = f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)"
     run(server, insert, [Json({**made_from, "talkhouse_version": version()}), schemas])
     rows: list[tuple[Any, ...]] = [
-        (one.name, one.kind, *proof, None) for one, proof in zip(plan.relations, proofs, strict=True)
+        (relation.name, relation.kind, *proof, None) for relation, proof in zip(plan.relations, proofs, strict=True)
     ]
-    rows += [(one.name, None, one.rows, None, one.reason) for one in plan.left_out]
+    rows += [(relation.name, None, relation.rows, None, relation.reason) for relation in plan.left_out]
     with server.cursor() as cursor:
         cursor.executemany(f"insert into {quoted(schema)}.{RELATIONS} values (%s, %s, %s, %s, %s)".encode(), rows)
 
@@ -132,12 +132,12 @@ def read_record(server: Connection[Any], schema: str) -> Published | None:
     Raises UsageError, and has read nothing, where they are not tables of the publishing role, as it makes them, which
     nobody else may write.
     """
-    found = relations(server, [schema])
-    if (schema, PUBLICATION) not in found:
+    existing = relations(server, [schema])
+    if (schema, PUBLICATION) not in existing:
         return None
     for name, columns in _COLUMNS.items():
-        one = found.get((schema, name))
-        if why := "there is no such table" if one is None else one.differs(TABLE, columns):
+        table = existing.get((schema, name))
+        if why := "there is no such table" if table is None else table.differs(TABLE, columns):
             raise UsageError(
                 f"{schema}.{name} is not what Talkhouse published as this role, and was not read",
                 where=where(server),
@@ -174,12 +174,12 @@ def _read(server: Connection[Any], schema: str) -> Published:
     return Published(
         time,
         _origin(made_from) if time else None,
-        [one for one in _json(schemas) or () if isinstance(one, str)],
+        [schema_name for schema_name in _json(schemas) or () if isinstance(schema_name, str)],
         {relation: kind for relation, kind, *_ in listed},
         {
-            relation: Proof(number, found)
-            for relation, _, number, found in listed
-            if _HASH.fullmatch(found or "") and (number or 0) >= 0
+            relation: Proof(row_count, row_hash)
+            for relation, _, row_count, row_hash in listed
+            if _HASH.fullmatch(row_hash or "") and (row_count or 0) >= 0
         },
     )
 

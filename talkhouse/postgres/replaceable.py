@@ -57,10 +57,12 @@ def replaceable(
     own = marked(server, published_mark(prefix)) if published else []
     existing = owners(server, schemas)
     if published and not is_marked(server, prefix):
-        own = sorted({one for one, other in existing.items() if other is None} & {*published.schemas})
-    if taken := {one: other for one, other in existing.items() if one not in own}:
-        named = [f"{one}, of the role {visible(other)}" if other else one for one, other in taken.items()]
-        unmarked = [one for one, other in taken.items() if published and other is None and one in published.schemas]
+        own = sorted({schema for schema, other in existing.items() if other is None} & {*published.schemas})
+    if taken := {schema: other for schema, other in existing.items() if schema not in own}:
+        named = [f"{schema}, of the role {visible(other)}" if other else schema for schema, other in taken.items()]
+        unmarked = [
+            schema for schema, other in taken.items() if published and other is None and schema in published.schemas
+        ]
         mark = literal(published_mark(prefix))
         or_mark = f"   or, if it is a part of the copy: comment on schema {unmarked[0]} is {mark}" if unmarked else ""
         raise UsageError(

@@ -159,14 +159,14 @@ def _explained(con: Connection[Any]) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        found = error.diag.message_primary or str(error).strip()
+        said = error.diag.message_primary or str(error).strip()
         details = [error.diag.message_detail, error.diag.context, error.diag.message_hint]
         raise ServerFailed(
             "the server did not do it; what was published before is unchanged"
             if error.sqlstate
             else "the connection to the server was lost",
             where=place,
-            found="; ".join([found, *(one.splitlines()[0] for one in details if one)]),
+            found="; ".join([said, *(detail.splitlines()[0] for detail in details if detail)]),
             next_step=_REFUSED.get(error.sqlstate or "", _LOST),
         ) from None
 
@@ -195,13 +195,13 @@ def _not_a_url(found: str) -> UsageError:
 
 
 def _no_connection(message: str) -> ServerFailed:
-    found = message.strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
-    said = found.rpartition("FATAL:")[2]
+    reason = message.strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    said = reason.rpartition("FATAL:")[2]
     advice = next((step for word, step in _ADVICE.items() if word in said), _UNREACHABLE)
-    is_reached = "FATAL:" in found or advice != _UNREACHABLE
+    is_reached = "FATAL:" in reason or advice != _UNREACHABLE
     return ServerFailed(
         "the server refused the connection" if is_reached else "the server can't be reached",
-        found=found,
+        found=reason,
         next_step=advice,
     )
 

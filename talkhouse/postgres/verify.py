@@ -54,8 +54,10 @@ def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> V
                 next_step="publish this one with: talkhouse publish URL   or name the warehouse with --db FILE",
             )
         plan = make_plan(warehouse, Options.from_record(origin["options"]) or Options(prefix))
-        plan = replace(plan, relations=tuple(one for one in plan.relations if one.name in published.kinds))
-        progress.begin("hashing", records=sum(one.rows for one in plan.relations), unit="rows")
+        plan = replace(
+            plan, relations=tuple(relation for relation in plan.relations if relation.name in published.kinds)
+        )
+        progress.begin("hashing", records=sum(relation.rows for relation in plan.relations), unit="rows")
         proofs = []
         for relation in plan.relations:
             recorded = None if relation.is_repeatable else published.proofs.get(relation.name)
@@ -63,8 +65,8 @@ def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> V
             progress.advance(relation.rows)
         schemas = {schema: f"{prefix}{schema}" for schema in plan.schemas}
         others = _others(server, plan, schemas)
-        found = tuple(differences(server, plan.relations, proofs, schemas, progress, others))
-        return Verified(where(server), plan, tuple(proofs), found)
+        different = tuple(differences(server, plan.relations, proofs, schemas, progress, others))
+        return Verified(where(server), plan, tuple(proofs), different)
 
 
 def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[str, Any]]:
@@ -94,15 +96,15 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
 
 def _others(server: Connection[Any], plan: Plan, schemas: Mapping[str, str]) -> dict[str, str | None]:
     """Say what is there in place of a relation of the plan; None where nothing is."""
-    found, others = relations(server, schemas.values()), dict[str, str | None]()
-    for one in plan.relations:  # a view comes before those of its splits
-        there = found.get((schemas[one.selection.schema], one.selection.name))
-        columns = [f"{column.name} {_in_catalog(column.type.name)}" for column in one.columns]
-        why = there and there.differs(VIEW if one.kind is Kind.SPLIT else TABLE, columns)
+    existing, others = relations(server, schemas.values()), dict[str, str | None]()
+    for relation in plan.relations:  # a view comes before those of its splits
+        there = existing.get((schemas[relation.selection.schema], relation.selection.name))
+        columns = [f"{column.name} {_in_catalog(column.type.name)}" for column in relation.columns]
+        why = there and there.differs(VIEW if relation.kind is Kind.SPLIT else TABLE, columns)
         if why or there is None:
-            others[one.name] = why
-        elif one.parent in others:
-            others[one.name] = f"it reads {one.parent}"
+            others[relation.name] = why
+        elif relation.parent in others:
+            others[relation.name] = f"it reads {relation.parent}"
     return others
 
 

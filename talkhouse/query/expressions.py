@@ -149,8 +149,8 @@ def _is_written_by_duckdb(kind: sqltypes.DuckDBPyType) -> bool:
 
 def _children(kind: sqltypes.DuckDBPyType) -> list[tuple[str, sqltypes.DuckDBPyType]]:
     """Return what a nested type has inside: names, which tuples and lists don't tell, and types."""
-    found = [(name, child) for name, child in kind.children if isinstance(child, sqltypes.DuckDBPyType)]
-    return found[1:] if kind.id == "union" else found  # the first is its tag
+    children = [(name, child) for name, child in kind.children if isinstance(child, sqltypes.DuckDBPyType)]
+    return children[1:] if kind.id == "union" else children  # the first is its tag
 
 
 def _nested_json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int) -> str:
@@ -202,4 +202,6 @@ def _stored(kind: sqltypes.DuckDBPyType) -> str | None:
     if kind.id in _LISTS:
         return f"{types[0]}[{dict(kind.children).get('size', '')}]"
     names = [quoted(name) if kind.id == "struct" else "" for name, _, _ in known]
-    return f"{kind.id}({', '.join(f'{name} {one}' for name, one in zip(names, types, strict=True))})"
+    return (
+        f"{kind.id}({', '.join(f'{name} {kind_of_child}' for name, kind_of_child in zip(names, types, strict=True))})"
+    )

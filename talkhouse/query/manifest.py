@@ -40,10 +40,10 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
         return []
     corpus_id, _, name = task.partition(".")
     return [
-        {"release": one.release, "split": one.split, "view_fingerprint": one.fingerprint}
-        for one in splits(warehouse.con, corpus_id, name)
-        if (view is None or view.split == one.split)
-        and (selection.split_column != "split" or selection.split == one.split)
+        {"release": split.release, "split": split.split, "view_fingerprint": split.fingerprint}
+        for split in splits(warehouse.con, corpus_id, name)
+        if (view is None or view.split == split.split)
+        and (selection.split_column != "split" or selection.split == split.split)
     ]
 
 

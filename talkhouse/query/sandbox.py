@@ -72,10 +72,10 @@ def check_statements(statements: list[duckdb.Statement]) -> None:
     kinds = [_what(statement) for statement in statements]
     if len(kinds) == 1 and kinds[0] in READING:
         return
-    one = "one statement that reads: select, from, with, values, pivot, describe, show, summarize, explain"
+    expected = "one statement that reads: select, from, with, values, pivot, describe, show, summarize, explain"
     raise QueryFailed(
         "the console is sandboxed: a query may only read, and the warehouse is open read-only",
-        expected=one,
+        expected=expected,
         found=kinds[0] if len(kinds) == 1 else f"{len(kinds)} statements: {', '.join(kinds)}",
         next_step=_UNSAFE,
     )

@@ -63,13 +63,13 @@ def select(
     limit: int | None = None,
 ) -> Selection:
     """Find a view or table and the rows and columns wanted of it; UsageError says what exists instead."""
-    con, found = warehouse.con, relation(warehouse.con, name)
-    known = {column["name"]: column for column in columns_of(con, found["schema"], found["name"])}
-    full_name = f"{found['schema']}.{found['name']}"
+    con, described = warehouse.con, relation(warehouse.con, name)
+    known = {column["name"]: column for column in columns_of(con, described["schema"], described["name"])}
+    full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
     order = tuple(column for column in _grain(warehouse, full_name) if column in known)
-    selection = Selection(found["schema"], found["name"], tuple(known), selected, order, limit=limit)
+    selection = Selection(described["schema"], described["name"], tuple(known), selected, order, limit=limit)
     if split is None:
         return selection
     return replace(selection, split=split, split_column=_split_column(con, selection, split))

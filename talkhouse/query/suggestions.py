@@ -43,7 +43,7 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
     """Return where the column is, since many are in another table than one expects, or which names come close."""
     step = "see the columns of a table or view with: talkhouse views NAME"
     holders = [holder for (holder,) in con.execute(_HOLDERS, [name]).fetchall()]
-    holders.sort(key=lambda one: not one.startswith("main."))
+    holders.sort(key=lambda holder: not holder.startswith("main."))
     if holders:
         return Suggestion(f"a column of the tables in the query; '{name}' is in: {', '.join(_first(holders))}", step)
     known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
@@ -52,7 +52,7 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
 
 
 def _closest_relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
-    return closest(name, (found for (found,) in con.execute(_RELATIONS).fetchall()))
+    return closest(name, (relation for (relation,) in con.execute(_RELATIONS).fetchall()))
 
 
 def _first(names: list[str]) -> list[str]:

@@ -56,8 +56,8 @@ def _write_texts(rows: Rows, stream: BinaryIO) -> None:
 
 def number_columns(schema: Any) -> list[int]:
     """Return which columns of a file of texts are numbers, by the schema of the file."""
-    found: list[int] = json.loads(schema.metadata[_NUMBERS])
-    return found
+    indexes: list[int] = json.loads(schema.metadata[_NUMBERS])
+    return indexes
 
 
 def _write_arrow(rows: Rows, stream: BinaryIO) -> None:

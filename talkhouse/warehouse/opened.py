@@ -44,14 +44,14 @@ class Warehouse:
     @cached_property
     def build(self) -> dict[str, Any]:
         """The build that made it; NotAWarehouse where it names none."""
-        found = build_facts.build(self.con, self.database)
-        if found is None:
+        last = build_facts.build(self.con, self.database)
+        if last is None:
             raise NotAWarehouse(
                 "the warehouse does not say which build made it",
                 where=self.path,
                 next_step="make it with: talkhouse build",
             )
-        return found
+        return last
 
     @cached_property
     def corpora(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import duckdb
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import SchemaMismatch
 
-_NEXT = "bring it up to date with: talkhouse build (files that did not change are not read again)"
+_NEXT = "build the warehouse with this version of Talkhouse: talkhouse build"
 
 
 def check_views(catalogue_hash: str, where: object) -> None:

@@ -356,7 +356,7 @@ def test_warehouses_that_disagree_are_an_error(one_each: list[Path], tmp_path: P
     with pytest.raises(UsageError, match=r"disagree[\s\S]*meta.rules[\s\S]*TH-01"):
         written(tmp_path / "lake", other, one_each[1])
     change(other, "update meta.loads set catalogue_hash = 'another'")
-    with pytest.raises(UsageError, match="different views"):
+    with pytest.raises(SchemaMismatch, match="other views"):
         written(tmp_path / "lake", other, one_each[1])
     assert not (tmp_path / "lake").exists()
 

@@ -99,7 +99,7 @@ def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_fold
 
 
 @pytest.mark.slow
-def test_the_next_publisher_drops_what_one_that_was_killed_after_the_swap_had_replaced(
+def test_the_next_publisher_drops_what_one_that_was_killed_after_the_transaction_had_replaced(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
     publish = Publisher(postgres, tmp_path)

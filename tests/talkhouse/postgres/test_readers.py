@@ -112,7 +112,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_query_that_begins_before_the_swap_sees_nothing_of_the_new_copy(builds: Builds, database: Database) -> None:
+def test_a_query_that_begins_before_the_replacement_sees_nothing_of_the_new_copy(
+    builds: Builds, database: Database
+) -> None:
     """A query finds its tables one by one; this one is held up between two of them, until the new copy is there."""
     builds.next()
     query = "select max(load_id), (select count(*) from team.gate), (select count(*) from main.records) from meta.loads"

@@ -1,4 +1,4 @@
-"""Puts new schemas in the place of the published ones, all at once: readers see the old or the new.
+"""Replaces the published schemas by new ones, all at once: readers see the old or the new.
 
 Schemas are only renamed, which itself waits for no reader and lets none wait. But a statement looks its tables up one
 after the other, and must not find one of the old copy and one of the new: so it waits for the moment that this takes.
@@ -69,8 +69,10 @@ where nspname = any(%(schemas)s) order by 1
 """
 
 
-def swap(server: Connection[Any], prefix: str, staged: Mapping[str, str], published: Sequence[str]) -> list[str]:
-    """Rename new schemas to their names, and those that are published out of the way; return what could not be kept.
+def replace_former(
+    server: Connection[Any], prefix: str, staged: Mapping[str, str], published: Sequence[str]
+) -> list[str]:
+    """Rename the published schemas out of the way, and new ones to their names; return what could not be kept.
 
     ``staged``: what a new schema is called now -> its name. ``published``: those that are to be replaced.
     """
@@ -110,8 +112,8 @@ def _obstacle(server: Connection[Any], prefix: str, number: int, schemas: Sequen
         published = read_record(server, f"{prefix}{HOUSEKEEPING}~old{number}")
     except UsageError as error:
         return f"{error.what}: {error.found}"
-    found = strange(server, schemas, published.listed(prefix, f"~old{number}") if published else {})
-    return f"it holds what Talkhouse did not publish: {'; '.join(found)}" if found else None
+    others = strange(server, schemas, published.listed(prefix, f"~old{number}") if published else {})
+    return f"it holds what Talkhouse did not publish: {'; '.join(others)}" if others else None
 
 
 def _drop(server: Connection[Any], schemas: Sequence[str]) -> None:
@@ -144,11 +146,11 @@ def _rename(server: Connection[Any], now: str, name: str) -> None:
 
 def _replaced(server: Connection[Any], prefix: str) -> dict[int, dict[str, str]]:
     """Find what was set aside, by number: what it is called now -> what it was called."""
-    found: dict[int, dict[str, str]] = {}
+    by_number: dict[int, dict[str, str]] = {}
     for schema in marked(server, replaced_mark(prefix)):
         if match := _REPLACED.fullmatch(schema):
-            found.setdefault(int(match["number"]), {})[schema] = match["schema"]
-    return found
+            by_number.setdefault(int(match["number"]), {})[schema] = match["schema"]
+    return by_number
 
 
 def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str | None, str | None]]:
@@ -157,17 +159,17 @@ def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str
     Their SQL names tables as they are called at the moment, so these have their former names for that moment.
     """
     for schemas in _replaced(server, prefix).values():
-        found = []
+        views = []
         try:
             with impatient(server) as part:
                 for now, name in schemas.items():
                     _rename(server, now, name)
-                found = run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
+                views = run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
                 raise psycopg.Rollback(part)
         except TAKEN:  # by somebody who has made a schema of that name since
             rows = run(server, _VIEWS, {"schemas": list(schemas)}).fetchall()
-            found = [(*view, obstacle or "a schema that it reads is gone") for *view, obstacle in rows]
-        yield from found
+            views = [(*view, obstacle or "a schema that it reads is gone") for *view, obstacle in rows]
+        yield from views
 
 
 def _moved(
