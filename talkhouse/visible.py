@@ -29,9 +29,9 @@ def visible(text: str, *, lines: bool = False) -> str:
     return _UNSAFE.sub(_keep_line_ends if lines else _escape, text)
 
 
-def visible_json(found: Any) -> str:
+def visible_json(content: Any) -> str:
     r"""Write data as JSON that is safe to print: ``\u001b``, ``\u202e``; what reads it gets every text exactly."""
-    return escaped_json(json.dumps(found, indent=2, default=str, ensure_ascii=False))
+    return escaped_json(json.dumps(content, indent=2, default=str, ensure_ascii=False))
 
 
 def escaped_json(text: str) -> str:
