@@ -146,11 +146,11 @@ def command(
             compared = compare(warehouse, url, prefix, bar)
         else:
             options = Options(prefix, tuple(views or ()), without_views, max_rows, replace_nul)
-            done = publish(warehouse, url, options, bar, grant_select=grant_select, dry_run=dry_run, force=force)
+            result = publish(warehouse, url, options, bar, grant_select=grant_select, dry_run=dry_run, force=force)
     if verify:
         _show_comparison(compared, as_json=as_json)
     else:
-        _show(done, as_json=as_json)
+        _show(result, as_json=as_json)
 
 
 @contextmanager
@@ -170,77 +170,83 @@ def _working(db: Path | None, memory_limit: str) -> "Iterator[tuple[Warehouse, P
         raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None
 
 
-def _show(done: "Result", *, as_json: bool) -> None:
+def _show(result: "Result", *, as_json: bool) -> None:
     """Print what was published, what was left out, and what could not be kept."""
     from talkhouse.postgres.publish import Outcome
 
     if as_json:
-        _print_json(done)
+        _print_json(result)
         return
-    place, since = escape(done.place), f"{done.published_at:%Y-%m-%d %H:%M} UTC" if done.published_at else ""
+    place, since = escape(result.place), f"{result.published_at:%Y-%m-%d %H:%M} UTC" if result.published_at else ""
     output.print(
         {
             Outcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
             Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
-            Outcome.PUBLISHED: f"[bold green]Published[/] to {place} in {done.seconds:.1f} s, "
+            Outcome.PUBLISHED: f"[bold green]Published[/] to {place} in {result.seconds:.1f} s, "
             "every table and view equal to the warehouse's by rows and hash:",
-        }[done.outcome],
+        }[result.outcome],
         soft_wrap=True,
     )
-    if done.plan.relations:
-        _show_plan(done.plan)
-    for note in done.notes:
+    if result.plan.relations:
+        _show_plan(result.plan)
+    for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(visible(note))}", soft_wrap=True)
 
 
 def _show_plan(plan: "Plan") -> None:
     from talkhouse.postgres.plan import Kind
 
-    counts = Counter(one.kind for one in plan.relations)
-    rows = sum(one.rows for one in plan.relations if one.kind is not Kind.SPLIT)
+    counts = Counter(relation.kind for relation in plan.relations)
+    rows = sum(relation.rows for relation in plan.relations if relation.kind is not Kind.SPLIT)
     output.print(
         f"  {counts[Kind.TABLE]} tables, {counts[Kind.ROWS]} views as tables of their rows, "
         f"{counts[Kind.SPLIT]} views of splits; {rows:,} rows",
         soft_wrap=True,
     )
-    for one in plan.left_out:
-        output.print(f"  left out: {escape(one.name)}, {one.rows:,} rows: {escape(one.reason)}", soft_wrap=True)
+    for relation in plan.left_out:
+        output.print(
+            f"  left out: {escape(relation.name)}, {relation.rows:,} rows: {escape(relation.reason)}", soft_wrap=True
+        )
 
 
-def _print_json(done: "Result") -> None:
-    found = {
-        "outcome": done.outcome,
-        "database": done.place,
-        "published_at": done.published_at,
-        "relations": _proofs(done.plan, done.proofs),
-        "left_out": [asdict(one) for one in done.plan.left_out],
-        "notes": done.notes,
+def _print_json(result: "Result") -> None:
+    described = {
+        "outcome": result.outcome,
+        "database": result.place,
+        "published_at": result.published_at,
+        "relations": _proofs(result.plan, result.proofs),
+        "left_out": [asdict(view) for view in result.plan.left_out],
+        "notes": result.notes,
     }
-    print(visible_json(found))
+    print(visible_json(described))
 
 
 def _proofs(plan: "Plan", proofs: "Iterable[Proof]") -> list[dict[str, Any]]:
     """Describe each relation: with its hash, except before it is published."""
     return [
-        {"name": one.name, "kind": one.kind, "rows": one.rows, "hash": proof and proof.hash}
-        for one, proof in zip_longest(plan.relations, proofs)
+        {"name": relation.name, "kind": relation.kind, "rows": relation.rows, "hash": proof and proof.hash}
+        for relation, proof in zip_longest(plan.relations, proofs)
     ]
 
 
-def _show_comparison(done: "Verified", *, as_json: bool) -> None:
+def _show_comparison(verified: "Verified", *, as_json: bool) -> None:
     """Print whether the copy is equal, and end with 1 where it is not."""
     if as_json:
-        different = [{"name": one.name, "difference": str(one)} for one in done.differences]
-        found = {"database": done.place, "relations": _proofs(done.plan, done.proofs), "different": different}
-        print(visible_json(found))
-    elif done.differences:
-        output.print(f"[bold red]Different[/] in {escape(done.place)}:", soft_wrap=True)
-        for one in done.differences:
-            output.print(f"  {escape(visible(str(one)))}", soft_wrap=True)
+        different = [{"name": difference.name, "difference": str(difference)} for difference in verified.differences]
+        described = {
+            "database": verified.place,
+            "relations": _proofs(verified.plan, verified.proofs),
+            "different": different,
+        }
+        print(visible_json(described))
+    elif verified.differences:
+        output.print(f"[bold red]Different[/] in {escape(verified.place)}:", soft_wrap=True)
+        for difference in verified.differences:
+            output.print(f"  {escape(visible(str(difference)))}", soft_wrap=True)
         output.print("  publish again with: talkhouse publish URL --force", soft_wrap=True)
     else:
-        output.print(f"[bold green]Equal[/] in {escape(done.place)}, by rows and hash:", soft_wrap=True)
-        _show_plan(done.plan)
+        output.print(f"[bold green]Equal[/] in {escape(verified.place)}, by rows and hash:", soft_wrap=True)
+        _show_plan(verified.plan)
     sys.stdout.flush()
-    if done.differences:
+    if verified.differences:
         raise typer.Exit(1)

@@ -39,13 +39,18 @@ class _Object(NamedTuple):
     pairs: list[tuple[str, Any]]
 
 
-def json_difference(before: bytes | memoryview, after: bytes | memoryview, pointer: str = "") -> Difference | None:
-    """Compare two JSON texts by value and order of keys; memory: the texts, and the values of one member."""
+def json_difference(
+    before: bytes | memoryview, after: bytes | memoryview, pointer: str = "", whole: int = _WHOLE
+) -> Difference | None:
+    """Compare two JSON texts by value and order of keys; memory: the texts, and the values of one member.
+
+    Texts of up to ``whole`` bytes are decoded whole, others member by member.
+    """
     if before == after:
         return None
     opening = bytes(before[:64]).lstrip()[:1]
     can_split = opening in (b"{", b"[") and opening == bytes(after[:64]).lstrip()[:1]
-    if not can_split or max(len(before), len(after)) <= _WHOLE:
+    if not can_split or max(len(before), len(after)) <= whole:
         try:
             if msgspec.json.format(bytes(before), indent=-1) == msgspec.json.format(bytes(after), indent=-1):
                 return None  # but for blanks the same to the byte, which takes a tenth of the time of decoding
@@ -57,7 +62,7 @@ def json_difference(before: bytes | memoryview, after: bytes | memoryview, point
             pass  # a member is malformed: each is compared by itself
     if can_split:
         try:
-            return _of_members(list(views(before)), list(views(after)), pointer, is_object=opening == b"{")
+            return _of_members(list(views(before)), list(views(after)), pointer, whole, is_object=opening == b"{")
         except BadRecord:
             pass  # brackets that don't match: only bytes can be compared
     one, other = (bytes(text).strip().decode(errors="backslashreplace") for text in (before, after))
@@ -65,13 +70,13 @@ def json_difference(before: bytes | memoryview, after: bytes | memoryview, point
 
 
 def _of_members(
-    before: list[tuple[str, Any]], after: list[tuple[str, Any]], pointer: str, *, is_object: bool
+    before: list[tuple[str, Any]], after: list[tuple[str, Any]], pointer: str, whole: int, *, is_object: bool
 ) -> Difference | None:
     """Compare the members of two large or malformed objects or lists, one by one."""
     if is_object and (difference := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
         return difference
     for (token, one), (_, other) in zip(before, after, strict=False):
-        if difference := json_difference(memoryview(one), memoryview(other), pointer + escaped(token)):
+        if difference := json_difference(memoryview(one), memoryview(other), pointer + escaped(token), whole):
             return difference
     return _of_lengths(before, after, pointer)
 

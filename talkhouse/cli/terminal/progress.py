@@ -7,7 +7,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from talkhouse.cli.terminal.console import errors
+from talkhouse.cli.terminal.console import Printer, errors
 from talkhouse.system import ctrl_c
 from talkhouse.visible import visible
 
@@ -19,18 +19,22 @@ _REDRAWN = 0.1
 
 
 class ProgressBar:
-    """Shows one step at a time: what it is, how many records and bytes are done, how fast, and the time left."""
+    """Shows one step at a time: what it is, how many records and bytes are done, how fast, and the time left.
 
-    def __init__(self) -> None:
+    It is drawn again after so many seconds at the earliest, ``redrawn``, and only where the printer is a terminal.
+    """
+
+    def __init__(self, printer: Printer = errors, redrawn: float = _REDRAWN) -> None:
+        self._redrawn = redrawn
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[counts]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=errors,
+            console=printer,
             transient=True,
-            disable=not errors.is_terminal,
+            disable=not printer.is_terminal,
             expand=True,
         )
         self.records = self._size = 0
@@ -52,15 +56,15 @@ class ProgressBar:
         )
 
     def advance(self, records: int, size: int = 0) -> None:
-        """Count records and bytes; the bar is drawn again at most ten times a second."""
+        """Count records and bytes."""
         now = time.monotonic()
         if not self.records and not self._size:
             self._begun = now
         self.records += records
         self._size += size
-        if now - self._drawn > _REDRAWN:
+        if now - self._drawn > self._redrawn:
             self._drawn = now
-            self._draw(max(now - self._begun, _REDRAWN))
+            self._draw(max(now - self._begun, self._redrawn))
 
     def end(self) -> None:
         """Remove the step."""

@@ -65,18 +65,18 @@ def put(head: Text, body: Text | None = None) -> None:
         output.print(Text.assemble(indent if number else head, line), soft_wrap=True)
 
 
-def as_json(found: Any) -> str:
+def as_json(content: Any) -> str:
     """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON can't express as null."""
-    text = msgspec.json.format(msgspec.json.encode(_unfold(found)), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(_unfold(content)), indent=2).decode()
     return escaped_json(text)
 
 
-def _unfold(found: Any) -> Any:
-    if isinstance(found, list):
-        return [_unfold(one) for one in found]
-    if not isinstance(found, dict):
-        return found
+def _unfold(content: Any) -> Any:
+    if isinstance(content, list):
+        return [_unfold(item) for item in content]
+    if not isinstance(content, dict):
+        return content
     return {
         name: msgspec.Raw(value.encode()) if name == "extra" and isinstance(value, str) else _unfold(value)
-        for name, value in found.items()
+        for name, value in content.items()
     }

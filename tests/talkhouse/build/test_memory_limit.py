@@ -35,7 +35,9 @@ def test_what_does_not_fit_is_written_to_the_disk(greedy: tuple[Path], tmp_path:
         assert con.execute("select count(*) > 20, sum(offending) from meta.checks").fetchall() == [(True, 0)]
 
 
-@pytest.mark.parametrize("limit", ["5KB", "1MB", "12MB", "20MB"])
+@pytest.mark.parametrize(
+    "limit", ["20MB", *(pytest.param(limit, marks=pytest.mark.slow) for limit in ("5KB", "1MB", "12MB"))]
+)
 def test_too_small_a_limit_publishes_nothing(rebuild: Callable[..., Result], tmp_path: Path, limit: str) -> None:
     rebuild(only=("dbdc3",))
     published = (tmp_path / "w.duckdb").read_bytes()

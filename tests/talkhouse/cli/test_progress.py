@@ -3,19 +3,9 @@
 import io
 
 import pytest
-from rich.console import Console
 
-from talkhouse.cli.terminal import progress
+from talkhouse.cli.terminal.console import Printer
 from talkhouse.cli.terminal.progress import ProgressBar
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What a terminal of 120 columns gets; the bar is drawn at each step."""
-    stream = io.StringIO()
-    monkeypatch.setattr(progress, "errors", Console(file=stream, force_terminal=True, width=120))
-    monkeypatch.setattr(progress, "_REDRAWN", 1e-9)
-    return stream
 
 
 @pytest.mark.parametrize(
@@ -26,20 +16,18 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
         ({"unit": "rows"}, (70_000,), ["70,000 rows, ", " a second"]),
     ],
 )
-def test_it_counts_what_is_done(
-    terminal: io.StringIO, ahead: dict[str, int], done: tuple[int, ...], shown: list[str]
-) -> None:
-    with ProgressBar() as bar:
+def test_it_counts_what_is_done(ahead: dict[str, int], done: tuple[int, ...], shown: list[str]) -> None:
+    stream = io.StringIO()
+    with ProgressBar(Printer(file=stream, force_terminal=True, width=120), redrawn=1e-9) as bar:
         bar.begin("reading [toy]", **ahead)
         bar.advance(*done)
-    assert "reading [toy]" in terminal.getvalue()
-    assert all(words in terminal.getvalue() for words in shown), terminal.getvalue()
+    assert "reading [toy]" in stream.getvalue()
+    assert all(words in stream.getvalue() for words in shown), stream.getvalue()
 
 
-def test_elsewhere_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elsewhere_nothing_is_shown() -> None:
     stream = io.StringIO()
-    monkeypatch.setattr(progress, "errors", Console(file=stream))
-    with ProgressBar() as bar:
+    with ProgressBar(Printer(file=stream)) as bar:
         bar.begin("exporting", records=10)
         bar.advance(10)
     assert stream.getvalue() == ""

@@ -98,14 +98,24 @@ def arguments(command: list[str], warehouse: Path) -> list[str]:
     return command if "--db" in command else [*command, "--db", str(warehouse)]
 
 
-@pytest.mark.parametrize("command", SHOWING.values(), ids=SHOWING)
+def commands(*quick: str) -> pytest.MarkDecorator:
+    """Run a test with each command, in the quick lane with these."""
+    marks = {name: () if name in quick else pytest.mark.slow for name in SHOWING}
+    cases = [pytest.param(command, marks=marks[name], id=name) for name, command in SHOWING.items()]
+    return pytest.mark.parametrize("command", cases)
+
+
+@commands("show", "search", "sql", "error of a query", "missing warehouse", "status in JSON", "checks in JSON")
 def test_nothing_acts_on_a_pipe(hostile: Path, tmp_path: Path, command: list[str]) -> None:
     shown = run(*arguments(command, hostile), cwd=tmp_path)
     assert UNSAFE.findall((shown.stdout + shown.stderr).replace("\t", " " if command[0] == "search" else "\t")) == []
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize("command", SHOWING.values(), ids=SHOWING)
+@commands(
+    *("show", "search", "findings", "one view", "status", "sql", "title of a column", "error of a query"),
+    *("unknown dialogue", "export", "checks", "search in JSON"),
+)
 def test_nothing_acts_on_a_terminal(hostile: Path, tmp_path: Path, command: list[str]) -> None:
     shown = on_a_terminal(arguments(command, hostile), tmp_path, columns=2000)
     assert "\x1b[666m" not in shown
@@ -150,7 +160,9 @@ def test_help_says_what_is_exact(command: str) -> None:
 texts = st.text(st.characters(codec=None) | st.sampled_from("\x1b[]\\\n\r\t\x9b\u202e\u200d\ufe0f\x07\x00/"))
 
 
-storable = st.text(st.characters(codec="utf-8", exclude_characters="\x00") | st.sampled_from("\x1b[]\\\n\t\x9b\u202e"))
+storable = st.text(
+    st.characters(codec="utf-8", exclude_characters="\x00") | st.sampled_from("\x1b[]\\\n\r\t\x9b\u202e\x07")
+)
 
 
 def is_unsafe(character: str) -> bool:
@@ -201,22 +213,17 @@ def test_no_control_gets_through_the_printer(text: str) -> None:
         assert UNSAFE.findall(OURS.sub("", stream.getvalue())) == []
 
 
-@given(
-    st.text(st.characters(codec="utf-8", exclude_characters="\x00") | st.sampled_from("\x1b[]\\\n\r\t\x9b\u202e\x07"))
-)
-def test_no_control_gets_through_tables(text: str) -> None:
+@given(storable)
+def test_no_control_gets_through_tables(con: duckdb.DuckDBPyConnection, text: str) -> None:
     for write in (write_table, write_markdown):
         stream = io.StringIO()
-        with duckdb.connect() as con:
-            write(Rows(con.sql("select ? as x, [?] as y", params=[text, text])), stream)
+        write(Rows(con.sql("select ? as x, [?] as y", params=[text, text])), stream)
         assert UNSAFE.findall(stream.getvalue()) == []
 
 
-def test_a_progress_bar_shows_steps_safely(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_progress_bar_shows_steps_safely() -> None:
     stream = io.StringIO()
-    printer = Printer(file=stream, force_terminal=True, width=2000)
-    monkeypatch.setattr("talkhouse.cli.terminal.progress.errors", printer)
-    with ProgressBar() as bar:
+    with ProgressBar(Printer(file=stream, force_terminal=True, width=2000)) as bar:
         bar.begin(EVIL)
         bar.advance(1)
     assert UNSAFE.findall(OURS.sub("", stream.getvalue())) == []

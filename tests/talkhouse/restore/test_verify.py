@@ -18,7 +18,6 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.restore import diff_json
 from talkhouse.restore.diff_bytes import first_difference
 from talkhouse.restore.diff_json import json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
@@ -64,10 +63,9 @@ DIFFERENT = [
 
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_equal_values_are_equal(one: str, other: str, whole: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_json, "_WHOLE", whole)
-    assert json_difference(one.encode(), other.encode()) is None
-    assert json_difference(other.encode(), one.encode()) is None
+def test_equal_values_are_equal(one: str, other: str, whole: int) -> None:
+    assert json_difference(one.encode(), other.encode(), whole=whole) is None
+    assert json_difference(other.encode(), one.encode(), whole=whole) is None
 
 
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
@@ -80,14 +78,12 @@ def test_the_first_difference_of_values(
     expected: str,
     shown: str,
     whole: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(diff_json, "_WHOLE", whole)
-    found = json_difference(one.encode(), other.encode())
+    found = json_difference(one.encode(), other.encode(), whole=whole)
     assert found is not None
     assert (found.pointer, found.expected, found.found) == (pointer, expected, shown)
     assert found.what == (what or "another text, from character 3 on")
-    assert json_difference(other.encode(), one.encode()) is not None
+    assert json_difference(other.encode(), one.encode(), whole=whole) is not None
 
 
 def test_a_difference_deep_in_a_long_text_is_shown() -> None:
