@@ -169,5 +169,6 @@ ONCE_LOST = {
 """What reader or writer once changed, dropped or stumbled over, by what it was."""
 
 
+@pytest.mark.slow
 def test_what_was_once_lost_comes_back(tmp_path: Path) -> None:
     assert_equal(ONCE_LOST, there_and_back(ONCE_LOST, tmp_path))

@@ -40,6 +40,7 @@ def scanned(text: bytes) -> list[tuple[str, bytes]]:
     return [(key, bytes(piece)) for key, piece in members]
 
 
+@pytest.mark.slow
 @invented_examples(150)
 @given(
     talks=st.dictionaries(st.integers(0, 999), st.dictionaries(KEYS, VALUES, max_size=4), max_size=12),
