@@ -136,6 +136,7 @@ def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
         assert len({json.dumps(value) for value in values}) == 1, name
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(

@@ -159,6 +159,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
 GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(

@@ -285,6 +285,7 @@ def test_a_ranking_without_lookup_has_its_own_words(load: Load) -> None:
     assert any("data_train_easy_lookup.txt" in detail for _, detail in told(con, "MA-01"))
 
 
+@pytest.mark.slow
 def test_dialogues_without_ranking(load: Load) -> None:
     con = load({"merged_train.json": {"0": said("UAUAUA")}})
     assert len(found(con, "response_ranking", RESPONSES)) == 2

@@ -140,6 +140,7 @@ GOOD = json_text(
 )
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(
     files=corpora(),
