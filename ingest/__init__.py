@@ -1,9 +1,9 @@
 """From raw files to tables, and back to records.
 
-The modules here are the interface for corpora: what a declaration is (``corpus``, ``common_rules``), what readers get and
-yield (``sources``, ``outcomes``, ``rows``), what they have in common (``decode``, ``json_members``, ``file_per_dialogue``,
-``input_files``, ``keys``, ``restatements``, ``texts``), and what writers get (``stored_record``). ``registry`` finds the
-corpora. Below them, for Talkhouse alone:
+The modules here are the interface for corpora: what a declaration is (``corpus``, ``common_rules``), what readers get
+and yield (``sources``, ``outcomes``, ``rows``), what they have in common (``decode``, ``json_members``,
+``file_per_dialogue``, ``input_files``, ``keys``, ``restatements``, ``texts``), and what writers get
+(``stored_record``). ``registry`` finds the corpora. Below them, for Talkhouse alone:
 
 - ``files``: files on disk and in archives, and how much of them is read.
 - ``contract``: what every corpus must keep to, and what is said where one does not.
