@@ -106,9 +106,9 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
         start = next(match.start() for match in _CONSTANT.finditer(text) if match[1])
         line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
         return BadRecord("TH-04", f"{constants[0]} is not a JSON number, at line {line:,}, column {column:,}")
-    found = _lone_surrogate(value)
-    if found is not None:
-        return BadRecord("TH-02", "half of a surrogate pair in a text", found)
+    half = _lone_surrogate(value)
+    if half is not None:
+        return BadRecord("TH-02", "half of a surrogate pair in a text", half)
     return BadRecord("TH-01", f"malformed JSON: {error}")
 
 
@@ -116,8 +116,8 @@ def _problem_of_large(raw: bytes, error: Exception) -> BadRecord:
     """Find out where a text is malformed that would take too much memory as Python's objects."""
     try:
         decoder(Raw).decode(raw)
-    except msgspec.DecodeError as found:
-        error = found
+    except msgspec.DecodeError as precise:
+        error = precise
     place = _BYTE.search(str(error))
     at = int(place[1]) if place else len(raw)
     line, column = raw.count(b"\n", 0, at) + 1, at - raw.rfind(b"\n", 0, at)
@@ -184,8 +184,8 @@ def _lone_surrogate(value: object, at: str = "") -> str | None:
             inner = list(enumerate(value))
         case _:
             return None
-    found = (_lone_surrogate(item, at + pointer(_printable(token))) for token, item in inner)
-    return next((hit for hit in found if hit is not None), None)
+    pointers = (_lone_surrogate(item, at + pointer(_printable(token))) for token, item in inner)
+    return next((hit for hit in pointers if hit is not None), None)
 
 
 def _printable(token: object) -> str:
@@ -216,12 +216,12 @@ def _is_spaced(raw: bytes) -> bool:
 def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     """Collect an object's members, for ``json.loads`` too; raises BadRecord TH-03 where a key stands twice."""
     members = list(pairs)
-    found = dict(members)
-    if len(found) < len(members):
+    values = dict(members)
+    if len(values) < len(members):
         counts = Counter(key for key, _ in members)
-        twice = next(key for key in found if counts[key] > 1)
+        twice = next(key for key in values if counts[key] > 1)
         raise BadRecord("TH-03", f"the key {twice!r} stands twice in one object")
-    return found
+    return values
 
 
 def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:

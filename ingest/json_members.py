@@ -91,8 +91,8 @@ _LONGEST_KEY = 256
 
 
 def _opening(text: memoryview) -> bytes:
-    found = _OPENING.match(text)
-    return found[1] if found else b""
+    match = _OPENING.match(text)
+    return match[1] if match else b""
 
 
 def _other_value(text: memoryview, detail: str) -> BadRecord:
@@ -138,10 +138,10 @@ def _has_duplicate_key(text: bytes | memoryview, pieces: dict[str, Raw]) -> bool
     """
     position, before = 0, _OBJECT.first
     for key, piece in pieces.items():
-        found = before.match(text, position)
-        if found is None or not _is_same(found[1], key):
+        match = before.match(text, position)
+        if match is None or not _is_same(match[1], key):
             return True
-        position, before = found.end() + len(memoryview(piece)), _OBJECT.between
+        position, before = match.end() + len(memoryview(piece)), _OBJECT.between
     return bool(pieces) and _OBJECT.last.match(text, position) is None
 
 
@@ -155,12 +155,12 @@ def _scan(text: memoryview, syntax: _Syntax, within: Text | None = None) -> Iter
     if syntax.empty.fullmatch(text):
         return
     position, index, before = 0, 0, syntax.first
-    while found := before.match(text, position):
-        end = _value_end(text, found.end())
+    while match := before.match(text, position):
+        end = _value_end(text, match.end())
         if end is None:
             break
-        token = _key(found[1], within or text) if syntax is _OBJECT else str(index)
-        yield token, Raw(text[found.end() : end])
+        token = _key(match[1], within or text) if syntax is _OBJECT else str(index)
+        yield token, Raw(text[match.end() : end])
         position, index, before = end, index + 1, syntax.between
     if not index or syntax.last.fullmatch(text, position) is None:
         raise json_problem(bytes(within or text), ValueError("something else than a comma stands between two members"))

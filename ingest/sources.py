@@ -218,12 +218,12 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
 
 def _check_names(files: list[SourceFile]) -> None:
     """Refuse an archive with two files of one name: of these, only one could be read."""
-    for one, other in pairwise(files):
-        if one.id == other.id:
+    for file, next_file in pairwise(files):
+        if file.id == next_file.id:
             raise SourceError(
                 "the archive has two files of one name",
-                where=one.disk.location,
-                found=str(one.member),
+                where=file.disk.location,
+                found=str(file.member),
                 next_step="unpack it, keep both under different names, and remove the archive",
             )
 
@@ -233,12 +233,12 @@ def _reason(file: SourceFile) -> str | None:
     return OUTSIDE if points_outside(file.member or "") else skip_reason(str(file.path))
 
 
-def duplicate_part(one: SourceFile, other: SourceFile) -> SourceError:
+def duplicate_part(first: SourceFile, other: SourceFile) -> SourceError:
     """Say that two files are the same part of a corpus, of which a reader can take only one."""
     return SourceError(
         "one part of the corpus is there twice",
         where=other.disk.location,
         expected=f"one {other.name}",
-        found=f"{one.id} and {other.id}",
+        found=f"{first.id} and {other.id}",
         next_step="remove one of the two; an archive is read as it is and need not be unpacked",
     )

@@ -50,10 +50,10 @@ class StoredRecord:
     @cached_property
     def annotations_by_turn(self) -> Mapping[int | None, list[rows.Annotation]]:
         """The annotations by turn, in order; an empty list where there are none."""
-        found: defaultdict[int | None, list[rows.Annotation]] = defaultdict(list)
+        by_turn: defaultdict[int | None, list[rows.Annotation]] = defaultdict(list)
         for annotation in self.annotations:
-            found[annotation.turn_index].append(annotation)
-        return found
+            by_turn[annotation.turn_index].append(annotation)
+        return by_turn
 
     @property
     def path(self) -> str:
@@ -102,7 +102,7 @@ def file_by_file(write_file: Callable[[StoredRecord, Iterator[StoredRecord]], It
     """
 
     def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
-        for _, stored in groupby(records, key=lambda one: one.file.source_file_id):
+        for _, stored in groupby(records, key=lambda record: record.file.source_file_id):
             first = next(stored)
             is_rejected = first.raw is not None and not first.pointer
             for piece in (first.raw or b"",) if is_rejected else write_file(first, stored):

@@ -25,7 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--regen", action="store_true", help="write the golden files again instead of comparing")
 
 
-# Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Every property test is in all three.
+# Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Property tests are in all three, but for those
+# that are marked slow.
 # Apart from them, `-m superset` tries the dashboards in Superset itself, and `-m spark` the views on a Spark cluster.
 
 LANES = {"quick": 0.1, "slow": 1, "long": 4}

@@ -194,7 +194,7 @@ class _TarStream(gzip.GzipFile):
 
 def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[tuple[str, int]]:
     """List the files of an archive; SourceError as soon as there are too many, or too many bytes, by their headers."""
-    found: list[tuple[str, int]] = []
+    files: list[tuple[str, int]] = []
     total = 0
     infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
         archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
@@ -211,8 +211,8 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
         if isinstance(info, tarfile.TarInfo):
             _check_link(info, path)
         if is_file:
-            found.append((name, size))
-    return found
+            files.append((name, size))
+    return files
 
 
 def _check_link(info: tarfile.TarInfo, path: Path) -> None:

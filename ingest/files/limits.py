@@ -77,9 +77,9 @@ def parse(texts: Iterable[str]) -> Limits:
     limits = DEFAULT
     for text in texts:
         name, _, value = text.partition("=")
-        found = _VALUE.fullmatch(value.strip())
-        amount = int(min(float(found[1]) * _UNITS[found[2].upper()], _MOST + 1)) if found else 0
-        if name not in _MEANINGS or not 1 <= amount <= _MOST or (found and found[2] and name not in _SIZES):
+        match = _VALUE.fullmatch(value.strip())
+        amount = int(min(float(match[1]) * _UNITS[match[2].upper()], _MOST + 1)) if match else 0
+        if name not in _MEANINGS or not 1 <= amount <= _MOST or (match and match[2] and name not in _SIZES):
             raise UsageError(
                 f"{OPTION} is not a limit and its value",
                 expected=f"one of these, with another value: {described()}",

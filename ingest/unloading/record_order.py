@@ -94,8 +94,8 @@ def positions_of(
             f"left join of_{kind.TABLE} on of_{kind.TABLE}.{key} = ordered.{key}" for kind, key in HANGING.items()
         ),
     )
-    found = con.cursor().execute(query, {"corpus": corpus_id})
-    while rows := found.fetchmany(_RECORDS):
+    places = con.cursor().execute(query, {"corpus": corpus_id})
+    while rows := places.fetchmany(_RECORDS):
         for file_id, key, dialogue_id, is_quarantined, row, *ends in rows:
             if files is None or file_id in files:
                 pairs = zip(ends[::2], ends[1::2], strict=True)

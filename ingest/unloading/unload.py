@@ -49,8 +49,8 @@ def stored_record(
     con: duckdb.DuckDBPyConnection, record_id: str, text_ids_of: TextReferences = no_text_ids
 ) -> StoredRecord:
     """Return one loaded record; KeyError where there is none."""
-    found = con.execute("select source_file_id, dialogue_id from main.records where record_id = ?", [record_id])
-    for file_id, dialogue_id in found.fetchall():
+    places = con.execute("select source_file_id, dialogue_id from main.records where record_id = ?", [record_id])
+    for file_id, dialogue_id in places.fetchall():
         positions = [RecordPosition(file_id, record_id, dialogue_id or "", is_quarantined=False)]
         return next(_Gathered.of(con, positions, text_ids_of).stored(positions))
     raise KeyError(record_id)
@@ -146,15 +146,15 @@ class _Tables:
     def __init__(self, con: duckdb.DuckDBPyConnection, positions: list[RecordPosition]) -> None:
         self._con, self._positions = con, positions
         self._keys = {
-            "record_id": {one.key for one in positions if one.key and not one.is_quarantined},
-            "dialogue_id": {one.dialogue_id for one in positions if one.dialogue_id},
+            "record_id": {position.key for position in positions if position.key and not position.is_quarantined},
+            "dialogue_id": {position.dialogue_id for position in positions if position.dialogue_id},
         }
 
     def hanging(self, kind: type[R], order: str = "") -> list[R]:
         """Read the rows of a table that hang on the records or their dialogues."""
         key = HANGING[kind]
         index = list(HANGING).index(kind)
-        spans = [span for one in self._positions if (span := one.spans[index])]
+        spans = [span for position in self._positions if (span := position.spans[index])]
         between = f"rowid between {min(spans)[0]} and {max(last for _, last in spans)}" if spans else "true"
         return self.rows(kind, key, self._keys[key], order, between)
 
@@ -174,7 +174,7 @@ class _Tables:
 
     def quarantined(self) -> list[Quarantined]:
         """Read the quarantined records, and no others of their files: they may be large."""
-        rows = [one.row for one in self._positions if one.is_quarantined]
+        rows = [position.row for position in self._positions if position.is_quarantined]
         return self._read(Quarantined, "rowid in (select unnest(?::bigint[]))", rows) if rows else []
 
     def _read(self, kind: type[R], condition: str, values: Collection[object]) -> list[R]:

@@ -234,6 +234,7 @@ def test_their_labels_are_among_those_of_all_tasks(con: duckdb.DuckDBPyConnectio
     ]
 
 
+@pytest.mark.slow
 def test_they_are_checked(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute("select count(*), sum(offending) from meta.checks").fetchall()[0][0] > 30
     assert con.execute("select corpus_id, check_name, scope from meta.exceptions").fetchall() == [
@@ -254,6 +255,7 @@ def test_they_are_checked(folder: Path, con: duckdb.DuckDBPyConnection) -> None:
         assert again.execute("select count(*) from meta.quarantine").fetchall() == [(2,)]
 
 
+@pytest.mark.slow
 def test_an_exception_to_a_check_that_is_not_there_is_refused(folder: Path) -> None:
     declaration = folder / "ingest" / "corpora" / "teatime" / "__init__.py"
     text = declaration.read_text(encoding="utf-8").replace("Corpus, Scheme", "Corpus, Exempt, Scheme")
@@ -289,6 +291,7 @@ def test_its_records_are_shown_as_published(invented: Invented) -> None:
         raw(con, "teatime/train-scones")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_twice_makes_its_examples_once(tmp_path: Path) -> None:
     folder = laid_out(tmp_path, "bookclub")
     (folder / "data" / "bookclub" / "z").mkdir()

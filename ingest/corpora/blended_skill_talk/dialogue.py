@@ -81,9 +81,9 @@ def _words(parsed: ParsedEpisode) -> Iterator[str]:
 def _stated(parsed: ParsedEpisode) -> dict[str, Any]:
     """Return, by pointer, what hangs on the dialogue beside its words."""
     episode = parsed.episode
-    found: dict[str, Any] = {"/context_dataset": episode.context_dataset}
+    facts: dict[str, Any] = {"/context_dataset": episode.context_dataset}
     if episode.additional_context is not UNSET:
-        found["/additional_context"] = episode.additional_context
+        facts["/additional_context"] = episode.additional_context
     for index, turn in enumerate(parsed.turns):
-        found[pointer("dialog", index, 0)] = Raw(turn.flag)
-    return found
+        facts[pointer("dialog", index, 0)] = Raw(turn.flag)
+    return facts

@@ -46,10 +46,10 @@ def _check_lengths(pieces: Iterable[Raw]) -> None:
     """Raise BadRecord BS-01 for the first episode whose three lists differ; any other defect is found later."""
     for index, piece in enumerate(pieces):
         try:
-            found = decode.decoder(_Lengths).decode(piece)
+            episode = decode.decoder(_Lengths).decode(piece)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
-        lists = (found.dialog, found.suggestions, found.chosen_suggestions)
+        lists = (episode.dialog, episode.suggestions, episode.chosen_suggestions)
         sizes = [len(some) for some in lists if some is not UNSET]
         if len(sizes) == len(lists) and len(set(sizes)) > 1:
             detail = "dialog has {} items, suggestions {}, chosen_suggestions {}".format(*sizes)

@@ -35,15 +35,15 @@ def location_of(file: SourceFile) -> SourceLocation | None:
     folders = {part.lower() for part in file.path.parts[1:-1]}
     subset, split, release = _OTHERS.get(file.name), None, None
     if WIZARD in folders:
-        found = _WIZARD.fullmatch(file.name)
-        subset, split, release = (WIZARD, found[1] or found[2], found[3]) if found else (None, None, None)
+        match = _WIZARD.fullmatch(file.name)
+        subset, split, release = (WIZARD, match[1] or match[2], match[3]) if match else (None, None, None)
     elif CONVAI2 in folders:
-        found = _CONVAI2.fullmatch(file.name)
-        subset, split = (CONVAI2, found[1]) if found else (None, None)
-    elif found := _EPISODES.fullmatch(file.name):
-        subset, split = EPISODES, found[1]
-    elif found := _ED.fullmatch(file.name):
-        subset, split, release = ED, found[1], found[2]
+        match = _CONVAI2.fullmatch(file.name)
+        subset, split = (CONVAI2, match[1]) if match else (None, None)
+    elif match := _EPISODES.fullmatch(file.name):
+        subset, split = EPISODES, match[1]
+    elif match := _ED.fullmatch(file.name):
+        subset, split, release = ED, match[1], match[2]
     elif subset == HUMAN_ANNOTATIONS:
         split = "valid"
     return SourceLocation(file, subset=subset, release=release, split=split, size=file.size) if subset else None

@@ -96,16 +96,16 @@ def _parse_topic(line: str, *, is_open: bool) -> tuple[str, list[str]]:
     """Read one topic; raises BadRecord where ParlAI's pattern, which wants the line's end too, would not match."""
     if len(line) > _LONGEST_TOPIC:
         raise BadRecord("BS-09", f"{len(line):,} characters in a line, more than {_LONGEST_TOPIC:,}")
-    found = _TOPIC.fullmatch(line.removesuffix("\r"))
-    if found is None or is_open:
-        raise BadRecord("BS-09", "no line end" if found else f"not 'topic: [list]': {line[:200]!r}")
+    match = _TOPIC.fullmatch(line.removesuffix("\r"))
+    if match is None or is_open:
+        raise BadRecord("BS-09", "no line end" if match else f"not 'topic: [list]': {line[:200]!r}")
     try:
-        sentences = ast.literal_eval(found[2])
+        sentences = ast.literal_eval(match[2])
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise BadRecord("BS-09", f"no list of texts: {found[2][:200]!r}") from error
+        raise BadRecord("BS-09", f"no list of texts: {match[2][:200]!r}") from error
     if not isinstance(sentences, list) or not all(isinstance(one, str) and _is_text(one) for one in sentences):
-        raise BadRecord("BS-09", f"no list of texts: {found[2][:200]!r}")
-    return found[1], sentences
+        raise BadRecord("BS-09", f"no list of texts: {match[2][:200]!r}")
+    return match[1], sentences
 
 
 def _is_text(text: str) -> bool:

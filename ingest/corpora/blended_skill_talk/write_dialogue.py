@@ -42,15 +42,15 @@ def write_dialogue(stored: StoredRecord) -> bytes:
 
 
 def _personas(stored: StoredRecord, extra: _RecordExtra) -> list[list[str]]:
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    persona_sets: defaultdict[str, list[str]] = defaultdict(list)
     for use in stored.persona_uses:
-        found[use.persona_set].append(stored.personas[use.persona_id].text)
-    size = extra.lists.get(pointer("personas"), _last_persona(found) + 1)
-    return [found[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
+        persona_sets[use.persona_set].append(stored.personas[use.persona_id].text)
+    size = extra.lists.get(pointer("personas"), _last_persona(persona_sets) + 1)
+    return [persona_sets[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
 
 
-def _last_persona(found: dict[str, list[str]]) -> int:
-    return max((int(name.rpartition("_")[2]) for name in found if name not in WORKERS), default=len(WORKERS) - 1)
+def _last_persona(persona_sets: dict[str, list[str]]) -> int:
+    return max((int(name.rpartition("_")[2]) for name in persona_sets if name not in WORKERS), default=len(WORKERS) - 1)
 
 
 def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:
@@ -68,11 +68,11 @@ def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:
 
 def _suggestions(stored: StoredRecord) -> list[Any]:
     by_turn = _by_turn(stored, SUGGESTIONS)
-    found = []
+    suggestions = []
     for turn in stored.turns[SEEDS:]:
         texts = {row.source: stored.texts[row.text_id or ""] for row in by_turn[turn.turn_index]}
-        found.append({model: texts[model] for model in MODELS} if texts else {})
-    return found
+        suggestions.append({model: texts[model] for model in MODELS} if texts else {})
+    return suggestions
 
 
 def _chosen(stored: StoredRecord) -> dict[str, list[Any]]:
@@ -94,11 +94,11 @@ def _label_candidates(stored: StoredRecord, extra: _RecordExtra) -> list[Any]:
 
 
 def _by_turn(stored: StoredRecord, name: str) -> defaultdict[int | None, list[Candidate]]:
-    found: defaultdict[int | None, list[Candidate]] = defaultdict(list)
+    by_turn: defaultdict[int | None, list[Candidate]] = defaultdict(list)
     for row in stored.candidates:
         if row.candidate_set == name:
-            found[row.turn_index].append(row)
-    return found
+            by_turn[row.turn_index].append(row)
+    return by_turn
 
 
 def _put(value: dict[str, Any], at: str, piece: Raw) -> None:

@@ -32,12 +32,12 @@ class _Objects(Struct):
 
 def stated(log: Log) -> dict[str, Any]:
     """Collect everything but words that a log states of its dialogue, by pointer; absent fields are left out."""
-    found: dict[str, Any] = {"/group-id": log.group_id, "/speaker-id": log.speaker_id}
+    facts: dict[str, Any] = {"/group-id": log.group_id, "/speaker-id": log.speaker_id}
     for index, turn in enumerate(log.turns):
-        found[f"/turns/{index}/turn-index"] = turn.turn_index
-        found[f"/turns/{index}/time"] = turn.time
-        found[f"/turns/{index}/annotation-id"] = turn.annotation_id
-    return {pointer: value for pointer, value in found.items() if value is not UNSET}
+        facts[f"/turns/{index}/turn-index"] = turn.turn_index
+        facts[f"/turns/{index}/time"] = turn.time
+        facts[f"/turns/{index}/annotation-id"] = turn.annotation_id
+    return {pointer: value for pointer, value in facts.items() if value is not UNSET}
 
 
 def published_keys(raw: bytes, log: Log) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _label_keys(turn: dict[str, Raw]) -> list[list[str]]:
     return [list(label) for label in labels or ()]
 
 
-def _commonest(found: Iterable[list[str]]) -> list[str]:
+def _commonest(orders: Iterable[list[str]]) -> list[str]:
     """Return the keys that most objects have; of equals those that come first."""
-    counts = Counter(map(tuple, found))
+    counts = Counter(map(tuple, orders))
     return list(counts.most_common(1)[0][0]) if counts else []

@@ -54,14 +54,14 @@ class _Reader:
         stem, location = location.native_id or "", replace(location, native_id=log.dialogue_id)
         facts = path_facts(inner_path(location.file))
         path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log.dialogue_id])
-        found = self._keys.record(
+        stored = self._keys.record(
             location,
             log.dialogue_id,
             ((turn.speaker, turn.utterance) for turn in log.turns),
             path=path,
             standard_split=STANDARD_SPLITS.get(facts.phase or ""),
         )
-        record, dialogue_id, is_new = found
+        record, dialogue_id, is_new = stored
         repeated = self._files.setdefault((path, location.file.sha256), record.record_id)
         differs = self._restatements.differing(dialogue_id, stated(log))
         extra = published_keys(raw, log) | {"differs": differs, "unknown": unknown}
@@ -74,7 +74,7 @@ class _Reader:
             rows += dialogue_rows(dialogue_id, log, both, language, background)
         rows += annotation_rows(record, log)
         findings = list(warnings(log, stem, bot, has_background=background is not None))
-        findings += self._repetitions(log.dialogue_id, found)
+        findings += self._repetitions(log.dialogue_id, stored)
         self._first.setdefault(log.dialogue_id, dialogue_id)
         return Loaded(location, rows, findings)
 
@@ -98,12 +98,12 @@ class _Reader:
         speaker.speaker_id, is_new = self._speakers.assign(speaker.speaker_id, who)
         return speaker, is_new
 
-    def _repetitions(self, native_id: str, found: DialogueRecord) -> Iterator[ReaderFinding]:
+    def _repetitions(self, native_id: str, stored: DialogueRecord) -> Iterator[ReaderFinding]:
         """Report a dialogue-id that another dialogue has (DB-08), or that its release had already (DB-03)."""
-        if found.is_new and found.dialogue_id != f"{CORPUS}:{native_id}":
-            detail = f"other words than the earlier dialogue {native_id}; kept as {found.dialogue_id}"
+        if stored.is_new and stored.dialogue_id != f"{CORPUS}:{native_id}":
+            detail = f"other words than the earlier dialogue {native_id}; kept as {stored.dialogue_id}"
             yield ReaderFinding("DB-08", detail)
-        release = found.record.release
+        release = stored.record.release
         if (release, native_id) in self._releases:
             yield ReaderFinding("DB-03", f"the id {native_id} occurs twice within the release {release}")
         self._releases.add((release, native_id))
@@ -113,5 +113,5 @@ def _require_annotations(log: Log) -> None:
     """The challenge's script reads the list of every turn that is not the user's."""
     for index, turn in enumerate(log.turns):
         if turn.speaker != "U" and not isinstance(turn.annotations, list):
-            found = "is null" if turn.annotations is None else "is missing"
-            raise BadRecord("DB-01", f"the list of annotations {found}", f"/turns/{index}/annotations")
+            problem = "is null" if turn.annotations is None else "is missing"
+            raise BadRecord("DB-01", f"the list of annotations {problem}", f"/turns/{index}/annotations")

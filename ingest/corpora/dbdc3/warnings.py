@@ -24,11 +24,11 @@ def warnings(log: Log, stem: str, bot: Family | None, *, has_background: bool) -
             "DB-03", f"the file is named {stem}, its dialogue-id is {log.dialogue_id}", pointer="/dialogue-id"
         )
     for rule, what, is_unusual in _UNUSUAL_TURNS:
-        found = [index for index, turn in enumerate(log.turns) if is_unusual(index, turn)]
-        if found:
-            shown = ", ".join(map(str, found[:10])) + (" ..." if len(found) > 10 else "")
-            detail = f"{what}: {len(found)} of {len(log.turns)} turns ({shown})"
-            yield ReaderFinding(rule, detail, pointer=f"/turns/{found[0]}", turn_index=found[0])
+        indexes = [index for index, turn in enumerate(log.turns) if is_unusual(index, turn)]
+        if indexes:
+            shown = ", ".join(map(str, indexes[:10])) + (" ..." if len(indexes) > 10 else "")
+            detail = f"{what}: {len(indexes)} of {len(log.turns)} turns ({shown})"
+            yield ReaderFinding(rule, detail, pointer=f"/turns/{indexes[0]}", turn_index=indexes[0])
     if bot and bot.name == "CIC" and not has_background:
         yield ReaderFinding("DB-06", f"no background paragraph ({log.dialogue_id}.log.context) for this CIC dialogue")
 

@@ -56,13 +56,13 @@ def number(cell: str) -> float | None:
 def tracker(cell: str) -> dict[str, list[str]] | None:
     """Read the cards of every user; None where the cell is no JSON object of lists of texts, each key once."""
     try:
-        found: dict[str, list[str]] = decode.decoder(dict[str, list[str]]).decode(cell)
+        cards: dict[str, list[str]] = decode.decoder(dict[str, list[str]]).decode(cell)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    if json.dumps(found) == cell:
-        return found
+    if json.dumps(cards) == cell:
+        return cards
     pairs: list[Any] = json.loads(cell, object_pairs_hook=list)
-    return found if len(pairs) == len(found) else None
+    return cards if len(pairs) == len(cards) else None
 
 
 def _items(cell: str) -> list[str]:

@@ -51,27 +51,27 @@ class _Reader:
         first = self._files.setdefault(location.file.sha256, record.record_id)
         repeats = first if first != record.record_id else None
         record.extra = decode.dump_extra({"differs": differs, "repeats": repeats} | _extra(table))
-        found: list[Row] = [record]
+        made: list[Row] = [record]
         if is_new:
-            found += dialogue_rows(dialogue_id, begun, rows, raw)
-        found += (label for some in labels for label in some)
+            made += dialogue_rows(dialogue_id, begun, rows, raw)
+        made += (label for some in labels for label in some)
         findings = list(self._repetitions.findings(location.file.id, dialogue_id, rows))
-        findings += (one for index, row in enumerate(rows) for one in warnings(index, row, raw[index]))
-        return Loaded(location, found, findings)
+        findings += (warning for index, row in enumerate(rows) for warning in warnings(index, row, raw[index]))
+        return Loaded(location, made, findings)
 
 
 def _differs(
     record: Record, table: Table, rows: Sequence[Cells], labels: Sequence[Sequence[Annotation]]
 ) -> dict[str, str]:
     """Collect the cells that the tables alone would spell in another way, by row and column."""
-    found = {}
+    differing = {}
     for index, (row, raw) in enumerate(zip(rows, table.rows, strict=True)):
         turn = turn_row(record.dialogue_id or "", index, row, raw)
         written = cells(record.native_id or "", turn, labels[index])
         for name, ours, theirs in zip(Cells._fields, written, raw, strict=True):
             if ours != theirs:
-                found[pointer(index, name)] = theirs
-    return found
+                differing[pointer(index, name)] = theirs
+    return differing
 
 
 def _extra(table: Table) -> dict[str, object]:

@@ -74,15 +74,15 @@ class ContextIndex:
         if known is None:
             return None
         fingerprints, answer = b"".join(map(digest, words)), digest(response)
-        found = None
+        near = None
         for number in sorted(range(len(known.answers)), key=lambda number: number != expected):
             turn = known.answers[number]
             if known.fingerprints[max(0, turn - WINDOW) * _WIDTH : turn * _WIDTH] == fingerprints:
                 is_equal = known.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH] == answer
-                found = found or Context(known.dialogue_id, turn, number, is_equal)
+                near = near or Context(known.dialogue_id, turn, number, is_equal)
                 if is_equal:
                     return Context(known.dialogue_id, turn, number, is_equal)
-        return found
+        return near
 
 
 def responses(roles: Sequence[str], numbers: Sequence[int]) -> list[int]:
@@ -91,12 +91,12 @@ def responses(roles: Sequence[str], numbers: Sequence[int]) -> list[int]:
     Each utterance of a user but the first is answered by the next one, whoever says it; at a user's utterance that
     bears the number of the last one the search ends.
     """
-    found = []
+    positions = []
     users = [index for index, role in enumerate(roles) if role == USER]
     for index in users[1:]:
         number = numbers[index]
         if number == len(roles):
             break
         if 1 <= number < len(roles):
-            found.append(number)
-    return found
+            positions.append(number)
+    return positions

@@ -46,30 +46,30 @@ def role(name: str) -> Role | None:
     return Role(INTENTS_CSV, None) if name.endswith(".csv") else _ROLES.get(name)
 
 
-def missing_files(found: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
+def missing_files(parts: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
     """Name every file that is missing, with the file beside which it is."""
     for subset in (*CONVERSATIONS, *RANKING):
-        there = [split for split in SPLITS if Role(subset, split) in found]
+        there = [split for split in SPLITS if Role(subset, split) in parts]
         for split in (split for split in SPLITS if there and split not in there):
-            yield _finding(found[Role(subset, there[0])], Role(subset, split), f"{split} has none of its rows")
-    for one, file in found.items():
-        if one.subset in RANKING:
-            yield from _beside_ranking(one, file, found)
-        elif (subset := one.subset.removesuffix("_lookup")) in RANKING and Role(subset, one.split) not in found:
-            yield _finding(file, Role(subset, one.split), "its keys belong to no row; they are kept as they are")
+            yield _finding(parts[Role(subset, there[0])], Role(subset, split), f"{split} has none of its rows")
+    for part, file in parts.items():
+        if part.subset in RANKING:
+            yield from _beside_ranking(part, file, parts)
+        elif (subset := part.subset.removesuffix("_lookup")) in RANKING and Role(subset, part.split) not in parts:
+            yield _finding(file, Role(subset, part.split), "its keys belong to no row; they are kept as they are")
 
 
-def _beside_ranking(one: Role, file: SourceFile, found: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
+def _beside_ranking(part: Role, file: SourceFile, parts: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
     """Name what a TSV lacks: the conversations, and the keys of its rows."""
-    lookup = Role(f"{one.subset}_lookup", one.split)
-    if lookup not in found:
+    lookup = Role(f"{part.subset}_lookup", part.split)
+    if lookup not in parts:
         meaning = "nothing says which dialogue a row belongs to; contexts and candidates are kept by themselves"
         yield _finding(file, lookup, meaning)
-    if not any(Role(subset, one.split) in found for subset in CONVERSATIONS):
+    if not any(Role(subset, part.split) in parts for subset in CONVERSATIONS):
         meaning = "contexts and candidates are kept by themselves, without turns, people and times"
-        yield _finding(file, Role(MERGED, one.split), meaning)
+        yield _finding(file, Role(MERGED, part.split), meaning)
 
 
 def _finding(file: SourceFile, lacking: Role, meaning: str) -> ReaderFinding:
-    name = next(name for name, found in _ROLES.items() if found == lacking)
+    name = next(name for name, part in _ROLES.items() if part == lacking)
     return ReaderFinding("MA-01", f"{name} is not there: {meaning}", file, severity="warn")

@@ -102,12 +102,12 @@ def keep(name: str, value: Value, extra: dict[str, Any], literals: dict[str, str
 def moment(value: Value) -> datetime | None:
     """Read a time, its zone left out; None for what is not a time."""
     try:
-        found = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    return found if found.tzinfo is None else found.replace(tzinfo=None)
+    return time if time.tzinfo is None else time.replace(tzinfo=None)
 
 
-def text_of(found: datetime | None) -> str | None:
+def text_of(time: datetime | None) -> str | None:
     """Write a time as the publisher does."""
-    return found.isoformat(timespec="milliseconds") if found else None
+    return time.isoformat(timespec="milliseconds") if time else None

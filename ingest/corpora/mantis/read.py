@@ -26,58 +26,58 @@ _Files = dict[Role, SourceFile]
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every record of the files. Raises SourceError where two files are the same part of the corpus."""
-    found: _Files = {}
+    parts: _Files = {}
     tables: list[SourceFile] = []
     for file in files:
-        one = role(file.name)
-        if one is None:
+        part = role(file.name)
+        if part is None:
             yield Unrecognised(file, _reason(file))
-        elif one.subset == INTENTS_CSV:
+        elif part.subset == INTENTS_CSV:
             tables.append(file)
-        elif one in found:
-            raise duplicate_part(found[one], file)
+        elif part in parts:
+            raise duplicate_part(parts[part], file)
         else:
-            found[one] = file
-    yield from missing_files(found)
-    yield from _parts(found, tables)
+            parts[part] = file
+    yield from missing_files(parts)
+    yield from _parts(parts, tables)
 
 
-def _parts(found: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
+def _parts(parts: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
     from talkhouse.ingest.corpora.mantis.conversations.batch import Build
     from talkhouse.ingest.corpora.mantis.conversations.read import read_dialogues
 
-    ranked = {one.split for one in found if one.subset in RANKING and one.split}
+    ranked = {part.split for part in parts if part.subset in RANKING and part.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))
-    shared = {split for split in SPLITS if all(Role(subset, split) in found for subset in CONVERSATIONS)}
+    shared = {split for split in SPLITS if all(Role(subset, split) in parts for subset in CONVERSATIONS)}
     build, texts = Build(index, shared), Texts(CORPUS)
-    for one in _of(found, CONVERSATIONS):
-        yield from read_dialogues(build, found[one], one)
+    for part in _of(parts, CONVERSATIONS):
+        yield from read_dialogues(build, parts[part], part)
     yield from _labels(tables, index)
-    for one in _of(found, RANKING):
-        lookup = found.get(Role(f"{one.subset}_lookup", one.split))
-        yield from Ranking(index, texts, found[one], lookup, one).read()
-    for one in _of(found, [f"{subset}_lookup" for subset in RANKING]):
-        if Role(one.subset.removesuffix("_lookup"), one.split) not in found:
-            yield from lone_lookup(found[one], one)
+    for part in _of(parts, RANKING):
+        lookup = parts.get(Role(f"{part.subset}_lookup", part.split))
+        yield from Ranking(index, texts, parts[part], lookup, part).read()
+    for part in _of(parts, [f"{subset}_lookup" for subset in RANKING]):
+        if Role(part.subset.removesuffix("_lookup"), part.split) not in parts:
+            yield from lone_lookup(parts[part], part)
 
 
 def _labels(tables: list[SourceFile], index: ContextIndex) -> Iterator[Outcome]:
     """Read the table of intents, whatever its name; a .csv with another header is none."""
-    found: SourceFile | None = None
+    table: SourceFile | None = None
     for file in tables:
         for outcome in read_table(file, index):
             if not isinstance(outcome, Unrecognised):
-                if found and found is not file:
-                    raise duplicate_part(found, file)
-                found = file
+                if table and table is not file:
+                    raise duplicate_part(table, file)
+                table = file
             yield outcome
 
 
-def _of(found: _Files, subsets: Iterable[str]) -> list[Role]:
+def _of(parts: _Files, subsets: Iterable[str]) -> list[Role]:
     """List the files that there are of some parts, split by split."""
-    return [Role(subset, split) for subset in subsets for split in SPLITS if Role(subset, split) in found]
+    return [Role(subset, split) for subset in subsets for split in SPLITS if Role(subset, split) in parts]
 
 
 def _reason(file: SourceFile) -> str:

@@ -75,18 +75,18 @@ def check_unknown(pointer: str, piece: bytes) -> None:
 
 def _unusually_empty(task_file: TaskFile, dialogue: SourceDialogue) -> dict[str, Any]:
     """As a rule no list is null, a turn without elements has [], and a turn without a gold persona has null."""
-    found: dict[str, Any] = {}
+    empty: dict[str, Any] = {}
     for name in (*_MESSAGE_FIELDS, *(field.name for field in task_file.lists), task_file.candidates):
         value = getattr(dialogue, name, UNSET)
         if value is None:
-            found[f"/{name}"] = None
+            empty[f"/{name}"] = None
         elif name in (*_PER_TURN, task_file.candidates) and value == []:
-            found[f"/{name}"] = []
+            empty[f"/{name}"] = []
         elif name in _PER_TURN:
-            found |= {f"/{name}/{turn}": None for turn, items in enumerate(value or ()) if items is None}
+            empty |= {f"/{name}/{turn}": None for turn, items in enumerate(value or ()) if items is None}
         elif name == SPEAKER.candidates:
-            found |= {f"/{name}/{author}": items for author, items in enumerate(value or ()) if not items}
-    return found
+            empty |= {f"/{name}/{author}": items for author, items in enumerate(value or ()) if not items}
+    return empty
 
 
 def _check_lengths(dialogue: SourceDialogue, split: str) -> None:

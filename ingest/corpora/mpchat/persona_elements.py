@@ -49,34 +49,34 @@ class PersonaElements:
     def decode_new(self, lists: list[PersonaList]) -> dict[bytes, _NewElement]:
         """Fingerprint every element and decode those that are new; raises BadRecord for the first that is broken."""
         new: dict[bytes, _NewElement] = {}
-        for one in lists:
+        for listed in lists:
             # The fastest hash that the standard library has, since a file names a million elements.
-            one.fingerprints = [sha1(raw, usedforsecurity=False).digest() for raw in one.raws]
-            if None not in map(self._known.get, one.fingerprints):
+            listed.fingerprints = [sha1(raw, usedforsecurity=False).digest() for raw in listed.raws]
+            if None not in map(self._known.get, listed.fingerprints):
                 continue
-            for index, fingerprint in enumerate(one.fingerprints):
+            for index, fingerprint in enumerate(listed.fingerprints):
                 if fingerprint not in self._known and fingerprint not in new:
-                    new[fingerprint] = _decoded(bytes(one.raws[index]), one, index)
+                    new[fingerprint] = _decoded(bytes(listed.raws[index]), listed, index)
         return new
 
     def add(self, new: dict[bytes, _NewElement], rows: list[Row]) -> list[ElementWarning]:
         """Make personas of new elements and add their rows; returns what is unusual about them."""
-        found: list[ElementWarning] = []
-        for fingerprint, one in new.items():
-            natural, order = f"{CORPUS}:{one.element.id}", self._order(one)
-            persona_id, is_new = self._keys.assign(natural, _content(one.element, one.pieces))
-            problems = list(label_problems(one.element))
+        warnings: list[ElementWarning] = []
+        for fingerprint, element in new.items():
+            natural, order = f"{CORPUS}:{element.element.id}", self._order(element)
+            persona_id, is_new = self._keys.assign(natural, _content(element.element, element.pieces))
+            problems = list(label_problems(element.element))
             if is_new:
-                rows.append(self._persona(persona_id, one, order, rows))
-                problems += persona_problems(one.element)
+                rows.append(self._persona(persona_id, element, order, rows))
+                problems += persona_problems(element.element)
                 if self._is_other_persona(natural, persona_id):
                     problems.append(("MP-12", "another title, picture or author under an id that is taken"))
-            self._known[fingerprint] = self._use(persona_id, one, order)
-            found += [
-                ElementWarning(rule, detail, one.found_in.pointer(one.number), one.element.id)
+            self._known[fingerprint] = self._use(persona_id, element, order)
+            warnings += [
+                ElementWarning(rule, detail, element.found_in.pointer(element.number), element.element.id)
                 for rule, detail in problems
             ]
-        return found
+        return warnings
 
     def fill_uses(self, one: PersonaList) -> None:
         """Name the persona of every element of a list."""

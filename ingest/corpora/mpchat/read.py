@@ -79,16 +79,16 @@ class _Reader:
         input_file = self._files.take(location, task_file.subset)
         yield from input_file.findings("MP-13")
         unknown = {decode.pointer(name): Raw(bytes(fields[name])) for name in fields if name not in SPLITS}
-        done = 0
+        bytes_read = 0
         for split, pieces in splits.items():
             for index, piece in enumerate(pieces):
                 file.check_record(len(memoryview(piece)), f"/{split}/{index}")
                 raw = bytes(piece)
-                done += len(raw)
+                bytes_read += len(raw)
                 at = input_file.record_location(index, f"/{split}/{index}", len(raw), split=split)
                 yield self._dialogue(input_file, at, task_file, raw)
                 if index % _RELEASED == 0:
-                    buffer.release(done)
+                    buffer.release(bytes_read)
         extra = {"fields": list(fields), "orders": list(self._elements.orders), "unknown": unknown}
         records = sum(map(len, splits.values()))
         yield FileEnvelope(file, {key: value for key, value in extra.items() if value}, records)
@@ -100,15 +100,15 @@ class _Reader:
         split = location.split or ""
         try:
             parsed = parse(raw, task_file, split)
-            found = list(persona_lists(task_file, parsed.dialogue))
-            new = self._elements.decode_new(found)
+            lists_in = list(persona_lists(task_file, parsed.dialogue))
+            new = self._elements.decode_new(lists_in)
         except BadRecord as bad:
             return reject(location, bad, raw)
         rows: list[Row] = []
         findings = list(grouped(self._elements.add(new, rows)))
-        for one in found:
-            self._elements.fill_uses(one)
-        lists = {(one.field.set_name, one.turn_index): one for one in found}
+        for listed in lists_in:
+            self._elements.fill_uses(listed)
+        lists = {(listed.field.set_name, listed.turn_index): listed for listed in lists_in}
         record, more = self._record(input_file, location, parsed, rows)
         first = answers_first(parsed.dialogue, lists)
         column_batches = list(self._column_batches(record, parsed.dialogue, lists, first, rows))

@@ -118,10 +118,10 @@ def label_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:
 def grouped(warnings: Iterable[ElementWarning]) -> Iterator[ReaderFinding]:
     """Make one finding of each kind of warning, with the first ids; its pointer is that of the first."""
     kinds: defaultdict[tuple[str, str], list[ElementWarning]] = defaultdict(list)
-    for one in warnings:
-        kinds[one.rule, one.detail].append(one)
+    for warning in warnings:
+        kinds[warning.rule, warning.detail].append(warning)
     for (rule, detail), some in kinds.items():
-        ids = _listed([one.element_id for one in some])
+        ids = _listed([warning.element_id for warning in some])
         yield ReaderFinding(rule, f"{detail}: {ids}", pointer=some[0].pointer)
 
 

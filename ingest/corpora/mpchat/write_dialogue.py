@@ -109,8 +109,8 @@ class _Lists:
 
     def fields(self) -> dict[str, Any]:
         """Return every list by its field."""
-        found: dict[str, Any] = {field.name: self._list(field) for field in self._task_file.lists}
-        return {self._task_file.candidates: self._responses()} | found
+        lists: dict[str, Any] = {field.name: self._list(field) for field in self._task_file.lists}
+        return {self._task_file.candidates: self._responses()} | lists
 
     def _list(self, field: ListField) -> list[Any]:
         """Build one list of persona elements."""

@@ -70,6 +70,7 @@ def test_worked_example(
     ]
 
 
+@pytest.mark.slow
 def test_literal_escapes_become_what_they_stand_for(worked: duckdb.DuckDBPyConnection) -> None:
     found = columns(worked, "guided_response", "free_message, label, label_candidates", "test")
     assert found == [("path is C:\temp\new", "literal |", ["literal |", "no . "])]
@@ -109,12 +110,14 @@ def test_only_conversations_of_this_corpus_are_dialogues(con: duckdb.DuckDBPyCon
     assert con.execute(query).fetchall() == [("episodes",)]
 
 
+@pytest.mark.slow
 def test_the_topicifiers_are_empty_without_their_files(worked: duckdb.DuckDBPyConnection) -> None:
     for view in ("convai2_persona_topicifier", "wow_persona_topicifier", "ed_persona_topicifier"):
         assert worked.execute(f"select count(*) from blended_skill_talk.{view}").fetchall() == [(0,)]
     assert worked.execute("select distinct is_safe from blended_skill_talk.persona_context").fetchall() == [(None,)]
 
 
+@pytest.mark.slow
 def test_one_bad_length_rejects_the_whole_file(build_data: Build, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     raw = HERE / "broken" / "BS-01" / "raw"
@@ -124,6 +127,7 @@ def test_one_bad_length_rejects_the_whole_file(build_data: Build, tmp_path: Path
     assert con.execute("select distinct split from main.records").fetchall() == [("valid",)]
 
 
+@pytest.mark.slow
 def test_a_rejected_file_does_not_stand_in_the_way_of_a_good_one(build_data: Build, tmp_path: Path) -> None:
     raw = tmp_path / "data" / "blended_skill_talk"
     good = (HERE / "golden" / "worked_example" / "raw" / "train.json").read_bytes()
@@ -141,6 +145,7 @@ def test_a_rejected_file_does_not_stand_in_the_way_of_a_good_one(build_data: Bui
     assert con.execute("select count(*) from main.dialogues").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_topic_is_that_of_a_line_or_of_a_word_of_seven_letters_or_the_last(build_data: Build, tmp_path: Path) -> None:
     topics = {
         ("your persona: lighthouses", "your persona:  i play chess."): "Chess",
@@ -268,6 +273,7 @@ def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> 
 QUICK = invented_builds(8)
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     train=st.lists(episodes(has_candidates=False), max_size=4),
@@ -300,6 +306,7 @@ def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
         come_back_equal(con, raw, folder / "out")
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     personas=PERSONAS,

@@ -200,6 +200,7 @@ TEXT_FILES = (
 )
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     some=st.fixed_dictionaries(dict.fromkeys(TEXT_FILES, TEXT_FILE)),
@@ -252,6 +253,7 @@ ENVELOPES = {
 """Files that are malformed outside of their records."""
 
 
+@pytest.mark.slow
 def test_a_file_that_is_malformed_around_its_records_is_rejected_whole(build_data: Build, tmp_path: Path) -> None:
     texts = {f"{index}/train.json": text for index, text in enumerate(ENVELOPES.values())}
     texts |= {"z/train.json": b" [" + PLAIN + b" ,\r\n" + PLAIN + b"] \n", "z/valid.json": b"[ ]"}
@@ -273,6 +275,7 @@ NO_UTF8 = PLAIN.replace(b'{"convai2":', b'{"x": "\xff", "convai2":')
 HUGE = literal("1e400")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("raw", "rule"),
     [
@@ -294,6 +297,7 @@ def test_what_is_odd_in_an_episode_is_kept_or_rejected(
     assert_same(text, (tmp_path / "out" / "train.json").read_bytes())
 
 
+@pytest.mark.slow
 def test_what_nothing_reads_of_other_files_is_kept_or_rejected(build_data: Build, tmp_path: Path) -> None:
     cached = b'[[{"text": "a", "labels": [], "episode_done": true, "situation": "\xff"}], []]'
     wizard = b'[{"dialog": [{"speaker": "a", "text": "\\ud83d\\ude00", "x": 1e400}]}]'

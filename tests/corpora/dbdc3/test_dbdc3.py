@@ -132,6 +132,7 @@ def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyCon
     assert con.execute(background).fetchall() == [(1, True)]
 
 
+@pytest.mark.slow
 def test_paragraphs_given_twice_are_both_kept(build_data: Build, tmp_path: Path) -> None:
     raw = Path(__file__).parent / "golden" / "releases" / "raw"
     shutil.copytree(raw, tmp_path / "data" / "dbdc3")
@@ -151,6 +152,7 @@ def test_paragraphs_given_twice_are_both_kept(build_data: Build, tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_a_refused_file_keeps_its_byte_order_mark(build_data: Build, tmp_path: Path) -> None:
     raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
     shutil.copytree(raw, tmp_path / "data" / "dbdc3")
@@ -162,6 +164,7 @@ def test_a_refused_file_keeps_its_byte_order_mark(build_data: Build, tmp_path: P
     assert (tmp_path / "out" / "x.log.json").read_bytes() == broken
 
 
+@pytest.mark.slow
 def test_a_file_given_twice_makes_its_examples_once(build_data: Build, tmp_path: Path) -> None:
     raw = Path(__file__).parent / "golden" / "worked_example" / "raw" / "DBDC3"
     shutil.copytree(raw, tmp_path / "data" / "dbdc3" / "DBDC3")
@@ -222,6 +225,7 @@ def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @invented_builds(15)
 @given(logs=st.lists(LOG, min_size=1, max_size=6))
 def test_invented_logs_give_the_script_s_rows_and_come_back_equal(

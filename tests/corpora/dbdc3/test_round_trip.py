@@ -136,6 +136,7 @@ def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
         assert len({json.dumps(value) for value in values}) == 1, name
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(
@@ -169,5 +170,6 @@ ONCE_LOST = {
 """What reader or writer once changed, dropped or stumbled over, by what it was."""
 
 
+@pytest.mark.slow
 def test_what_was_once_lost_comes_back(tmp_path: Path) -> None:
     assert_equal(ONCE_LOST, there_and_back(ONCE_LOST, tmp_path))

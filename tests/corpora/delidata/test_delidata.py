@@ -59,6 +59,7 @@ def test_worked_example(worked: duckdb.DuckDBPyConnection) -> None:
     assert found(worked, "outcome") == [("g1", 0.625, 0.875, "gain")]
 
 
+@pytest.mark.slow
 def test_the_worked_example_breaks_the_one_rule_that_it_breaks(worked: duckdb.DuckDBPyConnection) -> None:
     told = worked.execute("select rule, turn_index, detail from meta.findings").fetchall()
     assert told == [("DE-07", 3, "the cards are 7, the tracker has for Elk: 4,7,A")]
@@ -90,6 +91,7 @@ def test_the_tracker_is_a_row_per_user_and_card(con: duckdb.DuckDBPyConnection) 
     assert con.execute(query, ["30000003"]).fetchall() == last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "row", "tasks"),
     [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])],
@@ -115,6 +117,7 @@ def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     assert con.execute("select max(turn_index) from main.turns").fetchall()[0][0] > row
 
 
+@pytest.mark.slow
 def test_a_group_that_is_given_twice_is_one_dialogue_and_makes_examples_once(build_data: Build, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     raw = Path(__file__).parent / "golden" / "repeated" / "raw"
@@ -184,6 +187,7 @@ def written(number: int, names: list[str], start: str, rows: list[dict[str, str]
     return "\n".join(lines) + ("\n" if ends else "")
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(groups=st.lists(GROUP, min_size=1, max_size=4))
 def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(

@@ -159,6 +159,7 @@ def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: 
 GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(files=folder(), form=st.sampled_from([None, "zip", "gztar"]))
 def test_invented_files_come_back_equal(
@@ -182,6 +183,7 @@ ONCE_LOST = {
 """What was once changed or refused, by what it was."""
 
 
+@pytest.mark.slow
 def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) -> None:
     files = {name: text.encode() for name, text in ONCE_LOST.items()}
     assert there_and_back(files, tmp_path) == files
@@ -189,6 +191,7 @@ def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) 
         assert con.execute("select count(*) from main.records").fetchall() == [(len(files),)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [GROUP.replace("\n", "\r\n", 1), GROUP.replace("\n", "\r\n") + "x\n"])
 def test_lines_that_end_in_several_ways_are_refused(text: str, tmp_path: Path) -> None:
     files = {"whole/g": GROUP.encode(), "mixed/g": text.encode()}

@@ -156,6 +156,7 @@ def test_worked_example(number: int, load: Load) -> None:
     assert {severity for severity, _ in told(con, "MA-06")} <= {"warn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("roles", "pairs"),
     [
@@ -172,6 +173,7 @@ def test_examples_of_the_rule(roles: str, pairs: list[tuple[str, str]], load: Lo
     assert found(con, "response_ranking", "context, response") == [(words.split(), answer) for words, answer in pairs]
 
 
+@pytest.mark.slow
 def test_a_context_has_eleven_utterances_at_most(load: Load) -> None:
     con = load({"merged_train.json": {"0": said("UA" * 8)}})
     rows = found(con, "response_ranking", RESPONSES)
@@ -180,6 +182,7 @@ def test_a_context_has_eleven_utterances_at_most(load: Load) -> None:
     assert rows[4:] == [(11, turns[1:12], "a12"), (13, turns[3:14], "a14"), (15, turns[5:16], "a16")]
 
 
+@pytest.mark.slow
 def test_every_pattern_of_roles(load: Load) -> None:
     patterns = ["".join(roles) for length in range(1, 8) for roles in product("UA", repeat=length) if "U" in roles]
     patterns += [pattern[:length] for length in range(14, 31) for pattern in ("UA" * 15, "UAA" * 10, "UUA" * 10)]
@@ -193,6 +196,7 @@ def test_every_pattern_of_roles(load: Load) -> None:
     assert told(con, "MA-07") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("positions", "turns"),
     [
@@ -213,6 +217,7 @@ def test_the_published_number_decides(positions: list[int], turns: list[int], lo
     assert [severity for severity, _ in told(con, "MA-03")] == ["warn"]
 
 
+@pytest.mark.slow
 def test_splits_are_numbered_by_themselves(load: Load) -> None:
     con = load({f"merged_{split}.json": {"7": said("UAUA"), "3": said("UAUAUA")} for split in SPLITS})
     query = "select split, standard_split, example_index, dialogue_id from mantis.response_ranking order by all"
@@ -223,6 +228,7 @@ def test_splits_are_numbered_by_themselves(load: Load) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_conversation_of_two_files_is_one(load: Load) -> None:
     talks = {"0": said("UAUA"), "1": said("UAUAU")}
     con = load({"merged_train.json": talks, "merged_train_intents.json": talks})
@@ -235,6 +241,7 @@ def test_a_conversation_of_two_files_is_one(load: Load) -> None:
     assert rules_broken(con) == set()
 
 
+@pytest.mark.slow
 def test_the_intent_file_stands_in_for_what_the_complete_file_lacks(load: Load) -> None:
     broken: Any = {"category": "apple"}
     con = load(
@@ -253,6 +260,7 @@ def test_the_intent_file_stands_in_for_what_the_complete_file_lacks(load: Load) 
 # Response ranking files that are not as they should be.
 
 
+@pytest.mark.slow
 def test_a_ranking_without_dialogues_has_its_own_words(load: Load) -> None:
     rows = rules.lines({"0": said("UAUAUA"), "1": said("UAUA")}, negatives(10))
     con = load(ranked("train", 10, rows))
@@ -265,6 +273,7 @@ def test_a_ranking_without_dialogues_has_its_own_words(load: Load) -> None:
     assert con.execute("select count(*) from mantis.response_ranking").fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_ranking_without_lookup_has_its_own_words(load: Load) -> None:
     talks = {"0": said("UAUAUA")}
     rows = rules.lines(talks, negatives(10))
@@ -276,6 +285,7 @@ def test_a_ranking_without_lookup_has_its_own_words(load: Load) -> None:
     assert any("data_train_easy_lookup.txt" in detail for _, detail in told(con, "MA-01"))
 
 
+@pytest.mark.slow
 def test_dialogues_without_ranking(load: Load) -> None:
     con = load({"merged_train.json": {"0": said("UAUAUA")}})
     assert len(found(con, "response_ranking", RESPONSES)) == 2
@@ -284,6 +294,7 @@ def test_dialogues_without_ranking(load: Load) -> None:
     assert rules_broken(con) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["context", "candidate"])
 def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(part: str, load: Load) -> None:
     talks = {"0": said("UAUAUA"), "1": said("UAUA")}
@@ -300,6 +311,7 @@ def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(part: str, load: Lo
     ).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [["4711"], ["n3", "n3"], ["a4"]],
@@ -328,6 +340,7 @@ STRANGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_cells_come_as_they_were_said(newline: str, load: Load) -> None:
     talk = said("UA" * 8)
@@ -339,6 +352,7 @@ def test_cells_come_as_they_were_said(newline: str, load: Load) -> None:
     assert found(con, "response_ranking_10", "dialogue_id") == [("mantis:train:0",)] * 77
 
 
+@pytest.mark.slow
 def test_a_dialogue_with_fewer_blocks_than_contexts_is_told(load: Load) -> None:
     talks = {"0": said("UAUAUA"), "1": said("UAUA")}
     rows = rules.lines(talks, negatives(10))
@@ -382,6 +396,7 @@ def test_labels_of_the_table_as_in_the_worked_example(load: Load) -> None:
     assert "mantis:train:7" in unlabelled[0] + unlabelled[1]
 
 
+@pytest.mark.slow
 def test_a_later_row_overwrites_and_the_first_utterance_may_be_labelled(load: Load) -> None:
     rows = [
         ("0", "2", "PA", "train"),
@@ -398,6 +413,7 @@ def test_a_later_row_overwrites_and_the_first_utterance_may_be_labelled(load: Lo
     assert labels[2:] == [("1", 0, "u1", ["IR", " OQ"]), ("1", 1, "a2", [""])]
 
 
+@pytest.mark.slow
 def test_the_intent_file_is_taken_before_the_table(load: Load) -> None:
     talks = {"0": labelled(said("UA"), ["OQ"], ["PA"])}
     rows = rules.table([("0", "2", "GG", "train"), ("0", "2", "GG", "dev")])
@@ -406,6 +422,7 @@ def test_the_intent_file_is_taken_before_the_table(load: Load) -> None:
     assert found(con, "intent_prediction", INTENTS, "dev") == [(0, "u1", ["OQ"]), (1, "a2", ["GG"])]
 
 
+@pytest.mark.slow
 def test_the_authors_leave_one_dialogue_out(load: Load) -> None:
     talks = {key: labelled(said("UA"), ["OQ"], ["PA"]) for key in ("10298", "3")}
     con = load({f"merged_{split}_intents.json": talks for split in ("train", "dev")})
@@ -415,6 +432,7 @@ def test_the_authors_leave_one_dialogue_out(load: Load) -> None:
     assert con.execute(count_all).fetchall() == [(4,)]
 
 
+@pytest.mark.slow
 def test_an_unlabelled_utterance_is_no_example_and_an_empty_list_is_one(load: Load) -> None:
     marked = labelled(said("UAUAU"), ["OQ"], None, [], ["PA", "GG", "PA"], ["PF"])
     marked["utterances"][4]["intent"] = None
@@ -433,6 +451,7 @@ def test_an_unlabelled_utterance_is_no_example_and_an_empty_list_is_one(load: Lo
     ]
 
 
+@pytest.mark.slow
 def test_the_authors_intents_drift_along_the_rows(load: Load) -> None:
     talks = {"0": labelled(said("UA" * 5), *([f"i{number}"] for number in range(1, 11))), "1": said("UAUA")}
     rows = rules.lines(talks, negatives(10))
@@ -486,6 +505,7 @@ def test_the_host_of_an_address(address: str, host: str | None, con: duckdb.Duck
     assert con.execute("select mantis.host(?)", [address]).fetchall() == [(host,)]
 
 
+@pytest.mark.slow
 def test_only_agents_turns_are_grounded(load: Load) -> None:
     talk = said("UAUA")
     for utterance in talk["utterances"]:
@@ -500,6 +520,7 @@ def test_only_agents_turns_are_grounded(load: Load) -> None:
     assert con.execute("select link_count from bi.mantis_utterances").fetchall() == [(2,)] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "row"),
     [
@@ -554,6 +575,7 @@ def test_votes_of_answers_leave_out_comments(load: Load) -> None:
     assert con.execute(query).fetchall() == [(4, 3, -1, 0, 5, 1, 1, 1)]
 
 
+@pytest.mark.slow
 def test_a_dialogue_out_of_time_is_told(load: Load) -> None:
     talks = {str(index): said("UAUA") for index in range(3)}
     talks["1"]["dialog_time"] = "2011-01-01T00:00:00.000"
@@ -584,6 +606,7 @@ def intents_of_contexts(rows: list[Line], talks: Talks, marked: Talks) -> list[l
     ]
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(texts=st.lists(TEXT, min_size=8, max_size=20, unique=True), seed=st.integers(0, 2**32))
 def test_invented_corpora_give_the_rows_of_the_rules_and_come_back_equal(

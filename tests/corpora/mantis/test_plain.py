@@ -158,6 +158,7 @@ def test_what_is_plain_gives_the_rows_of_the_long_way(raw: bytes, file: SourceFi
     assert found == expected
 
 
+@pytest.mark.slow
 @invented_examples(40)
 @given(texts=st.lists(st.text(), min_size=3, max_size=9), seed=st.integers(0, 2**32), spaced=st.booleans())
 def test_invented_plain_dialogues_give_the_rows_of_the_long_way(

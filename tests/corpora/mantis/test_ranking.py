@@ -115,6 +115,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_file_written_in_another_way_says_the_same(name: str, built: Built) -> None:
     rows, keys = VARIANTS[name]
@@ -134,6 +135,7 @@ def test_cells_over_several_lines_are_one_cell(built: Built) -> None:
     assert con.execute(texts).fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 50, 5_000])
 def test_it_is_the_same_in_pieces_of_any_size(size: int, built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "_PIECE", size)
@@ -143,17 +145,20 @@ def test_it_is_the_same_in_pieces_of_any_size(size: int, built: Built, monkeypat
     assert con.execute("select count(distinct text_id) from main.candidates where not is_gold").fetchall() == [(30,)]
 
 
+@pytest.mark.slow
 def test_every_block_with_a_bare_number_is_told(built: Built) -> None:
     con = built(FILES | {TSV: ROWS.replace("\tn1\n", "\t12345\n")})
     assert [detail for _, detail in told(con, "MA-07")] == [ODD["a bare number"][2]] * BLOCKS
 
 
+@pytest.mark.slow
 def test_contexts_are_not_stored_again(built: Built) -> None:
     con = built(FILES)
     users = "select count(*) from main.texts where starts_with(text, 'u')"
     assert con.execute(users).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> None:
     rows, keys = ranking(negatives=2)
     con = built({TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys})
@@ -162,6 +167,7 @@ def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> Non
     assert "blocks of 3 rows" in told(con, "MA-06")[0][1]
 
 
+@pytest.mark.slow
 def test_without_conversations_contexts_and_candidates_are_there(built: Built) -> None:
     con = built({TSV: ROWS, LOOKUP: KEYS})
     assert counts(con) == (BLOCKS, 0, 0)
@@ -169,24 +175,28 @@ def test_without_conversations_contexts_and_candidates_are_there(built: Built) -
     assert any("merged_train.json is not there" in detail for _, detail in told(con, "MA-01"))
 
 
+@pytest.mark.slow
 def test_without_a_lookup_file_blocks_are_kept_by_themselves(built: Built) -> None:
     con = built({TALKS: FILES[TALKS], TSV: ROWS})
     assert counts(con) == (BLOCKS, 0, 0)
     assert any(f"{LOOKUP} is not there" in detail for _, detail in told(con, "MA-01"))
 
 
+@pytest.mark.slow
 def test_a_lookup_file_alone_is_kept(built: Built) -> None:
     con = built({TALKS: FILES[TALKS], LOOKUP: KEYS})
     runs = "select extra ->> '$.runs[0][0]', extra ->> '$.runs[0][1]' from main.records where subset like '%lookup'"
     assert con.execute(runs).fetchall() == [("0", "22")]
 
 
+@pytest.mark.slow
 def test_a_lookup_file_that_ends_early_refuses_the_rest(built: Built) -> None:
     con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[:-15])})
     assert counts(con) == (BLOCKS - 2, BLOCKS - 2, 2)
     assert told(con, "MA-06")[0] == ("/253", "rows 254 to 264: the lookup file ends after 260 lines")
 
 
+@pytest.mark.slow
 def test_a_lookup_file_that_goes_on_is_told_and_kept(built: Built) -> None:
     con = built(FILES | {LOOKUP: KEYS + "7\n8\n"})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
@@ -212,6 +222,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(name: str, built: Built) -> None:
     rows, rule, pointer, detail = BROKEN[name]
@@ -225,12 +236,14 @@ def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(name: str, built
     assert con.execute(lines).fetchall() == [(con.execute("select count(*) from main.candidates").fetchall()[0][0],)]
 
 
+@pytest.mark.slow
 def test_an_unknown_dialogue_is_refused(built: Built) -> None:
     con = built(FILES | {LOOKUP: KEYS.replace("\n3", "\n99")})
     assert counts(con) == (BLOCKS - 1, BLOCKS - 1, 1)
     assert "no dialogue '99' in train" in told(con, "MA-06")[0][1]
 
 
+@pytest.mark.slow
 def test_keys_that_do_not_fit_the_blocks_are_refused(built: Built) -> None:
     con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[1:]) + "4\n"})
     assert counts(con)[2] == 4
@@ -246,6 +259,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_odd_is_loaded_and_told(name: str, built: Built) -> None:
     rows, unlinked, detail = ODD[name]
@@ -259,6 +273,7 @@ def test_what_is_odd_is_loaded_and_told(name: str, built: Built) -> None:
         assert linked < BLOCKS
 
 
+@pytest.mark.slow
 def test_contexts_in_another_order_are_told(built: Built) -> None:
     lines = ROWS.splitlines(keepends=True)
     con = built(FILES | {TSV: "".join([*lines[11:22], *lines[:11], *lines[22:]])})

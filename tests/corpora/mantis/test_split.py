@@ -40,6 +40,7 @@ def scanned(text: bytes) -> list[tuple[str, bytes]]:
     return [(key, bytes(piece)) for key, piece in members]
 
 
+@pytest.mark.slow
 @invented_examples(150)
 @given(
     talks=st.dictionaries(st.integers(0, 999), st.dictionaries(KEYS, VALUES, max_size=4), max_size=12),
@@ -84,6 +85,7 @@ def test_a_file_that_is_no_object_of_dialogues_is_rejected(text: bytes, rule: st
     assert caught.value.rule == rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_a_malformed_dialogue_hides_no_other(
     mark: str, build_data: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

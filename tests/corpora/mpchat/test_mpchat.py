@@ -150,6 +150,7 @@ def test_a_rejected_example_is_a_finding_and_no_row(rule: str, case: Any) -> Non
     assert con.execute("select count(*) from main.examples").fetchall()[0][0] > 0
 
 
+@pytest.mark.slow
 def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
     con = case("broken/MP-04")
     assert con.execute("select len(candidate_ids) from mpchat.grounding_persona_prediction").fetchall() == [(100,)]
@@ -159,6 +160,7 @@ def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
     assert con.execute(kept).fetchall() == [(98,)] * 3 + [(100,)] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "rule"),
     [
@@ -186,6 +188,7 @@ def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, bui
     assert kept in (tmp_path / "out" / "mpchat_nrp.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_persona_of_a_rejected_dialogue_is_still_there_for_the_next(build_data: Build, tmp_path: Path) -> None:
     folder = tmp_path / "data" / "mpchat"
     folder.mkdir(parents=True)
@@ -323,6 +326,7 @@ def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Json]]]:
     }
 
 
+@pytest.mark.slow
 @invented_builds(15)
 @given(files=corpora())
 def test_invented_dialogues_give_the_rows_of_the_rules_and_come_back_equal(

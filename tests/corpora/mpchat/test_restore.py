@@ -140,6 +140,7 @@ GOOD = json_text(
 )
 
 
+@pytest.mark.slow
 @invented_builds(10)
 @given(
     files=corpora(),
@@ -223,6 +224,7 @@ ENVELOPES = {
 """Files that are malformed outside of their dialogues."""
 
 
+@pytest.mark.slow
 def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_data: Build, tmp_path: Path) -> None:
     texts = {f"{index}/mpchat_nrp.json": text for index, text in enumerate(ENVELOPES.values())}
     good = {"z/mpchat_nrp.json": nrp(GOOD)}
@@ -233,6 +235,7 @@ def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_d
     assert con.execute("select record_id from main.records").fetchall() == [("mpchat/nrp/train/0",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("member", "rule"),
     [
@@ -267,6 +270,7 @@ select task, split, count(*) from main.examples group by all order by all
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_packed", [True, False], ids=["packed and unpacked", "in two folders"])
 def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
     is_packed: bool, build_data: Build, tmp_path: Path
@@ -296,6 +300,7 @@ def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
         come_back(con, once | {f"copy/{name}": text for name, text in once.items()}, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_another_file_of_a_name_is_kept_beside_the_one_that_counts(build_data: Build, tmp_path: Path) -> None:
     mug = b'{"id": "m", "title": "mug", "file_name": "m.jpg", "created_utc": 1}'
     dialogue = GOOD.replace(b'"candidate_personas": []', b'"candidate_personas": [' + mug + b"]")

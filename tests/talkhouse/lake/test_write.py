@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora
 from talkhouse.lake import files, manifest
 from talkhouse.lake.folder import acquire
 from talkhouse.lake.manifest import Manifest
@@ -28,7 +29,7 @@ from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
 from talkhouse.system.atomic_output import private_folder
 
-CORPORA = ("blended_skill_talk", "dbdc3", "delidata", "mantis", "mpchat")
+CORPORA = tuple(corpora())
 FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}
 """When it ran, and what its checks cost: no two builds have them alike."""
 

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.export import export
 from talkhouse.schema.errors import UsageError
@@ -23,7 +24,9 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
 
 TASKS = [query.full_name for query in catalogue().scores]
-SPLITS = {"mpchat": "test", "mantis": "test", "blended_skill_talk": "test", "dbdc3": "eval", "delidata": "all"}
+SPLITS = {
+    name: max(corpus.splits, key=lambda split: corpus.splits[split] == "test") for name, corpus in corpora().items()
+}
 
 
 @pytest.fixture

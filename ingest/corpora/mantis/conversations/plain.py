@@ -84,8 +84,8 @@ def plain_dialogues(raws: list[bytes]) -> pl.DataFrame:
     is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)
     positions = is_plain.arg_true()
     decoded = texts.gather(positions).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
-    found = decoded.struct.unnest().with_columns(position=positions)
-    return without(found, utterances(found).filter(~_TAKES_TURNS)["position"].to_list())
+    dialogues = decoded.struct.unnest().with_columns(position=positions)
+    return without(dialogues, utterances(dialogues).filter(~_TAKES_TURNS)["position"].to_list())
 
 
 _TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
@@ -133,5 +133,5 @@ def _texts(raws: list[bytes]) -> pl.Series:
         return pl.Series(raws, dtype=pl.Binary).cast(pl.String)
     except pl.exceptions.ComputeError:
         texts = [raw.decode(errors="replace") for raw in raws]
-        found = [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]
-        return pl.Series(found, dtype=pl.String)
+        whole = [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]
+        return pl.Series(whole, dtype=pl.String)

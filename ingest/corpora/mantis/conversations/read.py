@@ -34,10 +34,10 @@ def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outco
         yield reject(location, bad, bytes(buffer.view))
         return
     build.index.begin(role.split or "")
-    done = 0
+    bytes_read = 0
     for members, plain in _decoded(_members(file, pieces)):
-        done += sum(len(member.raw) for member in members)
-        buffer.release(done)
+        bytes_read += sum(len(member.raw) for member in members)
+        buffer.release(bytes_read)
         yield from Batch(build, file, role).read(members, plain)
     yield FileEnvelope(file, {"orders": list(build.orders)}, len(pieces))
 
@@ -80,12 +80,12 @@ def _members(file: SourceFile, pieces: list[tuple[str, Raw]]) -> Iterator[list[M
 def _repeated(keys: list[str]) -> dict[int, str]:
     """Return the pointer of each dialogue whose key occurs more than once, numbered from the second on."""
     times, seen = Counter(keys), Counter[str]()
-    found = {}
+    pointers = {}
     for index, key in enumerate(keys):
         if times[key] > 1:
-            found[index] = f"/{key}#{seen[key]}" if seen[key] else f"/{key}"
+            pointers[index] = f"/{key}#{seen[key]}" if seen[key] else f"/{key}"
             seen[key] += 1
-    return found
+    return pointers
 
 
 def _decoded(batches: Iterable[list[Member]]) -> Iterator[tuple[list[Member], pl.DataFrame]]:

@@ -32,10 +32,10 @@ _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 def warnings(dialogue: PublishedDialogue) -> list[ReaderFinding]:
     """List a finding for each rule that a dialogue breaks, with the pointer of the first and what else there is."""
     checks = {"MA-03": _order, "MA-04": _content, "MA-05": _values}
-    found = {rule: list(check(dialogue)) for rule, check in checks.items()}
+    broken = {rule: list(check(dialogue)) for rule, check in checks.items()}
     return [
         ReaderFinding(rule, "; ".join(said for _, said in unusual), pointer=unusual[0][0])
-        for rule, unusual in found.items()
+        for rule, unusual in broken.items()
         if unusual
     ]
 

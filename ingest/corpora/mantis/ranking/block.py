@@ -51,10 +51,10 @@ def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: byte
         return words[-1].encode()
 
     keys = map(known.get, block.fingerprints) if is_plain else [None] * len(block.tails)
-    found = [key or wrong(tail, at) for at, (key, tail) in enumerate(zip(keys, block.tails, strict=True), 1)]
+    texts = [key or wrong(tail, at) for at, (key, tail) in enumerate(zip(keys, block.tails, strict=True), 1)]
     # One that is not UTF-8 must be found before any of them becomes a row.
-    b"\n".join([text for text in found if not isinstance(text, str)]).decode()
-    return Block(block, context, response, found, written)
+    b"\n".join([text for text in texts if not isinstance(text, str)]).decode()
+    return Block(block, context, response, texts, written)
 
 
 def misfit(detail: str, position: int) -> BadRecord:

@@ -10,7 +10,7 @@ def cells(row: str) -> list[str]:
     """Split a row at its tabs; a cell in quotes may hold tabs, and has its own quotes doubled (CSV's rule)."""
     if '"' not in row:
         return row.split("\t")
-    return [one[2] if one[1] is None else one[1].replace('""', '"') for one in _CELL.finditer(row)]
+    return [cell[2] if cell[1] is None else cell[1].replace('""', '"') for cell in _CELL.finditer(row)]
 
 
 def cell(text: str) -> str:

@@ -72,11 +72,11 @@ class Ranking:
         except (BadRecord, UnicodeDecodeError) as bad:
             yield from self._rejected(raw, keys, index, bad)
             return
-        found = run = None
+        context = run = None
         if key is not None:
-            found = self._index.context(self._split, key, block.context, block.response, self._number)
+            context = self._index.context(self._split, key, block.context, block.response, self._number)
             run = self._run
-        self._rows.add(self._location(raw, key, index), block, found, run, self._doubts(found, key))
+        self._rows.add(self._location(raw, key, index), block, context, run, self._doubts(context, key))
 
     def _follow(self, raw: RawBlock, keys: list[bytes]) -> None:
         """Keep count of the blocks that one dialogue has in succession."""
@@ -100,16 +100,16 @@ class Ranking:
             raise misfit(f"no dialogue {key[:50]!r} in {self._split}", 0)
         return key
 
-    def _doubts(self, found: Context | None, key: str | None) -> Iterator[str]:
+    def _doubts(self, context: Context | None, key: str | None) -> Iterator[str]:
         """List how a block differs from what the dialogues would give."""
         if key is None or not self._index.known(self._split):
             return
-        if found is None:
+        if context is None:
             yield f"no context of dialogue {key} has these words; they are kept with the block"
-        elif not found.is_response_equal:
-            yield f"the right response is not the utterance {found.turn_index + 1} of dialogue {key}"
-        elif found.number != self._number:
-            yield f"context {found.number + 1} of dialogue {key} stands where context {self._number + 1} is due"
+        elif not context.is_response_equal:
+            yield f"the right response is not the utterance {context.turn_index + 1} of dialogue {key}"
+        elif context.number != self._number:
+            yield f"context {context.number + 1} of dialogue {key} stands where context {self._number + 1} is due"
 
     def _location(self, raw: RawBlock, key: str | None, index: int) -> SourceLocation:
         return SourceLocation(self._tsv, f"/{raw.line}", self._role.subset, None, self._split, index, key, raw.size)

@@ -38,19 +38,19 @@ class Rows:
         self._findings: list[ReaderFinding] = []
 
     def add(
-        self, location: SourceLocation, block: Block, found: Context | None, run: int | None, doubts: Iterable[str]
+        self, location: SourceLocation, block: Block, context: Context | None, run: int | None, doubts: Iterable[str]
     ) -> None:
-        """Add a block: ``found`` is its context in the dialogue, ``run`` the row with which those of its key begin."""
+        """Add a block: ``context`` is what it is of its dialogue, ``run`` the row with which those of its key begin."""
         text_ids = [self._texts.id_of_bytes(block.response.encode(), self._rows), *self._wrong(block)]
         extra: dict[str, object] = {"line": block.raw.line, "example": self._examples, "size": len(text_ids)}
         if run is not None:
             extra["run"] = run
-        if found is None:
+        if context is None:
             extra["own_texts"] = self._texts.ids(block.context, self._rows)
         if block.written:
             extra["written"] = block.written
         record_id = f"{CORPUS}/{location.subset}/{location.split}/{location.record_index}"
-        dialogue_id, turn = (found.dialogue_id, found.turn_index) if found else (None, None)
+        dialogue_id, turn = (context.dialogue_id, context.turn_index) if context else (None, None)
         record = location.record(record_id, dialogue_id, standard_split=SPLITS[location.split or ""])
         record.extra = msgspec.json.encode(extra).decode()
         self._rows.append(record)

@@ -88,12 +88,12 @@ def lines(block: StoredRecord) -> bytes:
     extra, end = _extra(block.loaded), _file_extra(block).end
     written = {position: text.encode() + b"\n" for position, text in extra.written.items()}
     context = _context(block, extra)
-    found = []
+    rows = []
     for candidate in block.candidates:
         label = "1" if candidate.position == 0 else "0"
         text = block.texts[candidate.text_id or ""]
-        found.append(written.get(candidate.position) or row([label, *context, text]).encode() + end)
-    return b"".join(found)
+        rows.append(written.get(candidate.position) or row([label, *context, text]).encode() + end)
+    return b"".join(rows)
 
 
 def runs(stored: StoredRecord) -> bytes:
@@ -112,7 +112,7 @@ def _context(block: StoredRecord, extra: _RecordExtra) -> list[str]:
     if extra.own_texts is not None:
         return [block.texts[text_id] for text_id in extra.own_texts]
     turn = block.candidates[0].turn_index or 0
-    return [one.text for one in block.turns[max(0, turn - WINDOW) : turn]]
+    return [said.text for said in block.turns[max(0, turn - WINDOW) : turn]]
 
 
 def _extra(record: Record) -> _RecordExtra:
