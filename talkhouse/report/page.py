@@ -15,6 +15,10 @@ from talkhouse.report.drawing import VERSION
 from talkhouse.visible import visible
 
 _TEMPLATES = Path(__file__).with_name("templates")
+
+DIAGRAM = _TEMPLATES / "er_diagram.svg"
+"""The tables with their keys: drawn by Graphviz, and kept current by its test, so that the report needs neither."""
+
 _ADDRESS = re.compile(r"https?://\S+")
 
 
