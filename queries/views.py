@@ -25,6 +25,9 @@ where database_name = current_database() and not internal
 _OF_TASKS = ("split", "standard_split", "example_index", "dialogue_id", "native_id")
 """Columns that the view of every task has."""
 
+_OF_LABELS = ("record_id", "split", "example_index")
+"""Columns that a view has whose head names a label: examples are found by them."""
+
 _VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
 
 _SPLITS = "select distinct corpus_id, task, split from main.examples where split is not null"
@@ -93,8 +96,9 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     for view in views:
         with sql_of(view):
             con.execute(f"create or replace view {_name(view)} as {view.sql}")
-        if view.label_column:  # Now, for a view of all labels reads this column.
-            _check_columns(view, [name for name, *_ in con.execute(f"from {_name(view)} limit 0").description or ()])
+        if view.label_column:  # Now, for views of all labels read this column.
+            columns_now = [name for name, *_ in con.execute(f"from {_name(view)} limit 0").description or ()]
+            _check_columns(view, columns_now, is_task=view.full_name in tasks)
     columns = defaultdict(list)
     for schema, name, column in con.execute(_COLUMNS).fetchall():
         columns[schema, name].append(column)
@@ -109,20 +113,18 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     con.execute(";\n".join(comments))
 
 
-def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool = False) -> None:
+def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool) -> None:
     """Raise CatalogueError where a head names a column that the view does not have, or the view of a task too few."""
     labels = [] if view.label_column is None else [("label" if view.label else "labels", view.label_column)]
     named = [*(("grain", name) for name in view.grain), *labels, *((name, name) for name in view.columns)]
     for key, name in named:
         if name not in columns:
             raise unknown_name(view, key, name, columns)
-    if is_task and (missing := [name for name in _OF_TASKS if name not in columns]):
-        raise broken(
-            view.path,
-            f"a view without {', '.join(missing)}",
-            view.sql_line,
-            f"the columns that the view of every task has: {', '.join(_OF_TASKS)}",
-        )
+    needed = (*(_OF_TASKS if is_task else ()), *(_OF_LABELS if view.label_column else ()))
+    if missing := [name for name in dict.fromkeys(needed) if name not in columns]:
+        who = "the view of every task" if is_task else "a view with labels"
+        expected = f"the columns that {who} has: {', '.join(dict.fromkeys(needed))}"
+        raise broken(view.path, f"a view without {', '.join(missing)}", view.sql_line, expected)
 
 
 def _name(view: ViewQuery) -> str:
