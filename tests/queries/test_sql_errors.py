@@ -46,6 +46,8 @@ FILES = {
     "toy/checks/moods_are_known.sql": (
         "-- Every mood is known.\n-- severity: warn\nselect mood\nfrom toy.moods\nwhere mood <> 'GLAD'\n-- nor sad\n"
     ),
+    "toy/scores/moods.sql": "-- It.\n-- predicts: label\n-- metrics: metrics.moods\n-- by: mood, title\nselect 1",
+    "metrics/moods.sql": "-- How often the mood is right.\nselect 1",
     "bi/labels.sql": "-- A row is a label.\n-- grain: task\nselect task, labels\nfrom task_labels\n",
 }
 TABLES = """
@@ -92,6 +94,7 @@ MISTAKES = [
     ("toy/macros/shout.sql", "upper(word)", "upper(wrd)", 3, "wrd", None),
     ("toy/checks/moods_are_known.sql", "where mood", "where mod", 5, "mod", "one of: mood"),
     ("toy/checks/moods_are_known.sql", "toy.moods", "toy.mods", 4, "mods does not exist", "one of: "),
+    ("toy/scores/moods.sql", "by: mood", "by: moood", 4, "by: moood", "one of: mood"),
     ("bi/labels.sql", "task, labels", "task, label", 3, "label", "one of: labels"),
 ]
 

@@ -13,7 +13,7 @@ import talkhouse
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.report.write import write_report
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
 from tests.conftest import Build
@@ -203,12 +203,21 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     assert "teatime.mood" in page.attributes("details", "id")
 
 
-def test_views_of_another_talkhouse_are_named(sample: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("view", "error"),
+    [
+        pytest.param("words", CatalogueError, id="a chart"),
+        pytest.param("subset_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
+    ],
+)
+def test_views_of_another_talkhouse_are_named(
+    sample: Path, tmp_path: Path, view: str, error: type[TalkhouseError]
+) -> None:
     copy = tmp_path / "w.duckdb"
     shutil.copyfile(sample, copy)
     with duckdb.connect(copy) as con:
-        con.execute("drop view bi.words")
-    with talkhouse.open(copy) as con, pytest.raises(SchemaMismatch, match=r"words[\s\S]*next:.*talkhouse build"):
+        con.execute(f"drop view bi.{view}")
+    with talkhouse.open(copy) as con, pytest.raises(error, match=rf"{view}[\s\S]*next:.*talkhouse build"):
         write_report(con, tmp_path / "r.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
