@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def _policy(style: str, script: str) -> str:
     )
 
 
+@cache
 def _script() -> Markup:
     """Return one script: Vega, Vega-Embed, and what draws the charts by them."""
     bundle = vl_convert.javascript_bundle(str(_own("draw.js")), vl_version=VERSION)

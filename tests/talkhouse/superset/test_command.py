@@ -129,7 +129,13 @@ def with_everything_wrong(sample: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-@pytest.mark.parametrize("mistake", WRONG)
+QUICK = ("the output exists", "no output", "another warehouse", "a relative path", "a view")
+"""Of each rule one mistake; the others are in the slow lane."""
+
+
+@pytest.mark.parametrize(
+    "mistake", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in WRONG]
+)
 def test_each_mistake_gets_one_clear_message(with_everything_wrong: Path, mistake: str) -> None:
     arguments, code, words = WRONG[mistake]
     before = sorted(with_everything_wrong.iterdir())
