@@ -7,7 +7,7 @@ from dataclasses import replace
 import duckdb
 
 from talkhouse.queries.catalogue import Catalogue
-from talkhouse.queries.heads import ScoreQuery, ViewQuery, broken, unknown_name
+from talkhouse.queries.heads import Query, ScoreQuery, ViewQuery, broken, unknown_name
 from talkhouse.queries.sql_errors import sql_of
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.schema.tables import metadata
@@ -25,6 +25,12 @@ where database_name = current_database() and not internal
 _OF_TASKS = ("split", "standard_split", "example_index", "dialogue_id", "native_id")
 """Columns that the view of every task has."""
 
+_OF_LABELS = ("record_id", "split", "example_index")
+"""Columns that a view has whose head names a label: examples are found by them."""
+
+_OF_EXAMPLES = {column.name for name in ("records", "dialogues") for column in metadata.tables[name].columns}
+"""Columns by which scores can be divided, whether or not the task's view has them."""
+
 _VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
 
 _SPLITS = "select distinct corpus_id, task, split from main.examples where split is not null"
@@ -38,6 +44,10 @@ def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
             con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
         con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
     _create(con, catalogue.views, {query.full_name for query in catalogue.examples})
+    for score in catalogue.scores:
+        for column in score.by:
+            if column not in (known := {*_columns_of(con, score), *_OF_EXAMPLES}):
+                raise unknown_name(score, "by", column, known)
 
 
 def fill_examples(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora: Iterable[str]) -> None:
@@ -93,8 +103,8 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     for view in views:
         with sql_of(view):
             con.execute(f"create or replace view {_name(view)} as {view.sql}")
-        if view.label_column:  # Now, for a view of all labels reads this column.
-            _check_columns(view, [name for name, *_ in con.execute(f"from {_name(view)} limit 0").description or ()])
+        if view.label_column:  # Now, for views of all labels read this column.
+            _check_columns(view, _columns_of(con, view), is_task=view.full_name in tasks)
     columns = defaultdict(list)
     for schema, name, column in con.execute(_COLUMNS).fetchall():
         columns[schema, name].append(column)
@@ -109,23 +119,26 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     con.execute(";\n".join(comments))
 
 
-def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool = False) -> None:
+def _columns_of(con: duckdb.DuckDBPyConnection, query: Query) -> list[str]:
+    """Return the columns of the view that a file makes, or of the task that it scores."""
+    return [name for name, *_ in con.execute(f"from {_name(query)} limit 0").description or ()]
+
+
+def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool) -> None:
     """Raise CatalogueError where a head names a column that the view does not have, or the view of a task too few."""
     labels = [] if view.label_column is None else [("label" if view.label else "labels", view.label_column)]
     named = [*(("grain", name) for name in view.grain), *labels, *((name, name) for name in view.columns)]
     for key, name in named:
         if name not in columns:
             raise unknown_name(view, key, name, columns)
-    if is_task and (missing := [name for name in _OF_TASKS if name not in columns]):
-        raise broken(
-            view.path,
-            f"a view without {', '.join(missing)}",
-            view.sql_line,
-            f"the columns that the view of every task has: {', '.join(_OF_TASKS)}",
-        )
+    needed = (*(_OF_TASKS if is_task else ()), *(_OF_LABELS if view.label_column else ()))
+    if missing := [name for name in dict.fromkeys(needed) if name not in columns]:
+        who = "the view of every task" if is_task else "a view with labels"
+        expected = f"the columns that {who} has: {', '.join(dict.fromkeys(needed))}"
+        raise broken(view.path, f"a view without {', '.join(missing)}", view.sql_line, expected)
 
 
-def _name(view: ViewQuery) -> str:
+def _name(view: Query) -> str:
     """Write the name of a view, which has whatever characters its split has."""
     return f"{view.schema}.{identifier(view.name)}"
 

@@ -5,8 +5,9 @@ They name no tool: the same charts are drawn wherever charts are drawn.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from talkhouse.schema.errors import CatalogueError
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
 _Type = TypeVar("_Type")
+Roots = tuple[Path, ...]
 
 _UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters)?)?")
 
@@ -186,6 +188,17 @@ class Declared(msgspec.Struct, frozen=True):
 
 def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
     """Read every dashboard, those of all corpora first; CatalogueError names the first file that is broken."""
+    return list(_dashboards(tuple(roots)))
+
+
+def _read_once(read: Callable[[Roots], _Type]) -> Callable[[Roots], _Type]:
+    """Read Talkhouse's own files once in a process; what a user writes may change."""
+    own = cache(lambda: read((DEFAULT_ROOT,)))
+    return lambda roots: own() if roots == (DEFAULT_ROOT,) else read(roots)
+
+
+@_read_once
+def _dashboards(roots: Roots) -> list[Declared]:
     declared = [
         Declared(folder.name, path, _read(path, Dashboard))
         for folder in _folders(roots)
@@ -208,6 +221,11 @@ def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
 
 def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:
     """Read the metrics of all views; CatalogueError names the first file that is broken."""
+    return _metrics(tuple(roots))
+
+
+@_read_once
+def _metrics(roots: Roots) -> Metrics:
     known: dict[str, Mapping[str, Metric]] = {}
     for path, views in metrics_files(roots):
         for view, of_view in views.items():

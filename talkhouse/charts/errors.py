@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from talkhouse.charts.declared import Chart, Filter, dashboards, metrics, metrics_files
+from talkhouse.charts.declared import Chart, Filter, Metric, dashboards, metric, metrics, metrics_files
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.schema.errors import CatalogueError
@@ -27,7 +27,7 @@ def sql_of_chart(run: Run, chart: Chart, roots: Iterable[Path] = (DEFAULT_ROOT,)
         roots = tuple(roots)
         if _fails(run, f"from {BI}.{chart.view}") is None:
             for name in (*chart.metrics, *chart.counts):
-                check_metric(run, chart.view, name, roots)
+                check_metric(run, chart.view, name, metric(name, metrics(roots).get(chart.view, {})), roots)
             # By itself: of a column in GROUP BY, DuckDB does not say which names come closest.
             errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
             first = next(filter(None, errors), first)
@@ -35,10 +35,9 @@ def sql_of_chart(run: Run, chart: Chart, roots: Iterable[Path] = (DEFAULT_ROOT,)
         raise _error(first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"') from error
 
 
-def check_metric(run: Run, view: str, name: str, roots: Iterable[Path]) -> None:
+def check_metric(run: Run, view: str, name: str, declared: Metric, roots: Iterable[Path]) -> None:
     """Raise CatalogueError with file and line where a metric of a view can't be computed."""
-    metric = metrics(roots).get(view, {}).get(name)
-    if metric and (error := _fails(run, f"select {metric.sql} from {BI}.{view}")):
+    if error := _fails(run, f"select {declared.sql} from {BI}.{view}"):
         path = next((path for path, views in metrics_files(roots) if view in views), None)
         raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]") from error
 

@@ -7,9 +7,12 @@ the view looks up one dialogue. A label is only in the view, which then gives th
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.relations import columns_of
+from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
 
@@ -179,7 +182,18 @@ def example(opened: Warehouse, one: Task, choice: Choice, position: int, of: lis
     keys = _placed(opened, one, position, of) if choice.label is None else _labelled(opened, one, choice, position)
     columns = {column.name for column in one.columns}
     conditions = [_equals(name, value) for name, value in keys.items() if name in columns and value is not None]
-    return opened.rows(f"select * from {one.full_name}{_where(conditions)}").row(0, named=True)
+    return _first(opened.rows(f"select * from {one.full_name}{_where(conditions)}"), one, position)
+
+
+def _first(rows: pl.DataFrame, task: Task, position: int) -> dict[str, Any]:
+    """Return the first row; CatalogueError where the view of the task has not all of its examples."""
+    if rows.is_empty():
+        raise CatalogueError(
+            f"the view {task.full_name} has no row of example {position + 1}",
+            expected="a row for each example of the task in main.examples",
+            next_step=f"compare the two files of queries/{task.corpus}: {task.name}.sql and examples/{task.name}.sql",
+        )
+    return rows.row(0, named=True)
 
 
 def _placed(opened: Warehouse, one: Task, position: int, of: list[Size]) -> dict[str, Any]:
@@ -189,7 +203,7 @@ def _placed(opened: Warehouse, one: Task, position: int, of: list[Size]) -> dict
             break
         position -= size.count
     values = {"corpus": one.corpus, "task": one.name, "release": size.release, "split": size.split, "index": position}
-    return opened.rows(_PLACED, values).row(0, named=True)
+    return _first(opened.rows(_PLACED, values), one, position)
 
 
 def _labelled(opened: Warehouse, one: Task, choice: Choice, position: int) -> dict[str, Any]:
@@ -197,7 +211,7 @@ def _labelled(opened: Warehouse, one: Task, choice: Choice, position: int) -> di
     where = _where(choice.conditions(one))
     order = ", ".join(f"{quoted(name)} nulls last" for name in one.grain)
     sql = f"select {', '.join(_KEYS)} from {one.full_name}{where} order by {order} limit 1 offset {position}"
-    return opened.rows(sql).row(0, named=True)
+    return _first(opened.rows(sql), one, position)
 
 
 def _equals(name: str, value: object) -> str:

@@ -10,9 +10,16 @@ import duckdb
 from sqlalchemy import Table
 
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.queries.catalogue import BI
 from talkhouse.queries.heads import ViewQuery
 from talkhouse.relations import columns_of
 from talkhouse.schema.tables import metadata, qualified
+
+TABLES = (
+    *("corpora", "dialogues", "records", "examples", "speakers", "participants", "turns"),
+    *("personas", "persona_uses", "images", "annotations", "schemes", "labels", "candidates", "texts"),
+)
+"""The tables of ``main`` in the order in which they are explained."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +43,30 @@ class Entry:
 
 
 def tables() -> list[Entry]:
-    """Return every table, in the order in which they are declared."""
+    """Return every table: what was said, by whom, with what, and what is said of it; then those of ``meta``."""
     return [
         Entry(qualified(table), table.comment or "", table.info["grain"], tuple(_columns(table)))
-        for table in metadata.tables.values()
+        for table in sorted(metadata.tables.values(), key=_place)
     ]
 
 
+def _place(table: Table) -> int:
+    """Return where a table stands; those of ``meta`` follow as they are declared."""
+    return TABLES.index(table.name) if table.schema is None else len(TABLES)
+
+
 def views(con: duckdb.DuckDBPyConnection, catalogued: Iterable[ViewQuery]) -> list[Entry]:
-    """Return the views by name; ``con`` is any built warehouse, for the types of their columns."""
+    """Return the views: corpus by corpus, then those for BI tools, of all corpora and of one.
+
+    ``con`` is any built warehouse, for the types of their columns.
+    """
+
+    def place(view: ViewQuery) -> tuple[bool, bool, str]:
+        return view.schema == BI, view.name != view.path.stem, view.full_name
+
     return [
         Entry(view.full_name, view.comment, view.grain, tuple(_view_columns(con, view)))
-        for view in sorted(catalogued, key=lambda one: one.full_name)
+        for view in sorted(catalogued, key=place)
     ]
 
 

@@ -33,5 +33,7 @@ _CONFIG = {
 
 def drawing(chart: altair.Chart) -> dict[str, Any]:
     """Return the specification that Vega draws; Vega-Lite itself is not needed in the page then."""
-    drawn: dict[str, Any] = vl_convert.vegalite_to_vega(chart.to_dict(), vl_version=VERSION, config=_CONFIG)
+    # Not checked against the schema of Vega-Lite, which takes as long again: the tests of charts do that.
+    specification = chart.to_dict(validate=False)
+    drawn: dict[str, Any] = vl_convert.vegalite_to_vega(specification, vl_version=VERSION, config=_CONFIG)
     return {key: value for key, value in drawn.items() if key != "$schema"}

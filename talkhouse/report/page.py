@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,10 @@ from talkhouse.report.drawing import VERSION
 from talkhouse.visible import visible
 
 _TEMPLATES = Path(__file__).with_name("templates")
+
+DIAGRAM = _TEMPLATES / "er_diagram.svg"
+"""The tables with their keys: drawn by Graphviz, and kept current by its test, so that the report needs neither."""
+
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -54,6 +59,7 @@ def _policy(style: str, script: str) -> str:
     )
 
 
+@cache
 def _script() -> Markup:
     """Return one script: Vega, Vega-Embed, and what draws the charts by them."""
     bundle = vl_convert.javascript_bundle(str(_own("draw.js")), vl_version=VERSION)

@@ -11,7 +11,6 @@ from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT, catalogue
 from talkhouse.report import content, page
-from talkhouse.report.er_diagram import diagram
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
@@ -100,7 +99,6 @@ def _describe(
             "tables": data_dictionary.tables(),
             "views": data_dictionary.views(con, catalogue(roots).views),
             "schemes": content.schemes(con),
-            "diagram": diagram(),
         }
 
 

@@ -97,14 +97,15 @@ def _describe(
     con: duckdb.DuckDBPyConnection, wanted: Iterable[Declared], known: Metrics, views: Mapping[str, str], name: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield path and content of every dataset, chart and dashboard; ``name`` is that of the connection."""
-    columns = {view: [column["name"] for column in columns_of(con, BI, view)] for view in views}
+    columns = {view: columns_of(con, BI, view) for view in views}
+    names = {view: [column["name"] for column in of_view] for view, of_view in columns.items()}
     for view, comment in views.items():
-        yield f"datasets/{_FOLDER}/{view}.yaml", dataset(con, view, comment, known.get(view, {}), name)
+        yield f"datasets/{_FOLDER}/{view}.yaml", dataset(view, comment, columns[view], known.get(view, {}), name)
     for one in wanted:
         for number, declared in enumerate(one.dashboard.charts, start=1):
             described = chart(declared, one.name, known.get(declared.view, {}), name)
             yield f"charts/{one.name}_{number:02}.yaml", described
-        yield f"dashboards/{one.name}.yaml", dashboard(one.dashboard, one.name, columns, name)
+        yield f"dashboards/{one.name}.yaml", dashboard(one.dashboard, one.name, names, name)
 
 
 def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
@@ -136,8 +137,8 @@ def _check_declared(
 ) -> None:
     """Raise CatalogueError where a chart, metric or filter fails: Superset would say so only when it draws it."""
     for view in views:
-        for name in known.get(view, {}):
-            check_metric(con.execute, view, name, roots)
+        for name, metric in known.get(view, {}).items():
+            check_metric(con.execute, view, name, metric, roots)
     for one in wanted:
         for declared in one.dashboard.charts:
             with sql_of_chart(con.execute, declared, roots):
@@ -156,7 +157,7 @@ def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 def _write(path: Path, files: Mapping[str, Any]) -> None:
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+            text = yaml.dump(content, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
             # Without a time of its own, an entry would have the time at which it was written.
             entry = ZipInfo(f"{_FOLDER}/{name}", (1980, 1, 1, 0, 0, 0))
             entry.compress_type = ZIP_DEFLATED

@@ -1,22 +1,18 @@
 """The views of ``bi`` as Superset imports them: datasets with descriptions, columns and metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import duckdb
 
 from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
 from talkhouse.charts.formats import NUMBERS
 from talkhouse.queries.catalogue import BI
-from talkhouse.relations import columns_of
 from talkhouse.superset.names import VERSION, identity
 
 
 def dataset(
-    con: duckdb.DuckDBPyConnection, view: str, comment: str, metrics: Mapping[str, Metric], database: str
+    view: str, comment: str, columns: Sequence[Mapping[str, Any]], metrics: Mapping[str, Metric], database: str
 ) -> dict[str, Any]:
     """Describe a view of ``bi``; ``comment`` is the view's own, ``database`` the name of the connection."""
-    columns = columns_of(con, BI, view)
     times = [column["name"] for column in columns if column["type"] == "TIMESTAMP"]
     return {
         "table_name": view,

@@ -5,18 +5,15 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from talkhouse.migrations import upgrade
+from talkhouse.build.template import open_template
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.queries.views import create_views
 
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
     path = tmp_path_factory.mktemp("toy") / "w.duckdb"
-    upgrade(path)
-    with duckdb.connect(path) as con:
-        create_views(con, catalogue())
+    with open_template(path, catalogue(), {}) as con:
         con.execute("insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false)")
         con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn')")
         yield con

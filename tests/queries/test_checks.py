@@ -135,6 +135,14 @@ def test_many_offenders_are_counted_and_some_kept(spoiled: duckdb.DuckDBPyConnec
 
 # Checks in a build.
 
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with the sample of one corpus."""
+    shutil.copytree(sample_of(CORPUS), tmp_path / "data" / CORPUS.id)
+    return tmp_path / "data"
+
+
 ROOTS = {
     "fails": ("error", "select dialogue_id, 'wrong' as detail from main.dialogues order by all limit 2"),
     "warns": ("warn", "select record_id, 1 as turn_index, 'odd' as detail from main.records order by all limit 2"),
@@ -142,8 +150,8 @@ ROOTS = {
 
 
 @pytest.fixture
-def with_check(tmp_path: Path) -> Callable[..., Result]:
-    """Build the sample with a check of its own."""
+def with_check(data: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Build the sample of one corpus with a check of its own."""
 
     def go(name: str) -> Result:
         severity, sql = ROOTS[name]
@@ -152,13 +160,15 @@ def with_check(tmp_path: Path) -> Callable[..., Result]:
         folder.mkdir(parents=True)
         head = f"-- Nothing {name}.\n-- severity: {severity}\n-- remedy: Mend it.\n"
         (folder / f"nothing_{name}.sql").write_text(head + sql)
-        return build(tmp_path / "w.duckdb", Silent(), query_roots=(tmp_path / "more",))
+        return build(tmp_path / "w.duckdb", Silent(), data=data, query_roots=(tmp_path / "more",))
 
     return go
 
 
-def test_an_error_stops_the_build_and_names_the_rows(with_check: Callable[..., Result], tmp_path: Path) -> None:
-    build(tmp_path / "w.duckdb", Silent())
+def test_an_error_stops_the_build_and_names_the_rows(
+    with_check: Callable[..., Result], data: Path, tmp_path: Path
+) -> None:
+    build(tmp_path / "w.duckdb", Silent(), data=data)
     published = (tmp_path / "w.duckdb").read_bytes()
     with pytest.raises(CheckFailed) as caught:
         with_check("fails")
@@ -183,11 +193,14 @@ def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., R
     assert found == [("nothing_warns", "warn", True, 1, "odd", "Mend it.")] * 2
 
 
-def test_findings_of_checks_are_found_again_and_not_copied(with_check: Callable[..., Result], tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_findings_of_checks_are_found_again_and_not_copied(
+    with_check: Callable[..., Result], data: Path, tmp_path: Path
+) -> None:
     with_check("warns")
     before = contents(tmp_path / "w.duckdb")
     assert with_check("warns").unchanged_since is not None
-    build(tmp_path / "w.duckdb", Silent())
+    build(tmp_path / "w.duckdb", Silent(), data=data)
     assert with_check("warns").plan.load == ()
     after = contents(tmp_path / "w.duckdb")
     assert before == after
@@ -197,11 +210,10 @@ def test_findings_of_checks_are_found_again_and_not_copied(with_check: Callable[
 
 
 @pytest.fixture
-def broken(tmp_path: Path) -> Path:
+def broken(data: Path) -> Path:
     """A data folder with one broken file among those of the sample."""
-    shutil.copytree(sample_of(CORPUS), tmp_path / "data" / CORPUS.id)
-    (tmp_path / "data" / CORPUS.id / "broken.log.json").write_text('{"turns": [')
-    return tmp_path / "data"
+    (data / CORPUS.id / "broken.log.json").write_text('{"turns": [')
+    return data
 
 
 def test_too_much_in_quarantine_stops_a_build(broken: Path, tmp_path: Path) -> None:
@@ -213,6 +225,7 @@ def test_too_much_in_quarantine_stops_a_build(broken: Path, tmp_path: Path) -> N
     assert not (tmp_path / "w.duckdb").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["1", "4%", "100%"])
 def test_the_limit_lets_pass_what_it_allows(broken: Path, tmp_path: Path, limit: str) -> None:
     build(tmp_path / "w.duckdb", Silent(), data=broken, limit=QuarantineLimit(limit))

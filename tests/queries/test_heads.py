@@ -11,7 +11,7 @@ from talkhouse.schema.errors import CatalogueError
 GRAIN = "-- grain: mood"
 SCORE = "-- predicts: label\n-- metrics: metrics.moods"
 VIEW = "-- A row is a talk.\n-- grain: mood\n-- label: mood\nselect 'glad' as mood"
-METRIC = "-- How often the mood is right.\nselect 1"
+METRIC = "-- How often the mood is right.\nselect 'kappa', metrics.named('accuracy'), 'F1 (' || class || ')'"
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -93,6 +93,8 @@ def test_a_line_that_can_not_be_is_refused_with_its_number(
     ("name", "head", "line", "expected", "found"),
     [
         ("toy/scores/moods.sql", "-- predicts: label\n-- metrics: metrics.mods", 3, "metrics.moods", "metrics.mods"),
+        ("toy/scores/moods.sql", f"{SCORE}\n-- official: accuracy, F1 (glad), kapa", 4, "kappa", "kapa"),
+        ("toy/scores/moods.sql", f"{SCORE}\n-- doubt: acuracy > 0.9: too good", 4, "accuracy", "acuracy"),
         ("toy/scores/mods.sql", SCORE, 1, "toy.moods", "toy.mods"),
         ("toy/scores/all.sql", f"{SCORE}\n-- tasks: moods, mods", 4, "toy.moods", "toy.mods"),
         ("toy/layouts/lines.sql", "-- reads: lines\n-- tasks: mods", 3, "none exists", "toy.mods"),
@@ -115,3 +117,4 @@ def test_ours_are_read_as_their_kinds() -> None:
     assert {type(layout) for layout in found.layouts} == {LayoutQuery}
     assert {check.severity for check in found.checks} == {"error", "warn"}
     assert all(score.oracle for score in found.scores)
+    assert {score.full_name for score in found.scores if score.official and score.official != ("none",)}

@@ -16,7 +16,7 @@ from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.sql import literal
 
-_MEANINGS = "select label, meaning from main.labels where scheme = $scheme"
+_MEANINGS = "select label, meaning from main.labels where scheme = $scheme and meaning is not null"
 
 
 def page() -> None:

@@ -134,6 +134,7 @@ def test_metrics_of_ours_are_of_views_that_exist(con: duckdb.DuckDBPyConnection)
     assert metrics().keys() <= {name for (name,) in views}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
 def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
     metric = metrics()[view][name]
@@ -147,6 +148,7 @@ def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str,
         assert 0 <= value <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
 def test_a_metric_of_no_rows_is_null_or_zero(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
     """DuckDB makes NaN of 0 by 0, and sorts it before every number."""

@@ -14,12 +14,13 @@ from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 
 DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
+CHARTS = [(one, chart) for one in dashboards() for chart in one.dashboard.charts if chart.kind in DRAWN]
+FIRST = [next(chart for _, chart in CHARTS if chart.kind is kind) for kind in DRAWN]
 DECLARED = [
-    pytest.param(chart, id=f"{one.name}-{chart.title}")
-    for one in dashboards()
-    for chart in one.dashboard.charts
-    if chart.kind in DRAWN
+    pytest.param(chart, id=f"{one.name}-{chart.title}", marks=() if chart in FIRST else pytest.mark.slow)
+    for one, chart in CHARTS
 ]
+"""All of them; in the quick lane the first of each kind, for the pages of the dashboard draw the others there."""
 CUPS = {
     "sips": Metric(title="Sips", sql="sum(sips)"),
     "spilt": Metric(title="Spilt", sql="avg(spilt)", format=NumberFormat.PERCENT),

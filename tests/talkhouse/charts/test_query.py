@@ -81,6 +81,7 @@ def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
     assert [name for name, *_ in found.description] == ["group", 'a "b"', "row_count"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", DECLARED)
 def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> None:
     found = con.execute(chart_sql(chart, metrics().get(chart.view, {})))

@@ -2,19 +2,24 @@
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from talkhouse.report.write import write_report
+from tests.commands import run
 from tests.talkhouse.report.page import Page
 
 
 @pytest.fixture(scope="session")
-def report(opened: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    with opened.cursor() as con:
-        write_report(con, path)
-    return path
+def reported(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which the command has written ``r.html``, and what it said."""
+    folder = tmp_path_factory.mktemp("report")
+    done = run("report", "--output", "r.html", "--db", sample, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+@pytest.fixture(scope="session")
+def report(reported: tuple[Path, str]) -> Path:
+    return reported[0] / "r.html"
 
 
 @pytest.fixture(scope="session")

@@ -9,17 +9,21 @@ from talkhouse.ingest.registry import corpora
 from tests.commands import run
 
 
-def test_it_says_what_it_wrote(sample: Path, report: Path, tmp_path: Path) -> None:
-    done = run("report", "--output", "r.html", "--db", sample, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"Wrote a report on {len(corpora())} corpora, with ")
-    assert done.stdout.endswith(" to r.html\n")
-    assert (tmp_path / "r.html").read_bytes() == report.read_bytes()
-    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
-    again = run("report", "--output", "r.html", "--db", sample, cwd=tmp_path)
+def test_it_says_what_it_wrote(sample: Path, reported: tuple[Path, str]) -> None:
+    folder, said = reported
+    assert said.startswith(f"Wrote a report on {len(corpora())} corpora, with ")
+    assert said.endswith(" to r.html\n")
+    assert [path.name for path in folder.iterdir()] == ["r.html"]
+    again = run("report", "--output", "r.html", "--db", sample, cwd=folder)
     assert again.returncode == 2
     assert "the file exists already" in again.stderr
+
+
+@pytest.mark.slow
+def test_force_replaces_a_file(sample: Path, report: Path, tmp_path: Path) -> None:
+    (tmp_path / "r.html").write_text("something else")
     assert run("report", "--output", "r.html", "--force", "--db", sample, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "r.html").read_bytes() == report.read_bytes()
 
 
 @pytest.mark.parametrize(

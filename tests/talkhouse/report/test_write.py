@@ -13,7 +13,7 @@ import talkhouse
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.report.write import write_report
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
 from tests.conftest import Build
@@ -141,6 +141,7 @@ def test_ids_are_unique(page: Page) -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.slow
 def test_texts_never_act_on_the_page(sample: Path, page: Page, tmp_path: Path) -> None:
     copy = tmp_path / "odd.duckdb"
     shutil.copyfile(sample, copy)
@@ -163,6 +164,7 @@ def test_texts_never_act_on_the_page(sample: Path, page: Page, tmp_path: Path) -
     assert not any(link.startswith("javascript") for link in odd.attributes("a", "href"))
 
 
+@pytest.mark.slow
 def test_the_same_build_makes_the_same_bytes(sample: Path, report: Path, tmp_path: Path) -> None:
     for threads in (1, 3):
         again = tmp_path / f"{threads}.html"
@@ -171,6 +173,7 @@ def test_the_same_build_makes_the_same_bytes(sample: Path, report: Path, tmp_pat
         assert again.read_bytes() == report.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_empty_warehouse_has_a_report_too(sample: Path, tmp_path: Path) -> None:
     copy = tmp_path / "empty.duckdb"
     shutil.copyfile(sample, copy)
@@ -186,6 +189,7 @@ def test_an_empty_warehouse_has_a_report_too(sample: Path, tmp_path: Path) -> No
     assert page.tables["Corpora"][1:] == page.tables["Checks"][1:] == [["None."]]
 
 
+@pytest.mark.slow
 def test_corpora_that_are_not_there_have_no_charts(build_data: Build, tmp_path: Path) -> None:
     for name in ("delidata", "dbdc3"):
         shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
@@ -194,6 +198,7 @@ def test_corpora_that_are_not_there_have_no_charts(build_data: Build, tmp_path: 
     assert not {"corpus-mpchat", "corpus-mantis"} & set(page.attributes("section", "id"))
 
 
+@pytest.mark.slow
 def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     made(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
@@ -203,12 +208,21 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     assert "teatime.mood" in page.attributes("details", "id")
 
 
-def test_views_of_another_talkhouse_are_named(sample: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("view", "error"),
+    [
+        pytest.param("words", CatalogueError, id="a chart"),
+        pytest.param("subset_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
+    ],
+)
+def test_views_of_another_talkhouse_are_named(
+    sample: Path, tmp_path: Path, view: str, error: type[TalkhouseError]
+) -> None:
     copy = tmp_path / "w.duckdb"
     shutil.copyfile(sample, copy)
     with duckdb.connect(copy) as con:
-        con.execute("drop view bi.words")
-    with talkhouse.open(copy) as con, pytest.raises(SchemaMismatch, match=r"words[\s\S]*next:.*talkhouse build"):
+        con.execute(f"drop view bi.{view}")
+    with talkhouse.open(copy) as con, pytest.raises(error, match=rf"{view}[\s\S]*next:.*talkhouse build"):
         write_report(con, tmp_path / "r.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
