@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from talkhouse import migrations
 from talkhouse.explore.findings import files, findings
