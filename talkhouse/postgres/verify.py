@@ -87,8 +87,10 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
         )
     if published.origin.get("format") != FORMAT:
         raise ServerFailed(
-            "the copy was published by another version of Talkhouse, which made other columns or hashes",
+            "the copy was published in another format, by another version of Talkhouse",
             where=where(server),
+            expected=f"format {FORMAT}",
+            found=f"format {published.origin['format']}" if "format" in published.origin else "none, as in 0.1.0",
             next_step="publish again with: talkhouse publish URL",
         )
     return published, published.origin

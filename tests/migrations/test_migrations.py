@@ -142,6 +142,7 @@ def broken(tmp_path: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["0001", "head"])
 def test_a_failing_migration_leaves_nothing_behind(full: Path, broken: str, start: str) -> None:
     if start != "head":
@@ -161,11 +162,16 @@ def described(path: Path) -> list[tuple[object, ...]]:
 # The metadata and a migrated database are one and the same; ``alembic check`` would tell.
 
 
-def test_alembic_finds_no_difference(new: Path, full: Path) -> None:
-    check(new)
+def test_alembic_finds_no_difference(full: Path) -> None:
     check(full)
 
 
+@pytest.mark.slow
+def test_alembic_finds_no_difference_in_a_new_database(new: Path) -> None:
+    check(new)
+
+
+@pytest.mark.slow
 def test_the_alembic_program_finds_none_either(new: Path) -> None:
     alembic = [str(Path(sys.executable).with_name("alembic")), "-x", f"db={new}", "check"]
     done = subprocess.run(alembic, check=True, cwd=ROOT, capture_output=True, text=True)
@@ -176,14 +182,28 @@ def test_the_alembic_program_finds_none_either(new: Path) -> None:
     ("drift", "found"),
     [
         ("alter table main.images drop column url", r"add_column.*'images'.*'url'"),
-        ("alter table main.turns add column more integer", r"remove_column.*'turns'.*'more'"),
-        ("alter table main.images alter image_index type bigint", r"modify_type.*'images'.*'image_index'"),
-        ("alter table main.images alter kind drop not null", r"modify_nullable.*'images'.*'kind'"),
-        ("comment on column main.turns.text is 'other'", r"modify_comment.*'turns'.*'text'"),
-        ("comment on table meta.loads is 'other'", r"add_table_comment.*'loads'"),
-        ("drop table meta.rules", r"add_table.*'rules'"),
-        ("create table meta.more (x integer)", r"remove_table.*'more'"),
-        ("create index by_name on main.speakers (name)", r"remove_index.*'by_name'"),
+        pytest.param(
+            "alter table main.turns add column more integer", r"remove_column.*'turns'.*'more'", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "alter table main.images alter image_index type bigint",
+            r"modify_type.*'images'.*'image_index'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "alter table main.images alter kind drop not null",
+            r"modify_nullable.*'images'.*'kind'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "comment on column main.turns.text is 'other'", r"modify_comment.*'turns'.*'text'", marks=pytest.mark.slow
+        ),
+        pytest.param("comment on table meta.loads is 'other'", r"add_table_comment.*'loads'", marks=pytest.mark.slow),
+        pytest.param("drop table meta.rules", r"add_table.*'rules'", marks=pytest.mark.slow),
+        pytest.param("create table meta.more (x integer)", r"remove_table.*'more'", marks=pytest.mark.slow),
+        pytest.param(
+            "create index by_name on main.speakers (name)", r"remove_index.*'by_name'", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_alembic_would_find_a_difference(new: Path, drift: str, found: str) -> None:
@@ -192,6 +212,7 @@ def test_alembic_would_find_a_difference(new: Path, drift: str, found: str) -> N
         check(new)
 
 
+@pytest.mark.slow
 def test_alembic_would_find_a_column_that_has_no_migration(new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = MetaData()
     for table in metadata.tables.values():
@@ -202,6 +223,7 @@ def test_alembic_would_find_a_column_that_has_no_migration(new: Path, monkeypatc
         check(new)
 
 
+@pytest.mark.slow
 def test_other_schemas_are_not_compared(new: Path) -> None:
     execute(new, "create schema bi; create table bi.more (x integer); create view main.seen as from main.turns")
     check(new)
@@ -321,6 +343,7 @@ def test_a_build_brings_an_older_warehouse_up_to_date(rebuild: Rebuild, data: Pa
     assert rebuild(data).unchanged_since is not None
 
 
+@pytest.mark.slow
 def test_a_reader_of_the_older_file_keeps_it(rebuild: Rebuild, data: Path, older: Path) -> None:
     with duckdb.connect(older, read_only=True) as reader:
         rebuild(data)
@@ -328,6 +351,7 @@ def test_a_reader_of_the_older_file_keeps_it(rebuild: Rebuild, data: Path, older
         assert reader.execute("select count(*) > 0 from main.turns").fetchall() == [(True,)]
 
 
+@pytest.mark.slow
 def test_a_changed_file_in_an_older_warehouse_is_read_again(rebuild: Rebuild, data: Path, older: Path) -> None:
     changed = sorted(path for path in data.rglob("*.json"))[0]
     changed.write_text(changed.read_text() + "\n")
@@ -338,6 +362,7 @@ def test_a_changed_file_in_an_older_warehouse_is_read_again(rebuild: Rebuild, da
     assert changes == {"meta.loads", "meta.source_files"}
 
 
+@pytest.mark.slow
 def test_what_is_carried_over_comes_from_a_migrated_copy(
     rebuild: Rebuild, data: Path, older: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,6 +379,7 @@ def test_what_is_carried_over_comes_from_a_migrated_copy(
         assert con.execute("select distinct title from main.dialogues").fetchall() == [("migrated",)]
 
 
+@pytest.mark.slow
 def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuild, data: Path, older: Path) -> None:
     older.chmod(0o644)
     published = older.read_bytes()
@@ -371,6 +397,7 @@ def test_nobody_may_write_to_the_older_file_while_it_is_replaced(rebuild: Rebuil
     assert older.read_bytes() == published
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_while_migrating_leaves_the_published_file(
     rebuild: Rebuild, data: Path, older: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_schemas_may_have_other_names_and_get_theirs_later(migrated: Database, p
     assert shape(postgres) == shape(migrated)
 
 
+@pytest.mark.slow
 def test_down_to_the_base_and_up_again_makes_the_same(migrated: Database, postgres: Database) -> None:
     upgrade(postgres)
     by_alembic(postgres, lambda config: command.downgrade(config, "base"))
@@ -130,6 +131,7 @@ def test_down_to_the_base_and_up_again_makes_the_same(migrated: Database, postgr
     assert shape(postgres) == shape(migrated)
 
 
+@pytest.mark.slow
 def test_the_alembic_program_takes_the_url(postgres: Database) -> None:
     alembic = [str(Path(sys.executable).with_name("alembic")), "-x", f"url={postgres.url()}"]
     subprocess.run([*alembic, "upgrade", "head"], check=True, cwd=ROOT, capture_output=True)
@@ -159,11 +161,13 @@ def test_alembic_finds_no_difference(migrated: Database) -> None:
     by_alembic(migrated, command.check)
 
 
+@pytest.mark.slow
 def test_alembic_finds_no_difference_in_a_published_copy(postgres: Database, sample: Path) -> None:
     published(sample, postgres)
     by_alembic(postgres, command.check)
 
 
+@pytest.mark.slow
 def test_other_schemas_are_not_compared(postgres: Database) -> None:
     make(postgres)
     with postgres.connect() as con:
@@ -176,14 +180,28 @@ def test_other_schemas_are_not_compared(postgres: Database) -> None:
     ("drift", "found"),
     [
         ("alter table main.images drop column url", r"add_column.*'images'.*'url'"),
-        ("alter table main.turns alter text type varchar(9)", r"modify_type.*'turns'.*'text'"),
-        ("alter table main.images alter url set not null", r"modify_nullable.*'images'.*'url'"),
-        ("comment on column main.turns.text is 'other'", r"modify_comment.*'turns'.*'text'"),
+        pytest.param(
+            "alter table main.turns alter text type varchar(9)", r"modify_type.*'turns'.*'text'", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "alter table main.images alter url set not null",
+            r"modify_nullable.*'images'.*'url'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "comment on column main.turns.text is 'other'", r"modify_comment.*'turns'.*'text'", marks=pytest.mark.slow
+        ),
         ("alter table main.turns drop constraint turns_speaker_id_fkey", r"add_fk.*speaker_id"),
-        ("alter table meta.findings drop constraint findings_corpus_id_finding_index_key", r"add_constraint.*finding_"),
-        ("drop index main.turns_speaker_id_idx", r"add_index.*turns_speaker_id_idx"),
-        ("create index by_name on main.speakers (name)", r"remove_index.*by_name"),
-        ("create table meta.more (x integer)", r"remove_table.*'more'"),
+        pytest.param(
+            "alter table meta.findings drop constraint findings_corpus_id_finding_index_key",
+            r"add_constraint.*finding_",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "drop index main.turns_speaker_id_idx", r"add_index.*turns_speaker_id_idx", marks=pytest.mark.slow
+        ),
+        pytest.param("create index by_name on main.speakers (name)", r"remove_index.*by_name", marks=pytest.mark.slow),
+        pytest.param("create table meta.more (x integer)", r"remove_table.*'more'", marks=pytest.mark.slow),
     ],
 )
 def test_alembic_would_find_a_difference(postgres: Database, drift: str, found: str) -> None:
@@ -287,6 +305,7 @@ def test_an_older_server_gets_a_key_that_it_knows() -> None:
     assert sum("ADD UNIQUE (" in statement for statement in older) == len(keys)
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_warehouse_have_all_keys_and_relations(postgres: Database, sample: Path) -> None:
     make(postgres, load=lambda: copy(sample, postgres))
     with postgres.connect() as con, duckdb.connect(sample, read_only=True) as there:

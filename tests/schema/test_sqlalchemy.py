@@ -15,6 +15,7 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import BadName, UsageError, WarehouseMissing
 from talkhouse.schema.tables import metadata
+from tests.lanes import some
 
 VIEWS = [view.full_name for view in catalogue().views]
 
@@ -47,6 +48,7 @@ def test_the_url_works_where_nothing_of_ours_is_imported(sample: Path) -> None:
     assert counted(f"talkhouse:///{sample}") == f"{len(corpora())}\n"
 
 
+@pytest.mark.slow
 def test_the_stock_url_runs_queries(sample: Path) -> None:
     assert counted(f"duckdb:///{sample}", ", connect_args={'read_only': True}") == f"{len(corpora())}\n"
 
@@ -75,7 +77,7 @@ def relations(table: sa.Table) -> set[tuple[str, ...]]:
     }
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", some(VIEWS, 10))
 def test_a_view_is_reflected_and_read(engine: sa.Engine, name: str) -> None:
     schema, _, plain = name.partition(".")
     view = sa.Table(plain, sa.MetaData(), schema=schema, autoload_with=engine)
@@ -98,6 +100,7 @@ def test_lists_come_as_lists_and_json_as_objects(engine: sa.Engine) -> None:
     assert all(isinstance(extra, dict) for extra in extras)
 
 
+@pytest.mark.slow
 def test_automap_finds_its_way_from_a_turn_to_its_dialogue(engine: sa.Engine) -> None:
     base = automap_base()
     base.prepare(autoload_with=engine)

@@ -64,6 +64,7 @@ def test_row_groups_are_small(migrated: Path) -> None:
         assert len(con.execute(groups).fetchall()) == 1 + 50_000 // warehouse.ROW_GROUP
 
 
+@pytest.mark.slow
 def test_the_alembic_program_comes_to_the_same(tmp_path: Path) -> None:
     path = tmp_path / "by_alembic.duckdb"
     alembic = [str(Path(sys.executable).with_name("alembic")), "-x", f"db={path}"]

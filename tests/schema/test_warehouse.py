@@ -55,6 +55,7 @@ def test_the_path_may_come_from_the_environment(sample: Path, monkeypatch: pytes
         assert con.execute("select count(*) > 0 from main.turns").fetchall() == [(True,)]
 
 
+@pytest.mark.slow
 def test_many_processes_read_at_once(sample: Path) -> None:
     with another_process(f"import talkhouse; con = talkhouse.open({str(sample)!r})"), talkhouse.open(sample) as con:
         assert con.execute("select 1").fetchall() == [(1,)]

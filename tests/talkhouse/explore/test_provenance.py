@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +62,33 @@ class Files:
     """The files of a corpus's sample, and what is at a location in them."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self._folder = sample_of(corpus).parent
-        self._corpus = corpus.id
+        self._corpus = corpus
 
     def says(self, file_id: str, sha256: str, pointer: str, said: str) -> bool:
         """Whether the place says it: a JSON file in so many words, another with its quotes doubled or in letters."""
-        raw = (self._folder / "sample" / Path(file_id).relative_to(self._corpus)).read_bytes()
+        path = sample_of(self._corpus) / Path(file_id).relative_to(self._corpus.id)
+        raw = read(path)
         assert hashlib.sha256(raw).hexdigest() == sha256
         if file_id.endswith(".json"):
-            return said in set(texts(at(json.loads(raw), pointer)))
+            return said in texts_at(path, pointer)
         whole = raw.decode()
         written = (said, said.replace("'", "''"), said.replace('"', '""'))
         return any(text in whole for text in written) or all(f'"{letter}"' in whole for letter in said)
+
+
+@cache
+def read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@cache
+def parsed(path: Path) -> Any:
+    return json.loads(read(path))
+
+
+@cache
+def texts_at(path: Path, pointer: str) -> set[str]:
+    return set(texts(at(parsed(path), pointer)))
 
 
 @EVERY_CORPUS

@@ -253,6 +253,7 @@ def test_text_that_is_no_unicode_is_refused(path: Path) -> None:
     assert b"not valid Unicode" in done.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_search_quietly(path: Path, tmp_path: Path) -> None:
     script = (
         "import talkhouse.explore.search as module\n"

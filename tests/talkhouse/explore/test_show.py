@@ -276,6 +276,7 @@ def test_an_unknown_id_is_wrong_use(toy: Path) -> None:
     assert "toy:talk" in shown.stderr
 
 
+@pytest.mark.slow
 def test_the_bundled_sample_shows_every_dialogue_and_record(con: duckdb.DuckDBPyConnection) -> None:
     query = "select dialogue_id from main.dialogues union all select record_id from main.records"
     for (name,) in con.execute(query).fetchall():

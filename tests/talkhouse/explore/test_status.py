@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from talkhouse import migrations
 from talkhouse.explore.findings import files, findings
@@ -17,6 +18,7 @@ def test_its_counts_are_those_of_the_view(con: duckdb.DuckDBPyConnection, sample
     assert [(one["corpus_id"], one["turns"], one["files"], one["findings"]) for one in found] == sorted(counted)
 
 
+@pytest.mark.slow
 def test_an_empty_warehouse_has_nothing(tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     migrations.upgrade(path)

@@ -48,7 +48,8 @@ def published(postgres: Database) -> Publish:
     """Publish a warehouse to the test's database."""
 
     def run(warehouse: Path, *, url: str | None = None, **options: object) -> Result:
-        arguments = {name: options.pop(name) for name in ("dry_run", "force", "grant_select") if name in options}
+        names = ("dry_run", "force", "grant_select", "format_number")
+        arguments = {name: options.pop(name) for name in names if name in options}
         with talkhouse.open(warehouse) as con:
             return publish(Warehouse(con), url or postgres.url(), Options(**options), Quiet(), **arguments)  # type: ignore[arg-type]
 

@@ -55,6 +55,7 @@ def test_options_that_exclude_each_other(sample: Path, postgres: Database) -> No
     assert "no copy is published there" in nothing.stderr
 
 
+@pytest.mark.slow
 def test_the_command_without_its_driver_says_what_to_type(sample: Path) -> None:
     script = "import sys; sys.modules['psycopg'] = None; from talkhouse.cli import main; main()"
     command = [sys.executable, "-c", script, "publish", "postgresql://h/d", "--db", str(sample)]

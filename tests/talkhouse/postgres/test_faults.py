@@ -61,6 +61,7 @@ def test_a_server_that_crashes_meanwhile_keeps_the_former_copy(
         assert all("~" not in name for name in schemas(database))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_stopped_is_not_reached(own_postgres_server: Server, builds: Builds) -> None:
     with own_postgres_server.database() as database:
         own_postgres_server.stop()
@@ -131,6 +132,7 @@ def test_a_full_disk_leaves_the_former_copy(
 # Rights.
 
 
+@pytest.mark.slow
 def test_a_role_that_may_create_no_schemas_is_told_what_it_needs(postgres: Database, builds: Builds) -> None:
     with postgres.connect(SUPERUSER) as con:
         con.execute("create role reader login")
@@ -169,6 +171,7 @@ def test_another_role_does_not_replace_what_is_not_its_own(postgres: Database, b
             con.execute("drop role another")
 
 
+@pytest.mark.slow
 def test_a_database_that_is_read_only_is_said_to_be(postgres: Database, builds: Builds) -> None:
     with postgres.connect() as con:
         con.execute(f"alter database {postgres.name} set default_transaction_read_only = on".encode())
@@ -200,6 +203,7 @@ def test_a_reader_who_keeps_the_former_copy_open_keeps_it(postgres: Database, bu
     assert all("~" not in name for name in schemas(postgres))
 
 
+@pytest.mark.slow
 def test_a_statement_that_was_prepared_before_reads_the_new_copy(postgres: Database, builds: Builds) -> None:
     published(builds.path, postgres)
     builds.next()

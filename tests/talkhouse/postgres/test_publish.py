@@ -7,10 +7,13 @@ import pytest
 
 import talkhouse
 from talkhouse.postgres.publish import Outcome
+from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
+from talkhouse.postgres.verify import verify
 from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
+from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server
-from tests.talkhouse.postgres.conftest import Publish
+from tests.talkhouse.postgres.conftest import Publish, Quiet
 
 Changed = Callable[[str], Path]
 
@@ -27,6 +30,7 @@ def names(database: Database, query: str = SCHEMAS) -> list[object]:
         return [value for (value,) in server.execute(query.encode()).fetchall()]
 
 
+@pytest.mark.slow
 def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
     sample: Path, changed: Changed, postgres: Database, published: Publish
 ) -> None:
@@ -45,6 +49,20 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
     assert names(postgres, titles) != ["new"]
 
 
+def test_a_copy_of_another_format_is_published_again(sample: Path, postgres: Database, published: Publish) -> None:
+    published(sample, without_views=True)
+    names(postgres, """update meta.publication set origin = origin || '{"talkhouse_version": "0.0.1"}' returning 1""")
+    assert published(sample, without_views=True).outcome is Outcome.UNCHANGED
+    assert published(sample, without_views=True, format_number=FORMAT + 1).outcome is Outcome.PUBLISHED
+    assert names(postgres, "select origin->>'format' from meta.publication") == [str(FORMAT + 1)]
+    # As Talkhouse 0.1.0 recorded it: without a format.
+    names(postgres, "update meta.publication set origin = origin - 'format' returning 1")
+    assert published(sample, without_views=True, dry_run=True).outcome is Outcome.DRY_RUN
+    with talkhouse.open(sample) as con, pytest.raises(ServerFailed, match=r"another format[\s\S]*next: .* publish URL"):
+        verify(Warehouse(con), postgres.url(), "", Quiet())
+
+
+@pytest.mark.slow
 def test_schemas_that_the_new_copy_does_not_have_go_with_the_old_one(
     sample: Path, postgres: Database, published: Publish
 ) -> None:
@@ -81,6 +99,7 @@ def test_a_copy_says_what_it_is(sample: Path, postgres: Database, published: Pub
         assert version == con.execute("select version_num from meta.alembic_version").fetchall()
 
 
+@pytest.mark.slow
 def test_rights_and_views_of_others_move_to_the_new_copy(
     sample: Path, changed: Changed, shared_postgres_server: Server, postgres: Database, published: Publish
 ) -> None:
@@ -123,6 +142,7 @@ def test_rights_and_views_of_others_move_to_the_new_copy(
             root.execute("drop owned by reading, analysts; drop role reading, analysts")
 
 
+@pytest.mark.slow
 def test_what_cannot_move_goes_on_reading_the_old_copy_and_is_said(
     sample: Path, changed: Changed, postgres: Database, published: Publish
 ) -> None:
@@ -142,6 +162,7 @@ def test_what_cannot_move_goes_on_reading_the_old_copy_and_is_said(
     assert names(postgres) == ["delidata", "main", "meta", "team"]
 
 
+@pytest.mark.slow
 def test_a_reader_in_a_transaction_holds_nothing_up(
     sample: Path, changed: Changed, postgres: Database, published: Publish
 ) -> None:
@@ -161,6 +182,7 @@ def test_a_reader_in_a_transaction_holds_nothing_up(
     assert old != ("new",)
 
 
+@pytest.mark.slow
 def test_what_talkhouse_did_not_publish_is_not_replaced(
     sample: Path, changed: Changed, postgres: Database, published: Publish
 ) -> None:
@@ -176,6 +198,7 @@ def test_what_talkhouse_did_not_publish_is_not_replaced(
         assert server.execute("select one from main.mine").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_copy_that_differs_is_not_published(
     sample: Path, changed: Changed, postgres: Database, published: Publish
 ) -> None:
@@ -206,6 +229,7 @@ update main.corpora set description = description || chr(0) where corpus_id = 'm
 """
 
 
+@pytest.mark.slow
 def test_nul_is_told_and_replaced_only_on_request(changed: Changed, postgres: Database, published: Publish) -> None:
     path = changed(NUL)
     with pytest.raises(UsageError) as failed:
@@ -221,6 +245,7 @@ def test_nul_is_told_and_replaced_only_on_request(changed: Changed, postgres: Da
         assert names(postgres, f"select count(*) from {table}.corpora where description like '%<NUL>'") == [1]
 
 
+@pytest.mark.slow
 def test_nul_that_only_a_view_has_is_found(changed: Changed, published: Publish) -> None:
     path = changed(
         "update main.dialogues set extra = '{\"site\": \"a\\u0000b\"}' where corpus_id = 'mantis';"
@@ -231,6 +256,7 @@ def test_nul_that_only_a_view_has_is_found(changed: Changed, published: Publish)
         published(path, views=("mantis.sites",))
 
 
+@pytest.mark.slow
 def test_names_that_postgresql_would_cut_are_refused(changed: Changed, published: Publish) -> None:
     path = changed(f"create view dbdc3.{'v' * 64} as select 1 as one; create view dbdc3.fine as select 1 as {'c' * 64}")
     for options in ({"views": (f"dbdc3.{'v' * 64}",)}, {"views": ("dbdc3.fine",)}, {"prefix": "p" * 56}):
@@ -259,6 +285,7 @@ def test_large_views_are_left_out_unless_they_are_named(sample: Path, published:
         published(sample, views=("bi.turn",))
 
 
+@pytest.mark.slow
 def test_types_without_a_counterpart_leave_a_view_out(changed: Changed, published: Publish) -> None:
     path = changed("create view dbdc3.odd as select {'a': 1} as s")
     (left_out,) = published(path, views=("dbdc3.odd",), dry_run=True).plan.left_out
@@ -266,6 +293,7 @@ def test_types_without_a_counterpart_leave_a_view_out(changed: Changed, publishe
     assert "STRUCT(a INTEGER)" in left_out.reason
 
 
+@pytest.mark.slow
 def test_one_publisher_at_a_time_and_the_other_is_told_who(
     sample: Path, postgres: Database, published: Publish
 ) -> None:
@@ -317,6 +345,7 @@ def test_why_a_server_is_not_used(
             root.execute("drop role watched")
 
 
+@pytest.mark.slow
 def test_a_password_is_nowhere(
     sample: Path, shared_postgres_server: Server, postgres: Database, published: Publish
 ) -> None:
@@ -338,6 +367,7 @@ def test_a_password_is_nowhere(
             root.execute("drop owned by careful; drop role careful")
 
 
+@pytest.mark.slow
 def test_a_dry_run_leaves_no_trace(sample: Path, postgres: Database, published: Publish) -> None:
     done = published(sample, views=("bi",), dry_run=True)
     assert done.outcome is Outcome.DRY_RUN

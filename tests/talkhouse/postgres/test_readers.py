@@ -112,6 +112,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_query_that_begins_before_the_replacement_sees_nothing_of_the_new_copy(
     builds: Builds, database: Database
 ) -> None:

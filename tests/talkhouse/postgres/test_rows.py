@@ -118,6 +118,7 @@ def rows_there(
     return server.execute(f"select {names} from {name}".encode()).fetchall()
 
 
+@pytest.mark.slow
 def test_each_relation_has_the_same_rows_in_the_same_order(
     sample: Path, postgres: Database, published: Publish
 ) -> None:
@@ -205,6 +206,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 def test_the_hash_notices_every_change(odd: Path, postgres: Database, published: Publish) -> None:
     done = published(odd, views=("dbdc3.odd",))
     names = {schema: schema for schema in done.plan.schemas}

@@ -103,6 +103,7 @@ create view meta.published_relations as
 """
 
 
+@pytest.mark.slow
 def test_a_view_in_place_of_the_record_is_not_read(place: Place) -> None:
     place.stranger.execute(A_RECORD)
     for do in (place.publish, lambda: place.publish(dry_run=True), lambda: place.publish(force=True), place.verify):
