@@ -1,4 +1,4 @@
-"""Limits of a process, and memory that can't be read."""
+"""Limits of a process."""
 
 import resource
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ import duckdb
 from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.schema.sql import literal
 
-_NO_MEMORY = "Out of Memory"
+_NO_MEMORY = "Out of Memory Error"
 _LONGEST = 500
 """Characters of what DuckDB says that are shown."""
 
@@ -61,7 +61,7 @@ Kind = TypeVar("Kind", bound=TalkhouseError)
 
 def has_run_out(error: BaseException) -> bool:
     """Tell whether there was too little memory; DuckDB says the same where its temporary folder is full."""
-    return isinstance(error, MemoryError) or _NO_MEMORY in str(error)
+    return isinstance(error, MemoryError | duckdb.OutOfMemoryException) or _NO_MEMORY in str(error)
 
 
 def out_of_memory(kind: type[Kind], who: str, error: BaseException, *, note: str = "", **parts: Any) -> Kind:

@@ -9,7 +9,7 @@ from tempfile import gettempdir
 from uuid import uuid4
 
 from talkhouse.schema.errors import OutputFailed
-from talkhouse.system.locks import Taken, locked
+from talkhouse.system.locks import FOR_EVER, Taken, locked
 from talkhouse.system.private_folders import delete_folder, new_folder
 
 _PREFIX = "talkhouse-"
@@ -27,7 +27,8 @@ def temporary_folder() -> Iterator[Path]:
             parent = Path(gettempdir())
             _clear(parent)
             folder = parent / f"{_PREFIX}{uuid4().hex}"
-            stack.enter_context(locked(Path(f"{folder}.lock")))
+            # Another process may have it for a moment, to see whether it is held.
+            stack.enter_context(locked(Path(f"{folder}.lock"), lambda: FOR_EVER))
             stack.enter_context(new_folder(folder))
         except OSError as error:
             raise no_room(error) from error
