@@ -10,6 +10,7 @@ from types import ModuleType
 
 from talkhouse.ingest import corpora as shipped
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
+from talkhouse.ingest.contract.code_line import code_line
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.schema.closest import closest
@@ -69,7 +70,8 @@ def _load(folder: Path, root: Path) -> Corpus:
     try:
         module = _import(folder, root)
     except Exception as error:  # whatever a broken folder raises, its name must be in the message
-        raise _broken(folder, f"{type(error).__name__}: {error}") from error
+        line = code_line(error, folder)
+        raise _broken(folder, f"{type(error).__name__}: {error}" + (f", {line}" if line else "")) from error
     corpus = getattr(module, "CORPUS", None)
     if not isinstance(corpus, Corpus):
         raise _broken(folder, "its __init__.py has no CORPUS = Corpus(...)")

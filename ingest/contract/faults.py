@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from errno import EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC
 from functools import partial
 from pathlib import Path
-from traceback import extract_tb
 from types import TracebackType
 from typing import Any, Literal
 
+from talkhouse.ingest.contract.code_line import code_line
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.outcomes import SourceLocation
@@ -54,7 +54,7 @@ def failed(
         if error.where is not None:
             where, last = error.where, None
     else:
-        code = _code(error, folder_of(corpus))
+        code = code_line(error, folder_of(corpus))
         expected = {
             "read": "every record loaded, or rejected with a rule (BadRecord)",
             "write": "every record written as its file had it",
@@ -104,12 +104,6 @@ def _frames(traceback: TracebackType | None) -> Iterator[Any]:
     while traceback is not None:
         yield traceback.tb_frame
         traceback = traceback.tb_next
-
-
-def _code(error: Exception, folder: Path) -> str:
-    """Name the innermost line of a corpus's folder that an exception came through; empty where there is none."""
-    lines = [line for line in extract_tb(error.__traceback__) if Path(line.filename).is_relative_to(folder)]
-    return f"in {lines[-1].filename}, line {lines[-1].lineno}, in {lines[-1].name}" if lines else ""
 
 
 def _defined(corpus: Corpus, function: Any) -> str:

@@ -49,6 +49,16 @@ def test_a_broken_folder_stops_the_run_with_its_name(tmp_path: Path, name: str, 
     assert reason in str(caught.value)
 
 
+def test_the_line_of_a_broken_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "read.py").write_text("SPLITS = {}\n\nSPLIT['train'] = 'train'\n")
+    (tmp_path / "toy" / "__init__.py").write_text("from .read import SPLITS\n")
+    with pytest.raises(RegistryError) as caught:
+        corpora([tmp_path])
+    assert "NameError: name 'SPLIT' is not defined" in str(caught.value)
+    assert f", in {tmp_path / 'toy' / 'read.py'}, line 3, in <module>" in str(caught.value)
+
+
 def test_two_corpora_of_one_id_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match="another corpus 'dbdc3'"):
         corpora([DEFAULT_ROOT, toy(tmp_path, "dbdc3", "dbdc3")])

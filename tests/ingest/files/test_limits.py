@@ -181,6 +181,7 @@ def test_a_folder_that_holds_itself_is_named_once(tmp_path: Path, link: str) -> 
     assert str(caught.value).count("again") == 1
 
 
+@pytest.mark.slow
 def test_folders_that_multiply_by_links_are_refused(tmp_path: Path) -> None:
     for number in range(30):
         (tmp_path / f"{number}").mkdir()
@@ -236,6 +237,7 @@ def test_an_archive_is_what_the_name_of_its_source_says(tmp_path: Path) -> None:
         assert file.member is None
 
 
+@pytest.mark.slow
 def test_commands_take_limits(tmp_path: Path) -> None:
     (tmp_path / "data" / "dbdc3").mkdir(parents=True)
     turns = '[{"turn-index": 0, "speaker": "S", "utterance": "hi", "annotations": []}]'
