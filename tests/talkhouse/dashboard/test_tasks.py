@@ -66,7 +66,7 @@ def test_the_first_and_the_last_example_are_those_of_the_view(task: Any, con: du
 @pytest.mark.usefixtures("served")
 def test_every_position_has_the_example_that_the_view_has_there(task: Any, con: duckdb.DuckDBPyConnection) -> None:
     opened = warehouse.current()
-    one = examples.task(opened, task.full_name)
+    one = examples.find_task(opened, task.full_name)
     sizes = examples.sizes(opened, one)
     rows = by_sql(con, task.full_name, task.grain)
     assert sum(size.count for size in sizes) == len(rows)
@@ -116,7 +116,7 @@ def test_the_gold_candidate_is_marked(con: duckdb.DuckDBPyConnection) -> None:
         "mpchat.next_response_prediction": "candidates is not null",
         "blended_skill_talk.guided_response": "label_candidates is not null",
     }.items():
-        one = examples.task(warehouse.current(), name)
+        one = examples.find_task(warehouse.current(), name)
         for row in by_sql(con, name, ("split", "example_index"), where):
             marked = re.findall(r'<li dir="auto" class="gold">(.*?)</li>', example_html(one, row, {}))
             answer = row.get("response") or row["label"]
