@@ -199,24 +199,24 @@ def _read_once(read: Callable[[Roots], _Type]) -> Callable[[Roots], _Type]:
 
 @_read_once
 def _dashboards(roots: Roots) -> list[Declared]:
-    declared = [
+    files = [
         Declared(folder.name, path, _read(path, Dashboard))
         for folder in _folders(roots)
         for path in sorted(_bi(folder).glob("dashboards/*.toml"))
     ]
     known = metrics(roots)
     names: set[str] = set()
-    for one in declared:
-        if one.name in names:
-            raise _broken(one.path, f"another dashboard is named {one.name}")
-        names.add(one.name)
-        for chart in one.dashboard.charts:
+    for file in files:
+        if file.name in names:
+            raise _broken(file.path, f"another dashboard is named {file.name}")
+        names.add(file.name)
+        for chart in file.dashboard.charts:
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise _broken(one.path, reason)
-    return sorted(declared, key=lambda one: one.folder != BI)
+                raise _broken(file.path, reason)
+    return sorted(files, key=lambda file: file.folder != BI)
 
 
 def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:

@@ -130,12 +130,12 @@ class Size:
     count: int
 
 
-def tasks(opened: Warehouse) -> list[str]:
+def task_names(opened: Warehouse) -> list[str]:
     """Return the full names of the views of all tasks that have examples."""
     return opened.rows(_TASKS).to_series().to_list()
 
 
-def task(opened: Warehouse, full_name: str) -> Task:
+def find_task(opened: Warehouse, full_name: str) -> Task:
     """Return a task by the full name of its view; what the catalogue does not know is not declared."""
     corpus, _, name = full_name.partition(".")
     with opened.connection() as con:
@@ -155,34 +155,34 @@ def task(opened: Warehouse, full_name: str) -> Task:
     )
 
 
-def sizes(opened: Warehouse, one: Task) -> list[Size]:
+def sizes(opened: Warehouse, task: Task) -> list[Size]:
     """Return how many examples each release and split has, in the order of an export."""
-    rows = opened.rows(_SIZES, {"corpus": one.corpus, "task": one.name})
+    rows = opened.rows(_SIZES, {"corpus": task.corpus, "task": task.name})
     return [Size(*row) for row in rows.iter_rows()]
 
 
-def label_counts(opened: Warehouse, one: Task, choice: Choice) -> dict[str, int]:
+def label_counts(opened: Warehouse, task: Task, choice: Choice) -> dict[str, int]:
     """Return the labels of the examples that are chosen, the most frequent first, with how many have it."""
-    if one.label is None:
+    if task.label is None:
         return {}
-    column = quoted(one.label)
-    each = f"unnest(list_distinct({column}))" if one.has_many_labels else column
+    column = quoted(task.label)
+    each = f"unnest(list_distinct({column}))" if task.has_many_labels else column
     rows = opened.rows(
-        f"select label, count(*) from (select {each} as label from {one.full_name}{_where(choice.conditions(one))}) "
+        f"select label, count(*) from (select {each} as label from {task.full_name}{_where(choice.conditions(task))}) "
         "where label is not null group by label order by count(*) desc, label"
     )
     return dict(rows.iter_rows())
 
 
-def example(opened: Warehouse, one: Task, choice: Choice, position: int, of: list[Size]) -> dict[str, Any]:
+def example(opened: Warehouse, task: Task, choice: Choice, position: int, of: list[Size]) -> dict[str, Any]:
     """Return the example at a 0-based position among those chosen: column -> value, None for null.
 
     ``of`` is the sizes of the releases and splits that are chosen.
     """
-    keys = _placed(opened, one, position, of) if choice.label is None else _labelled(opened, one, choice, position)
-    columns = {column.name for column in one.columns}
+    keys = _placed(opened, task, position, of) if choice.label is None else _labelled(opened, task, choice, position)
+    columns = {column.name for column in task.columns}
     conditions = [_equals(name, value) for name, value in keys.items() if name in columns and value is not None]
-    return _first(opened.rows(f"select * from {one.full_name}{_where(conditions)}"), one, position)
+    return _first(opened.rows(f"select * from {task.full_name}{_where(conditions)}"), task, position)
 
 
 def _first(rows: pl.DataFrame, task: Task, position: int) -> dict[str, Any]:
@@ -196,22 +196,22 @@ def _first(rows: pl.DataFrame, task: Task, position: int) -> dict[str, Any]:
     return rows.row(0, named=True)
 
 
-def _placed(opened: Warehouse, one: Task, position: int, of: list[Size]) -> dict[str, Any]:
+def _placed(opened: Warehouse, task: Task, position: int, of: list[Size]) -> dict[str, Any]:
     """Find an example in the table of all: within a release and split, indexes have no gaps."""
     for size in of:
         if position < size.count:
             break
         position -= size.count
-    values = {"corpus": one.corpus, "task": one.name, "release": size.release, "split": size.split, "index": position}
-    return _first(opened.rows(_PLACED, values), one, position)
+    values = {"corpus": task.corpus, "task": task.name, "release": size.release, "split": size.split, "index": position}
+    return _first(opened.rows(_PLACED, values), task, position)
 
 
-def _labelled(opened: Warehouse, one: Task, choice: Choice, position: int) -> dict[str, Any]:
+def _labelled(opened: Warehouse, task: Task, choice: Choice, position: int) -> dict[str, Any]:
     """Find an example in its view, which alone knows the labels."""
-    where = _where(choice.conditions(one))
-    order = ", ".join(f"{quoted(name)} nulls last" for name in one.grain)
-    sql = f"select {', '.join(_KEYS)} from {one.full_name}{where} order by {order} limit 1 offset {position}"
-    return _first(opened.rows(sql), one, position)
+    where = _where(choice.conditions(task))
+    order = ", ".join(f"{quoted(name)} nulls last" for name in task.grain)
+    sql = f"select {', '.join(_KEYS)} from {task.full_name}{where} order by {order} limit 1 offset {position}"
+    return _first(opened.rows(sql), task, position)
 
 
 def _equals(name: str, value: object) -> str:

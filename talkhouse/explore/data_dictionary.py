@@ -76,12 +76,17 @@ def render(con: duckdb.DuckDBPyConnection, corpora: list[Corpus], catalogued: li
     lines = ["# Data dictionary", "", origin, ""]
     lines += ["## Tables", ""]
     for table in tables():
-        columns = [(f"`{one.name}`", one.type, "yes" if one.required else "", one.meaning) for one in table.columns]
+        columns = [
+            (f"`{column.name}`", column.type, "yes" if column.required else "", column.meaning)
+            for column in table.columns
+        ]
         lines += _entry(table, ("column", "type", "required", "meaning"), columns)
     lines += ["## Views", "", "Each task view also has one view per split: `<view>_<split>`.", ""]
     for view in views(con, catalogued):
         lines += _entry(
-            view, ("column", "type", "meaning"), [(f"`{one.name}`", one.type, one.meaning) for one in view.columns]
+            view,
+            ("column", "type", "meaning"),
+            [(f"`{column.name}`", column.type, column.meaning) for column in view.columns],
         )
     lines += ["## Annotation schemes", ""]
     for corpus in corpora:

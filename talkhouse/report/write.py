@@ -55,7 +55,7 @@ def write_report(
     check_free(con, [output], force=force)
     with atomic_file(output) as part:
         described = _describe(con, (DEFAULT_ROOT, *query_roots), on_chart)
-        shown = [*described["overview"], *(one for corpus in described["corpora"] for one in corpus["figures"])]
+        shown = [*described["overview"], *(figure for corpus in described["corpora"] for figure in corpus["figures"])]
         drawings = {figure.id: figure.drawing for figure in shown if figure.drawing}
         text = page.render(described, drawings)
         part.write_text(text, encoding="utf-8", newline="\n")
@@ -70,9 +70,9 @@ def _describe(
     declared = dashboards(roots)
 
     def drawn(folder: str, **options: bool) -> Iterator[Figure]:
-        for one in declared:
-            if one.folder == folder and (folder != BI or one.name == _OVERVIEW):
-                for figure in figures(con, one, roots, **options):
+        for file in declared:
+            if file.folder == folder and (folder != BI or file.name == _OVERVIEW):
+                for figure in figures(con, file, roots, **options):
                     on_chart(1)
                     yield figure
 
@@ -104,4 +104,4 @@ def _describe(
 
 def _about(declared: Iterable[Declared], corpus_id: str) -> str:
     """Return what the dashboard of a corpus says of it; empty where it has none."""
-    return " ".join(one.dashboard.description.strip() for one in declared if one.folder == corpus_id)
+    return " ".join(file.dashboard.description.strip() for file in declared if file.folder == corpus_id)

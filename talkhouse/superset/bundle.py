@@ -67,7 +67,7 @@ def write_bundle(
     roots = (DEFAULT_ROOT, *query_roots)
     known = metrics(roots)
     absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()}
-    wanted = [one for one in dashboards(roots) if one.folder not in absent]
+    wanted = [file for file in dashboards(roots) if file.folder not in absent]
     views = _views(con, absent)
     _check_declared(con, wanted, known, views, roots)
     files = {
@@ -78,19 +78,20 @@ def write_bundle(
     with atomic_file(output) as part:
         _write(part, files)
         size = part.stat().st_size
-    charts = sum(len(one.dashboard.charts) for one in wanted)
-    return Bundle(output, db_path, tuple(one.dashboard.title for one in wanted), charts, len(views), size)
+    charts = sum(len(file.dashboard.charts) for file in wanted)
+    return Bundle(output, db_path, tuple(file.dashboard.title for file in wanted), charts, len(views), size)
 
 
 def _views(con: duckdb.DuckDBPyConnection, absent: set[str]) -> dict[str, str]:
     """Return the comments of the views of ``bi``, but for those of absent corpora (``bi.<corpus>_<name>``)."""
     known = relations(con)
-    schemas = {one["schema"] for one in known}
+    schemas = {view["schema"] for view in known}
 
     def owner(view: str) -> str:
         return max((schema for schema in schemas if view.startswith(f"{schema}_")), key=len, default=BI)
 
-    return {one["name"]: one["comment"] for one in known if one["schema"] == BI and owner(one["name"]) not in absent}
+    of_bi = {view["name"]: view["comment"] for view in known if view["schema"] == BI}
+    return {name: comment for name, comment in of_bi.items() if owner(name) not in absent}
 
 
 def _describe(
@@ -101,11 +102,11 @@ def _describe(
     names = {view: [column["name"] for column in of_view] for view, of_view in columns.items()}
     for view, comment in views.items():
         yield f"datasets/{_FOLDER}/{view}.yaml", dataset(view, comment, columns[view], known.get(view, {}), name)
-    for one in wanted:
-        for number, declared in enumerate(one.dashboard.charts, start=1):
-            described = chart(declared, one.name, known.get(declared.view, {}), name)
-            yield f"charts/{one.name}_{number:02}.yaml", described
-        yield f"dashboards/{one.name}.yaml", dashboard(one.dashboard, one.name, names, name)
+    for file in wanted:
+        for number, declared in enumerate(file.dashboard.charts, start=1):
+            described = chart(declared, file.name, known.get(declared.view, {}), name)
+            yield f"charts/{file.name}_{number:02}.yaml", described
+        yield f"dashboards/{file.name}.yaml", dashboard(file.dashboard, file.name, names, name)
 
 
 def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
@@ -139,11 +140,11 @@ def _check_declared(
     for view in views:
         for name, metric in known.get(view, {}).items():
             check_metric(con.execute, view, name, metric, roots)
-    for one in wanted:
-        for declared in one.dashboard.charts:
+    for file in wanted:
+        for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, roots):
                 con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
-        for choice in one.dashboard.filters:
+        for choice in file.dashboard.filters:
             with sql_of_filter(choice, roots):
                 con.execute(f"describe {filter_sql(choice, 1)}")
 

@@ -2,7 +2,6 @@
 
 import shutil
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.heads import Query
 from tests.conftest import Build
+from tests.lanes import first_quick
 from tests.queries.bi_rows import VIEWS, grouped, read
 
 PUBLISHED = ("release", "split", "standard_split")
@@ -113,12 +113,6 @@ TIMES = {"corpora": "exclude (built_at)", "loads": "exclude (started_at, finishe
 EVERY_VIEW = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.full_name)
 
 
-def one_quick(names: Iterable[str]) -> list[Any]:
-    """Leave the first of them in the quick lane: each costs a build."""
-    first, *others = names
-    return [first, *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
-
-
 def types(con: duckdb.DuckDBPyConnection, view: Query) -> dict[str, str]:
     return {row["column_name"]: row["column_type"] for row in read(con, f"describe {view.full_name}")}
 
@@ -160,7 +154,7 @@ def test_a_row_has_the_corpus_of_its_keys(view: Query, con: duckdb.DuckDBPyConne
             assert row["corpus_id"] == view.path.parent.parent.name
 
 
-@pytest.mark.parametrize("corpus_id", one_quick(corpora()))
+@pytest.mark.parametrize("corpus_id", first_quick(corpora()))
 def test_a_filter_on_the_corpus_gives_the_rows_of_a_warehouse_without_the_others(
     corpus_id: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
@@ -173,7 +167,7 @@ def test_a_filter_on_the_corpus_gives_the_rows_of_a_warehouse_without_the_others
             assert alone.execute(others).fetchall() == [(0,)], view.full_name
 
 
-@pytest.mark.parametrize("corpus_id", one_quick(["dbdc3", "blended_skill_talk", "delidata", "mpchat"]))
+@pytest.mark.parametrize("corpus_id", first_quick(["dbdc3", "blended_skill_talk", "delidata", "mpchat"]))
 def test_a_file_that_occurs_twice_counts_once(corpus_id: str, build_data: Build, tmp_path: Path) -> None:
     sample = sample_of(corpora()[corpus_id])
     for name in ("once", "twice"):

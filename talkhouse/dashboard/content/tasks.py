@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from talkhouse.dashboard import download, warehouse
 from talkhouse.dashboard.example_html import example_html
-from talkhouse.dashboard.examples import Choice, Size, Task, example, label_counts, sizes, task, tasks
+from talkhouse.dashboard.examples import Choice, Size, Task, example, find_task, label_counts, sizes, task_names
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -23,13 +23,13 @@ def page() -> None:
     """Draw the choice of a task and its examples, then one of them."""
     st.title("Tasks", anchor=False)
     opened = warehouse.current()
-    names = tasks(opened)
+    names = task_names(opened)
     if not names:
         st.info("No task has examples in this warehouse.")
         return
     columns = iter(st.columns([2, 1, 1, 1]))
     name = next(columns).selectbox("Task", names, key="task", bind="query-params", on_change=_to_the_first)
-    chosen = task(opened, name)
+    chosen = find_task(opened, name)
     choice, of, count = _choose(opened, chosen, columns)
     st.caption(plain(chosen.comment))
     if not count:

@@ -14,6 +14,7 @@ from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
+from tests.lanes import first_quick
 from tests.talkhouse.dashboard.conftest import Visit
 
 PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
@@ -50,11 +51,12 @@ def test_every_page_is_drawn(visit: Visit, sample: Path, name: str) -> None:
     assert_is_drawn(visit(sample, name))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", first_quick(PAGES))
 def test_every_page_of_an_empty_warehouse_is_drawn(visit: Visit, empty: Path, name: str) -> None:
     assert_is_drawn(visit(empty, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_drawn_without_mpchat(visit: Visit, without_mpchat: Path, name: str) -> None:
     page = visit(without_mpchat, name)
@@ -64,6 +66,7 @@ def test_every_page_is_drawn_without_mpchat(visit: Visit, without_mpchat: Path, 
     )
 
 
+@pytest.mark.slow
 def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample: Path) -> None:
     (dbdc3,) = (one.dashboard for one in dashboards() if one.name == "dbdc3")
     page = visit(sample, "dbdc3")
@@ -98,6 +101,7 @@ def test_the_url_chooses_and_a_choice_acts_on_the_charts(
     assert numbers(page)["Labelled turns"] != f"{count:,}"
 
 
+@pytest.mark.slow
 def test_a_choice_that_does_not_exist_is_none(visit: Visit, sample: Path) -> None:
     page = visit(sample, "dbdc3", split="'; drop table main.turns; --")
     assert_is_drawn(page)
@@ -113,6 +117,7 @@ def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.Duck
     assert len(page.dataframe[1].value) == count
 
 
+@pytest.mark.slow
 def test_a_build_appears_without_a_restart(visit: Visit, rebuild: Callable[..., Result], tmp_path: Path) -> None:
     data = tmp_path / "data"
     shutil.copytree(SAMPLES / "delidata" / "sample", data / "delidata")
@@ -126,6 +131,7 @@ def test_a_build_appears_without_a_restart(visit: Visit, rebuild: Callable[..., 
     assert int(numbers(page)["Dialogues"]) > int(before["Dialogues"])
 
 
+@pytest.mark.slow
 def test_a_file_that_goes_and_comes_back(visit: Visit, sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     page = visit(path)

@@ -26,6 +26,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import create_views
 from talkhouse.restore.raw_record import raw
 from talkhouse.visible import visible
+from tests.lanes import first_quick
 
 Read = Callable[..., AppTest]
 
@@ -111,18 +112,21 @@ def holds(row: dict[str, str | None], choices: dict[str, tuple[str, ...]], text:
 
 @pytest.mark.parametrize(
     ("choices", "text"),
-    [
-        ({}, ""),
-        ({"corpus": ("dbdc3",)}, ""),
-        ({"corpus": ("dbdc3", "mantis"), "split": ("dev",)}, ""),
-        ({"release": ("dev_zips",), "split": ("eval", "dev"), "label": ("dbdc3.breakdown=X",)}, ""),
-        ({"role": ("agent",), "turns": ("1", "5"), "label": ("mantis.intent=PA", "mantis.intent=FD")}, ""),
-        ({"speaker": ("mona",), "role": ("agent",)}, ""),
-        ({"corpus": ("no such",)}, ""),
-        ({}, "museum"),
-        ({"role": ("user",)}, "museum"),
-        ({"corpus": ("mantis",), "speaker": ("mona",)}, "the"),
-    ],
+    first_quick(
+        [
+            ({}, ""),
+            ({"corpus": ("dbdc3",)}, ""),
+            ({"corpus": ("dbdc3", "mantis"), "split": ("dev",)}, ""),
+            ({"release": ("dev_zips",), "split": ("eval", "dev"), "label": ("dbdc3.breakdown=X",)}, ""),
+            ({"role": ("agent",), "turns": ("1", "5"), "label": ("mantis.intent=PA", "mantis.intent=FD")}, ""),
+            ({"speaker": ("mona",), "role": ("agent",)}, ""),
+            ({"corpus": ("no such",)}, ""),
+            ({}, "museum"),
+            ({"role": ("user",)}, "museum"),
+            ({"corpus": ("mantis",), "speaker": ("mona",)}, "the"),
+        ],
+        3,
+    ),
     ids=str,
 )
 def test_a_facet_counts_the_conversations_under_the_other_choices(
@@ -158,6 +162,7 @@ def test_the_list_leads_to_every_conversation_and_counts_them(read: Read, sample
     assert {"dbdc3 :gray[13]", "mantis :gray[12]", "5 to 9 :gray[26]"} <= set(links(page))
 
 
+@pytest.mark.slow
 def test_a_choice_is_a_link_that_keeps_the_others_and_a_second_click_takes_it_back(read: Read, sample: Path) -> None:
     query = links(read(sample, corpus="dbdc3", page="1"))["dev :gray[6]"]
     assert query == {"corpus": ["dbdc3"], "split": ["dev"]}
@@ -173,6 +178,7 @@ def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read,
     assert links(page)["no such *corpus* :gray[0]"] == {}
 
 
+@pytest.mark.slow
 def test_a_page_has_fifty_conversations_and_the_url_tells_which(read: Read, many: Path) -> None:
     first, last = read(many), read(many, page="3")
     assert len(conversations(first)) == 50
@@ -181,6 +187,7 @@ def test_a_page_has_fifty_conversations_and_the_url_tells_which(read: Read, many
     assert conversations(read(many, page="0")) == conversations(read(many, page="x")) == conversations(first)
 
 
+@pytest.mark.slow
 def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
     page = read(many)
     assert "many.mood=number 50 :gray[1]" not in links(page)
@@ -196,7 +203,9 @@ def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "options"),
-    [("museum", {}), ("MUSEUM", {"ignore_case": "1"}), (r"\bmuse+ums?\b", {"regex": "1"}), ("%", {}), ("[*", {})],
+    first_quick(
+        [("museum", {}), ("MUSEUM", {"ignore_case": "1"}), (r"\bmuse+ums?\b", {"regex": "1"}), ("%", {}), ("[*", {})]
+    ),
 )
 def test_a_search_finds_what_the_command_finds(read: Read, sample: Path, text: str, options: dict[str, str]) -> None:
     page = read(sample, text=text, **options)
@@ -213,6 +222,7 @@ def test_a_found_turn_is_shown_with_its_neighbours(read: Read, sample: Path) -> 
         assert re.findall(r'<span class="index">(\d+)</span>', html(page)) == expected
 
 
+@pytest.mark.slow
 def test_what_is_found_is_marked_in_the_conversation_too(read: Read, sample: Path) -> None:
     page = read(sample, text="museum", dialogue="dbdc3:CIC9001", release="dbdc3", role="user")
     assert html(page).count('<mark class="match">museum</mark>') == 2
@@ -225,6 +235,7 @@ def test_a_broken_expression_is_explained_below_the_search(read: Read, sample: P
     assert page.text_input[0].value == "("
 
 
+@pytest.mark.slow
 def test_typing_a_search_puts_it_into_the_url_and_goes_to_the_first_page(read: Read, many: Path) -> None:
     page = read(many, page="2")
     page.text_input[0].set_value("number 7").run()
@@ -246,6 +257,7 @@ def test_a_turn_has_the_distribution_of_its_labels(read: Read, sample: Path) -> 
 TALK = "dbdc3:9000000001"
 
 
+@pytest.mark.slow
 def test_two_speakers_have_two_sides_and_colours(read: Read, sample: Path) -> None:
     looks = re.findall(r'<div class="turn ([^"]*)">', html(read(sample, dialogue=TALK)))
     assert looks == ["s0", "s1 right"] * 3 + ["s0"]
@@ -260,6 +272,7 @@ def test_candidates_are_the_first_and_the_gold_one_and_all_at_a_click(read: Read
     assert shown.count('title="gold"') == 4
 
 
+@pytest.mark.slow
 def test_next_and_previous_walk_through_the_list_as_it_is_chosen(read: Read, sample: Path) -> None:
     chosen = {"corpus": "dbdc3", "split": "eval"}
     expected = conversations(read(sample, **chosen))
@@ -274,7 +287,7 @@ def test_next_and_previous_walk_through_the_list_as_it_is_chosen(read: Read, sam
     assert ways["Previous"]["dialogue"] == [expected[-2]]
 
 
-@pytest.mark.parametrize("corpus", list(corpora()))
+@pytest.mark.parametrize("corpus", first_quick(corpora()))
 def test_conversations_of_every_corpus_are_drawn_whole(
     read: Read, sample: Path, con: duckdb.DuckDBPyConnection, corpus: str
 ) -> None:
@@ -324,6 +337,7 @@ def test_the_source_is_offered_as_published(read: Read, sample: Path, con: duckd
 # What is in the warehouse
 
 
+@pytest.mark.slow
 def test_an_empty_warehouse_says_how_to_fill_it(read: Read, tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     migrations.upgrade(path)
@@ -332,6 +346,7 @@ def test_an_empty_warehouse_says_how_to_fill_it(read: Read, tmp_path: Path) -> N
     assert "talkhouse build" in messages(read(path))
 
 
+@pytest.mark.slow
 def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained(
     read: Read, rebuild: Callable[..., object], tmp_path: Path
 ) -> None:
@@ -409,6 +424,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_texts(tmp_path_factory.mktemp("odd"), [ODD, *([text] for text in ODD)])
 
 
+@pytest.mark.slow
 def test_odd_texts_are_shown_and_never_act(read: Read, odd: Path) -> None:
     pages = [read(odd), read(odd, text="a", ignore_case="1"), read(odd, dialogue="many:000")]
     for page in pages:
@@ -421,6 +437,7 @@ def test_odd_texts_are_shown_and_never_act(read: Read, odd: Path) -> None:
     assert all(text in shown for text in ODD if "\x00" not in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ODD)
 def test_an_odd_name_is_a_choice(read: Read, odd: Path, text: str) -> None:
     page = read(odd, speaker=text)

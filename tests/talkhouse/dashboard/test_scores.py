@@ -48,6 +48,7 @@ def test_each_table_and_view_is_shown(beside: Path) -> None:
     assert page.get("download_button")
 
 
+@pytest.mark.slow
 def test_a_view_can_reach_nothing_else(beside: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     write(beside, f"create view secret as from read_csv('{tmp_path / 'secret.csv'}')")
@@ -56,11 +57,13 @@ def test_a_view_can_reach_nothing_else(beside: Path, tmp_path: Path) -> None:
     assert "disabled" in messages(page)[0]
 
 
+@pytest.mark.slow
 def test_a_file_without_tables_says_so(beside: Path) -> None:
     write(beside)
     assert [info.value for info in draw("scores").info] == ["There is no table in it."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"not a database"])
 def test_what_can_not_be_opened_is_said(beside: Path, content: bytes) -> None:
     beside.write_bytes(content)
@@ -70,6 +73,7 @@ def test_what_can_not_be_opened_is_said(beside: Path, content: bytes) -> None:
     assert str(beside) in messages(page)[0]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_to_in_between_is_shown_anew(beside: Path) -> None:
     write(beside, TABLE)
     page = draw("scores")

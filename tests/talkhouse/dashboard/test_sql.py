@@ -66,8 +66,8 @@ def test_rows_are_exact_and_said_to_be_more_where_they_are() -> None:
     ("query", "said"),
     [
         ("selec 1", 'syntax error at or near "selec"'),
-        ("select 1; select 2", "2 statements: SELECT, SELECT"),
-        ("-- nothing", "the query is empty"),
+        pytest.param("select 1; select 2", "2 statements: SELECT, SELECT", marks=pytest.mark.slow),
+        pytest.param("-- nothing", "the query is empty", marks=pytest.mark.slow),
         pytest.param("delete from main.turns", "a query may only read", marks=pytest.mark.slow),
         pytest.param("from read_text('/etc/passwd')", "a query can't reach files", marks=pytest.mark.slow),
         pytest.param("select * from main.turn", "one of: main.turns", marks=pytest.mark.slow),
@@ -90,6 +90,7 @@ def test_a_query_that_needs_more_memory_than_it_may_take_is_ended(monkeypatch: p
     assert "needs more memory" in messages(ask("select len(range(400_000_000))"))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_an_endless_query_is_stopped_and_the_page_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "SECONDS", 1)
@@ -99,6 +100,7 @@ def test_an_endless_query_is_stopped_and_the_page_lives(monkeypatch: pytest.Monk
     assert table(run(page)).rows() == [("1",)]
 
 
+@pytest.mark.slow
 def test_a_page_that_is_left_ends_its_query(tmp_path: Path, served: Path) -> None:
     started: list[psutil.Process] = []
 
@@ -125,6 +127,7 @@ def _line(process: psutil.Process) -> str:
         return ""
 
 
+@pytest.mark.slow
 def test_a_file_above_the_limit_ends_the_command(tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "MOST_BYTES", 1_000_000)
     endless = "select repeat('x', 1000) || i from range(1_000_000_000_000) t(i)"
@@ -134,6 +137,7 @@ def test_a_file_above_the_limit_ends_the_command(tmp_path: Path, served: Path, m
     assert not (tmp_path / "rows.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path, served: Path) -> None:
     options = ["--format", "csv", "--output", str(tmp_path / "rows.csv"), "--db", str(served)]
     with pytest.raises(QueryFailed, match="took too long"):
@@ -152,6 +156,7 @@ def test_a_download_has_all_rows_as_the_command_that_is_shown_writes_them(tmp_pa
     assert prepared(page).path.read_bytes() == (tmp_path / f"result.{file_format}").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_download_of_a_broken_query_says_what_is_wrong() -> None:
     page = draw("sql", query="selec 1")
@@ -166,6 +171,7 @@ def test_an_example_query_has_rows(title: str, con: duckdb.DuckDBPyConnection) -
     assert con.execute(EXAMPLE_QUERIES[title]).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_an_example_query_is_put_into_the_console() -> None:
     page = draw("sql")
@@ -180,6 +186,7 @@ def test_views_are_shown_with_what_their_columns_mean() -> None:
     assert "The challenge&#x27;s hard label at threshold 0.0, its script&#x27;s default." in html(page)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("empty")
 def test_a_warehouse_without_corpora_can_be_queried() -> None:
     assert table(ask("select count(*) from main.corpora")).rows() == [("0",)]
@@ -195,6 +202,7 @@ from (values
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_page_draws_the_texts_of_the_console_and_sorts_by_numbers() -> None:
     page = ask(DRAWN)
@@ -240,6 +248,7 @@ def test_rows_that_are_too_large_for_a_table_are_said_to_be_more(monkeypatch: py
     assert any("there are more" in caption.value for caption in page.caption)
 
 
+@pytest.mark.slow
 def test_commands_wait_for_one_another_whoever_asked_for_them(
     tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from talkhouse.schema.sql import dicts
 from talkhouse.visible import visible
 from tests.commands import COMMAND
 from tests.corpora.test_sixth_corpus import folder, made  # noqa: F401 - a fixture
+from tests.lanes import first_quick
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
 
 TASKS = [view for view in catalogue().views if view.full_name in {task.full_name for task in catalogue().examples}]
@@ -54,7 +55,7 @@ def assert_shown(page: AppTest, row: dict[str, Any]) -> None:
             assert visible(text, lines=True) in shown, name
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.full_name)
+@pytest.mark.parametrize("task", first_quick(TASKS), ids=lambda task: task.full_name)
 @pytest.mark.usefixtures("served")
 def test_the_first_and_the_last_example_are_those_of_the_view(task: Any, con: duckdb.DuckDBPyConnection) -> None:
     rows = by_sql(con, task.full_name, task.grain)
@@ -62,11 +63,11 @@ def test_the_first_and_the_last_example_are_those_of_the_view(task: Any, con: du
     assert_shown(draw("tasks", task=task.full_name, example=len(rows)), rows[-1])
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.full_name)
+@pytest.mark.parametrize("task", first_quick(TASKS), ids=lambda task: task.full_name)
 @pytest.mark.usefixtures("served")
 def test_every_position_has_the_example_that_the_view_has_there(task: Any, con: duckdb.DuckDBPyConnection) -> None:
     opened = warehouse.current()
-    one = examples.task(opened, task.full_name)
+    one = examples.find_task(opened, task.full_name)
     sizes = examples.sizes(opened, one)
     rows = by_sql(con, task.full_name, task.grain)
     assert sum(size.count for size in sizes) == len(rows)
@@ -96,6 +97,7 @@ def test_a_choice_leaves_its_examples_and_begins_with_the_first(con: duckdb.Duck
     assert_shown(draw("tasks", task="dbdc3.breakdown_detection", example=len(rows), **address), rows[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_another_task_begins_anew(con: duckdb.DuckDBPyConnection) -> None:
     page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval", example=20)
@@ -116,13 +118,14 @@ def test_the_gold_candidate_is_marked(con: duckdb.DuckDBPyConnection) -> None:
         "mpchat.next_response_prediction": "candidates is not null",
         "blended_skill_talk.guided_response": "label_candidates is not null",
     }.items():
-        one = examples.task(warehouse.current(), name)
+        one = examples.find_task(warehouse.current(), name)
         for row in by_sql(con, name, ("split", "example_index"), where):
             marked = re.findall(r'<li dir="auto" class="gold">(.*?)</li>', example_html(one, row, {}))
             answer = row.get("response") or row["label"]
             assert [unescape(re.sub("<[^>]*>", "", text)).strip() for text in marked] == [answer.strip()]
 
 
+@pytest.mark.slow
 def test_text_that_means_something_to_a_page_is_shown_as_it_is(changed: Callable[[str], Path]) -> None:
     acting = ACTING.replace("\0", "' || chr(0) || '")
     changed(f"update main.turns set text = '{acting}' where starts_with(dialogue_id, 'dbdc3:')")
@@ -149,6 +152,7 @@ def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_task_of_another_corpus_is_shown_by_its_columns(
     folder: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -161,6 +165,7 @@ def test_a_task_of_another_corpus_is_shown_by_its_columns(
         assert text in html(page)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("empty")
 def test_a_warehouse_without_corpora_says_so() -> None:
     page = draw("tasks")
@@ -168,6 +173,7 @@ def test_a_warehouse_without_corpora_says_so() -> None:
     assert [info.value for info in page.info] == ["No task has examples in this warehouse."]
 
 
+@pytest.mark.slow
 def test_a_warehouse_without_mpchat_has_the_tasks_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +183,7 @@ def test_a_warehouse_without_mpchat_has_the_tasks_of_the_others(
     assert {name.split(".")[0] for name in names} == corpora().keys() - {"mpchat"}
 
 
+@pytest.mark.slow
 def test_a_build_published_in_between_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "w.duckdb"
     monkeypatch.setenv("TALKHOUSE_DB", str(path))
@@ -189,6 +196,7 @@ def test_a_build_published_in_between_is_shown(tmp_path: Path, monkeypatch: pyte
     assert "there is no warehouse here" in messages(page.run())[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file_format", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jsonl", "parquet"))]
 )
@@ -208,6 +216,7 @@ def test_a_download_is_what_the_command_that_is_shown_writes(tmp_path: Path, fil
     assert page.get("download_button")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) -> None:
     page = draw("tasks", task="mantis.intent_prediction", task_label="FD")
@@ -221,6 +230,7 @@ def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) ->
     assert lines
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_file_that_was_made_is_offered_for_its_rows_alone() -> None:
     page = draw("tasks", task="dbdc3.breakdown_detection", task_split="eval")

@@ -14,7 +14,7 @@ from talkhouse.schema.errors import QueryFailed
 from talkhouse.system.interrupt import stoppable
 from talkhouse.system.memory import capped
 from tests.commands import run
-from tests.lanes import some
+from tests.lanes import first_quick
 
 ENDLESS = {
     "cross join": "select count(*) from main.turns a, main.turns b, main.turns c, main.turns d, main.turns e, "
@@ -171,7 +171,7 @@ def test_the_command_holds_its_memory_limit(sample: Path) -> None:
     assert "--memory-limit" in shown.stderr
 
 
-@pytest.mark.parametrize("query_format", some(["csv", "table", "json", "jsonl", "markdown", "parquet"]))
+@pytest.mark.parametrize("query_format", first_quick(["csv", "table", "json", "jsonl", "markdown", "parquet"]))
 def test_a_small_limit_is_enough_for_ordinary_queries(sample: Path, tmp_path: Path, query_format: str) -> None:
     arguments = ["--db", sample, "--memory-limit", "100MB", "--format", query_format, "--output", tmp_path / "out"]
     shown = run("sql", "from main.turns order by text", *arguments)

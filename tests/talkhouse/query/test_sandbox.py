@@ -20,7 +20,7 @@ from talkhouse.schema.errors import QueryFailed, TalkhouseError
 from talkhouse.system.interrupt import stoppable
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
-from tests.lanes import some
+from tests.lanes import first_quick
 from tests.talkhouse.query.ways_out import WRITES
 
 LONG = "select count(*) from range(100_000_000_000) t(i) where hash(i) % 7 = 3"
@@ -44,7 +44,7 @@ def test_python_and_the_environment_are_out_of_reach_of_unsafe_too(folder: Path,
         ask(folder, query, sandboxed=False)
 
 
-@pytest.mark.parametrize("attack", some(["copy (select 1) to '{db}' (format csv, use_tmp_file false)", *WRITES]))
+@pytest.mark.parametrize("attack", first_quick(["copy (select 1) to '{db}' (format csv, use_tmp_file false)", *WRITES]))
 def test_the_settings_hold_without_the_check_of_statements(folder: Path, attack: str) -> None:
     settings = sandbox.settings()
     with talkhouse.open(folder / "w.duckdb", settings=settings) as con, pytest.raises(duckdb.PermissionException):
@@ -137,7 +137,7 @@ def count(query_format: QueryFormat, path: Path) -> int:
     return len(json.loads(text)) if query_format is QueryFormat.JSON else len(lines) - heads[query_format]
 
 
-@pytest.mark.parametrize("query_format", some(QueryFormat))
+@pytest.mark.parametrize("query_format", first_quick(QueryFormat))
 @pytest.mark.parametrize(("limit", "rows", "more"), [(0, 0, True), (3, 3, True), (5, 5, False), (9, 5, False)])
 def test_limit(
     sample: Path,
@@ -155,14 +155,14 @@ def test_limit(
     assert capfd.readouterr() == ("", note if more else "")
 
 
-@pytest.mark.parametrize("query_format", some(QueryFormat))
+@pytest.mark.parametrize("query_format", first_quick(QueryFormat))
 def test_limit_does_not_run_the_whole_query(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     with talkhouse.open(sample, settings=sandbox.settings()) as con, stoppable(con, 300):
         run_query(con, ENDLESS, query_format, tmp_path / "out", limit=2)
     assert count(query_format, tmp_path / "out") == 2
 
 
-@pytest.mark.parametrize("query_format", some([QueryFormat.CSV, QueryFormat.JSON, QueryFormat.PARQUET]))
+@pytest.mark.parametrize("query_format", first_quick([QueryFormat.CSV, QueryFormat.JSON, QueryFormat.PARQUET]))
 def test_timeout_leaves_no_half_file(sample: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     path = tmp_path / "out"
     path.write_text("as it was")
@@ -267,7 +267,9 @@ def test_a_query_ends_with_the_process_that_waits_for_it(sample: Path, tmp_path:
 
 @pytest.mark.parametrize(
     "arguments",
-    some([["sql", "select 1 as x", "--format", "csv"], ["sql", ENDLESS, "--format", "csv"], ["status"], ["views"]]),
+    first_quick(
+        [["sql", "select 1 as x", "--format", "csv"], ["sql", ENDLESS, "--format", "csv"], ["status"], ["views"]]
+    ),
 )
 def test_a_reader_that_has_left_is_no_error(sample: Path, arguments: list[str]) -> None:
     reading, writing = os.pipe()
