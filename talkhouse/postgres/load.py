@@ -10,6 +10,7 @@ from psycopg import Connection
 from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
 from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.server import run, version
+from talkhouse.query.row_stream import text_bytes
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
@@ -118,7 +119,7 @@ def _copy_rows(
     # FREEZE: whoever sees the table sees its rows, whenever his transaction began, and no vacuum has to follow.
     with server.cursor() as cursor, cursor.copy(f"copy {target} ({columns}) from stdin (freeze)".encode()) as copy:
         for batch in _batches(con, relation, by_split=by_split):
-            copy.write(_bytes(batch.column("line")))
+            copy.write(text_bytes(batch.column("line")))
             for split, number, total in _by_split(batch) if by_split else [(None, batch.num_rows, _sum(batch))]:
                 rows[split] += number
                 sums[split] += total
@@ -149,13 +150,6 @@ def _by_split(batch: Any) -> Iterator[tuple[str | None, int, int]]:
     groups = Table.from_batches([batch]).group_by("split").aggregate([("hash", "count"), ("hash", "sum")])
     for group in groups.to_pylist():
         yield group["split"], group["hash_count"], group["hash_sum"]
-
-
-def _bytes(texts: Any) -> memoryview:
-    """Return the bytes of all texts of an Arrow array, one after the other, without a copy."""
-    _, offsets, data = texts.buffers()
-    ends = memoryview(offsets).cast("B").cast("q")
-    return memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
 
 
 def _index(server: Connection[Any], relation: Relation, target: str) -> None:

@@ -1,7 +1,7 @@
 """Publishes a warehouse: a copy in new schemas, proven equal, in the place of the former one in one transaction."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -90,11 +90,7 @@ def publish(
             return Result(Outcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
         run(server, "begin")
-        made = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
-        staged = {schema: made[name] for schema, name in names.items()}
-        proofs = load(con, server, plan, staged, progress)
-        check_equal(server, plan.relations, proofs, staged, progress)
-        write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs)
+        made, proofs = _stage(con, server, plan, names, made_from, progress)
         # Again, for others may have put something into these schemas meanwhile.
         former = replaceable(server, options.prefix, names.values(), published)
         notes = replace_former(server, options.prefix, {new: name for name, new in made.items()}, former)
@@ -106,6 +102,26 @@ def publish(
             notes += drop_replaced(server, options.prefix)
         seconds = time.monotonic() - begun
         return Result(Outcome.PUBLISHED, where(server), plan, tuple(proofs), tuple(notes), seconds, datetime.now(UTC))
+
+
+def _stage(
+    con: duckdb.DuckDBPyConnection,
+    server: Connection[Any],
+    plan: Plan,
+    names: Mapping[str, str],
+    made_from: dict[str, Any],
+    progress: Progress,
+) -> tuple[dict[str, str], list[Proof]]:
+    """Make the copy in new schemas, equal to the warehouse and with its record; return these, and what proves it.
+
+    ``names``: what a schema of the warehouse will be called there. The new ones are returned by these names.
+    """
+    made = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
+    staged = {schema: made[name] for schema, name in names.items()}
+    proofs = load(con, server, plan, staged, progress)
+    check_equal(server, plan.relations, proofs, staged, progress)
+    write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs)
+    return made, proofs
 
 
 def _unchanged(

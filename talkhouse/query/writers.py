@@ -71,19 +71,15 @@ def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
 def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str = ",") -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
     # First, so that nothing is printed of a query that fails.
-    lines = rows.values(partial(csv_line, delimiter=delimiter))
+    lines = rows.lines(partial(csv_line, delimiter=delimiter))
     titles = ('"' + column.title.replace('"', '""') + '"' for column in rows.columns)
     stream.write(f"{delimiter.join(titles)}\n".encode())
-    _write_lines(lines, stream)
+    stream.writelines(lines)
 
 
 def _write_jsonl(rows: Rows, stream: BinaryIO) -> None:
     """Write one JSON object a line; a column that is JSON keeps the spelling of its numbers."""
-    _write_lines(rows.values(json_object), stream)
-
-
-def _write_lines(lines: Iterator[str], stream: BinaryIO) -> None:
-    stream.writelines(f"{line}\n".encode() for line in lines)
+    stream.writelines(rows.lines(json_object))
 
 
 def _write_json(rows: Rows, stream: BinaryIO) -> None:
