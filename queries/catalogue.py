@@ -79,6 +79,8 @@ class Catalogue:
     """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/*.sql``."""
     printed: tuple[Query, ...] = ()
     """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
+    views_in_files: tuple[Query, ...] = ()
+    """The views as their files have them, before the labels of all tasks are written into those that read them."""
 
     @cached_property
     def macros(self) -> tuple[Query, ...]:
@@ -89,6 +91,10 @@ class Catalogue:
     def views(self) -> tuple[Query, ...]:
         """The views in an order in which they can be created; CatalogueError for broken SQL or no such order."""
         return _in_order(self.written_views, _relations(self.written_views))
+
+    def without_labels_of(self, tasks: Collection[str]) -> "Catalogue":
+        """Return the catalogue whose views do without the labels of tasks, which their full names tell."""
+        return replace(self, written_views=tuple(_with_task_labels(self.views_in_files, without=tasks)))
 
     @property
     def schemas(self) -> list[str]:
@@ -126,14 +132,13 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
         replace(query, schema=BI, name=f"{query.schema}_{query.name}")
         for query in _read_all(folders, f"{BI}/*.sql", "grain")
     ]
-    views = _with_task_labels(views)
     shared = [folder for folder in folders if folder.name == CHECKS]
     checks = _read_all(shared, "*.sql", "severity") + _read_all(folders, f"{CHECKS}/*.sql", "severity")
     metrics = _read_all([folder for folder in folders if folder.name == METRICS], "*.sql")
     metrics += _read_all(folders, f"{METRICS}/*.sql")
     return Catalogue(
         tuple(macros),
-        tuple(views),
+        tuple(_with_task_labels(views)),
         tuple(examples),
         tuple(checks),
         scores=tuple(
@@ -144,16 +149,22 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
         metrics=tuple(metrics),
         layouts=tuple(_read_all(folders, "layouts/*.sql", "reads")),
         printed=tuple(_read_all(folders, "printed/*.sql")),
+        views_in_files=tuple(views),
     )
 
 
-def _with_task_labels(views: list[Query]) -> list[Query]:
+def is_labelled(view: Query) -> bool:
+    """Tell whether a view is of a task that names its label column."""
+    return bool(view.facts.keys() & {"label", "labels"})
+
+
+def _with_task_labels(views: Collection[Query], *, without: Collection[str] = ()) -> list[Query]:
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
     ``labelled_tasks`` has the names of these views.
     """
-    labelled = [view for view in views if view.facts.keys() & {"label", "labels"}]
+    labelled = [view for view in views if is_labelled(view) and view.full_name not in without]
     labels = "\nunion all\n".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
     written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}

@@ -12,14 +12,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.lake import manifest
-from talkhouse.lake.check import check
-from talkhouse.lake.documents import sql
-from talkhouse.lake.files import is_whole, strangers
-from talkhouse.lake.translated import read_translation
 from talkhouse.lake.write import write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.documents import read_translation, sql
+from talkhouse.lake_format.table_files import is_whole, strangers
 from talkhouse.schema.errors import LakeDamaged, NotALake, TalkhouseError
-from tests.talkhouse.lake.lakes import Quiet
+from talkhouse.spark.check import check
+from tests.lakes import Quiet
 
 pytestmark = pytest.mark.usefixtures("translated_once")
 

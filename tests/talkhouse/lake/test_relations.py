@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.lake.check import check
 from talkhouse.lake.relations import check_tables
 from talkhouse.lake.write import write_lake
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
-from tests.talkhouse.lake.lakes import Quiet
+from talkhouse.spark.check import check
+from tests.lakes import Quiet
 
 CHANGES = [
     ("create view bi.mine as select 1 as x", SchemaMismatch, r"a view that the catalogue does not have[\s\S]*bi\.mine"),

@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.lake import manifest
-from talkhouse.lake.files import is_whole
 from talkhouse.lake.folder import acquire, check
 from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.table_files import is_whole
 from talkhouse.schema.errors import NotALake
 from tests.commands import run
-from tests.talkhouse.lake.lakes import Quiet
+from tests.lakes import Quiet
 from tests.talkhouse.lake.test_hostile import tree
 
 pytestmark = pytest.mark.usefixtures("translated_once")

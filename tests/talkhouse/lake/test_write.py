@@ -19,10 +19,11 @@ from pyarrow import parquet
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake import files, manifest
+from talkhouse.lake import files
 from talkhouse.lake.folder import acquire
-from talkhouse.lake.manifest import Manifest
 from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.manifest import Manifest
 from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory

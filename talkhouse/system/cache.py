@@ -1,0 +1,107 @@
+"""Files in the user's cache folder: what takes long to make, and is made again where it is missing or can't be read.
+
+Each is kept under a key, which hashes all that decides what is in it. Nothing there is trusted that somebody else can
+have put there. A cache never fails: where the folder can't be used, nothing is found in it and nothing is kept.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from platformdirs import user_cache_path
+
+from talkhouse.system.files import sync
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The newest files of one kind in the user's cache folder."""
+
+    kind: str
+    """Begins the names of the files, such as ``template``."""
+    ending: str
+    """Ends them, such as ``.duckdb``."""
+    most: int
+    """Files that are kept."""
+
+    def copy_to(self, path: Path, key: str) -> None:
+        """Copy the file of a key to a path, where it is kept; what comes of it may be broken."""
+        with suppress(OSError):
+            if (kept := self._path(key)) is not None:
+                shutil.copyfile(kept, path)
+
+    def read(self, key: str) -> bytes | None:
+        """Read the file of a key; None where it is not kept."""
+        with suppress(OSError):
+            if (kept := self._path(key)) is not None:
+                return kept.read_bytes()
+        return None
+
+    def keep_copy(self, path: Path, key: str) -> None:
+        """Keep a copy of a file under a key."""
+        self._keep(key, lambda part: shutil.copyfile(path, part))
+
+    def keep(self, content: bytes, key: str) -> None:
+        """Keep bytes under a key."""
+        self._keep(key, lambda part: part.write_bytes(content))
+
+    def _path(self, key: str) -> Path | None:
+        """Return where the file of a key is kept; None where the folder can't be used."""
+        folder = user_cache_path("talkhouse")
+        return folder / f"{self.kind}-{key}{self.ending}" if _is_private(folder) else None
+
+    def _keep(self, key: str, write: Callable[[Path], object]) -> None:
+        """Write a file beside its place and rename it, and remove the oldest ones."""
+        with suppress(OSError):
+            if (kept := self._path(key)) is None:
+                return
+            part = kept.with_name(f"{kept.name}.{os.getpid()}")
+            try:
+                write(part)
+                sync(part)
+                part.replace(kept)
+            finally:
+                part.unlink(missing_ok=True)
+            # The new one stays even if the clock was set back, which makes it the oldest.
+            others = set(kept.parent.glob(f"{self.kind}-*")) - {kept}
+            by_age = sorted(others, key=lambda path: path.stat().st_mtime)
+            for oldest in by_age[: 1 - self.most]:
+                oldest.unlink(missing_ok=True)
+
+
+def key_of(*parts: str | bytes) -> str:
+    """Hash what decides the content of a file: 32 hex digits."""
+    encoded = [part.encode() if isinstance(part, str) else part for part in parts]
+    return sha256(b"".join(b"%d:%b" % (len(part), part) for part in encoded)).hexdigest()[:32]
+
+
+@cache
+def code_of(*packages: ModuleType) -> bytes:
+    """Hash the Python files of packages, once in a process."""
+    folders = [Path(package.__path__[0]) for package in packages]
+    sources = [source for folder in folders for source in sorted(folder.rglob("*.py"))]
+    return sha256(b"".join(source.read_bytes() for source in sources)).digest()
+
+
+def _is_private(folder: Path) -> bool:
+    """Make the cache folder where it is missing; tell whether nobody else can have put a file there.
+
+    It may be another user's, as under sudo. One in which others may write is closed and emptied.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        return False
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        folder.chmod(0o700)
+        for path in folder.iterdir():
+            if path.is_symlink() or not path.is_dir():
+                path.unlink()
+    return True
