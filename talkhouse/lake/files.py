@@ -82,7 +82,9 @@ def _schema(table: Table, columns: tuple[Column, ...]) -> str:
     return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
 
 
-def write(con: duckdb.DuckDBPyConnection, rows: Content, snapshot: Inside, on_rows: OnRows) -> list[File]:
+def write(
+    con: duckdb.DuckDBPyConnection, rows: Content, snapshot: Inside, on_rows: OnRows, bytes_a_file: int = _FILE_BYTES
+) -> list[File]:
     """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
@@ -90,7 +92,7 @@ def write(con: duckdb.DuckDBPyConnection, rows: Content, snapshot: Inside, on_ro
         stream = Rows(con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
         with _query_errors():
             types, batches = stream.batches(Expression.as_stored)
-            return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder))
+            return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)
 
     counts = in_little_memory(con, _MEMORY, work)
     return [
@@ -109,7 +111,7 @@ def _query_errors() -> Iterator[None]:
         raise
 
 
-def _write(groups: Iterator[Any], declared: Any, folder: Inside) -> list[int]:
+def _write(groups: Iterator[Any], declared: Any, folder: Inside, bytes_a_file: int) -> list[int]:
     """Write row groups to as many files as they need, at least one; return the number of rows of each."""
     counts: list[int] = []
     group = next(groups, None)
@@ -119,7 +121,7 @@ def _write(groups: Iterator[Any], declared: Any, folder: Inside) -> list[int]:
             folder.creating(_name(len(counts) - 1)) as stream,
             parquet.ParquetWriter(stream, declared, **_COMPRESSION) as writer,  # type: ignore[no-untyped-call]
         ):
-            while group is not None and stream.tell() < _FILE_BYTES:
+            while group is not None and stream.tell() < bytes_a_file:
                 writer.write_batch(RecordBatch.from_arrays(group.columns, schema=declared))
                 counts[-1] += group.num_rows
                 group = next(groups, None)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from talkhouse.queries.catalogue import Query
 from talkhouse.translation.dialects import parsed
@@ -23,16 +24,19 @@ class Macro(NamedTuple):
 def macros(queries: Iterable[Query]) -> dict[str, Macro]:
     """Read macros, each after those that it calls, by their full names; what they call is written out.
 
-    Raises NotPortable for a macro that is no expression.
+    Raises NotPortable for a macro that is no expression, or none that sqlglot can read.
     """
     known: dict[str, Macro] = {}
     for query in queries:
         match = _MACRO.fullmatch(query.sql)
-        if match is None:
+        if match is None or match[2].lower().startswith("table "):
             raise NotPortable(exp.to_table(query.full_name), "a macro must be an expression")
+        try:
+            body = parsed(match[2])
+        except SqlglotError as error:
+            raise NotPortable(exp.to_table(query.full_name), "sqlglot can't read the macro") from error
         parameters = tuple(name.strip() for name in match[1].split(",") if name.strip())
-        body = _with_own_variables(query, without_macros(parsed(match[2]), known))
-        known[query.full_name] = Macro(parameters, body)
+        known[query.full_name] = Macro(parameters, _with_own_variables(query, without_macros(body, known)))
     return known
 
 

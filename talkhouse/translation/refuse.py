@@ -49,11 +49,12 @@ def check_parts(node: exp.Expr) -> None:
     known = _PARTS.get(type(node))
     if known is None:
         return
-    parts = {name for name, part in node.args.items() if part and part != []}
-    if others := sorted(parts - known):
-        raise NotPortable(node, f"nobody has made sure that {called(node)} with '{others[0]}' is the same in Spark")
-    if isinstance(node, exp.Join) and node.kind not in _JOINS:
-        raise NotPortable(node, f"nobody has made sure that a {node.kind.lower()} join is the same in Spark")
+    parts = {name for name, part in node.args.items() if part}
+    what = [f"{called(node)} with '{name}'" for name in sorted(parts - known)]
+    if isinstance(node, exp.Join) and (others := {node.method, node.kind} - _JOINS):
+        what = [f"a {others.pop().lower()} join"]
+    if what:
+        raise NotPortable(node, f"nobody has made sure that {what[0]} is the same in Spark")
 
 
 def called(node: exp.Expr) -> str:

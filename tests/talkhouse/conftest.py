@@ -1,16 +1,14 @@
-"""An engine for Spark's SQL, once for all tests."""
+"""Lakes, and an engine for Spark's SQL, once for all tests."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
-from talkhouse.lake import write
-from talkhouse.queries.catalogue import Catalogue
-from talkhouse.translation.translated import Translation
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
 from tests import sail_server
 from tests.lakes import lake_of
 
@@ -19,34 +17,23 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def lake_of_sample(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake of the sample, written once."""
-    return lake_of(sample, tmp_path_factory.mktemp("lake") / "lake")
-
-
-@pytest.fixture
-def lake(lake_of_sample: Path, tmp_path: Path) -> Path:
-    """A lake of the sample that a test may change."""
-    return Path(shutil.copytree(lake_of_sample, tmp_path / "lake"))
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of two small corpora, built once: in it are all kinds of rows."""
+    path = tmp_path_factory.mktemp("small") / "small.duckdb"
+    build(path, Silent(), only=("delidata", "mpchat"))
+    return path
 
 
 @pytest.fixture(scope="session")
-def translations() -> dict[str, Translation]:
-    """The views that have been translated, by the hash of the catalogue."""
-    return {}
+def small_lake(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of the small warehouse, written once."""
+    return lake_of(small, tmp_path_factory.mktemp("lake") / "lake")
 
 
 @pytest.fixture
-def translated_once(monkeypatch: pytest.MonkeyPatch, translations: dict[str, Translation]) -> None:
-    """Translate the views once for all tests that write lakes of one catalogue: it takes most of their time."""
-    translate = write.translate
-
-    def once(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> Translation:
-        if catalogue.hash not in translations:
-            translations[catalogue.hash] = translate(con, catalogue)
-        return translations[catalogue.hash]
-
-    monkeypatch.setattr(write, "translate", once)
+def lake(small_lake: Path, tmp_path: Path) -> Path:
+    """A lake of the small warehouse that a test may change."""
+    return Path(shutil.copytree(small_lake, tmp_path / "lake"))
 
 
 @pytest.fixture(scope="session")

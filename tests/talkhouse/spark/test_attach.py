@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[3] / "docs/lake.md"
 
 
+@pytest.mark.slow
 def test_the_example_of_the_documentation_runs(lake: Path, sail_url: str) -> None:
     (example,) = re.findall(r"<!-- example -->\n```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
     assert '.master("local[2]")' in example
@@ -35,16 +36,21 @@ def test_the_example_of_the_documentation_runs(lake: Path, sail_url: str) -> Non
     assert "probing" in done.stdout
 
 
-def test_everything_is_attached_and_again_when_the_lake_is_new(sample: Path, lake: Path, sail: "SparkSession") -> None:
-    names = attach(sail, lake)
-    assert names == attach(sail, str(lake), location=f"{lake}/")
-    assert {"main.turns", "meta.loads", "bi.corpora", "mantis.response_ranking_dev"} <= {*names}
-    assert sail.table("bi.corpora").count() == 5
-    write_lake(lake, [sample], Quiet(), only=["mpchat"])
+def test_everything_is_attached(lake: Path, sail: "SparkSession") -> None:
+    names = attach(sail, str(lake), location=f"{lake}/")
+    assert {"main.turns", "meta.loads", "bi.corpora", "delidata.deliberation_type_all"} <= {*names}
+    assert sail.table("bi.corpora").count() == 2
+
+
+@pytest.mark.slow
+def test_a_new_snapshot_is_attached_in_place_of_the_old_one(small: Path, lake: Path, sail: "SparkSession") -> None:
+    assert attach(sail, lake)
+    write_lake(lake, [small], Quiet(), only=["mpchat"])
     attach(sail, lake)
     assert [row.corpus_id for row in sail.table("bi.corpora").collect()] == ["mpchat"]
 
 
+@pytest.mark.slow
 def test_it_can_be_imported_without_pyspark() -> None:
     code = "import sys; sys.modules['pyspark'] = None; from talkhouse.lake import attach; import talkhouse.spark.check"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -63,10 +69,11 @@ def with_one_view(lake: Path, replaced: str = "", by: str = "") -> Path:
     return lake
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "instead", "said"),
     [
-        ("title", "concat(title, if(corpus_id = 'mantis', ' ', ''))", "(corpus_id='mantis', title): another value"),
+        ("title", "concat(title, if(corpus_id = 'delidata', ' ', ''))", "(corpus_id='delidata', title): another value"),
         ("title", "1", "other columns"),
         ("corpus_id", "upper(corpus_id)", "a row"),
         ("title", "nothing", "Spark refuses to create it"),
@@ -80,9 +87,14 @@ def test_a_check_tells_how_a_view_differs(lake: Path, sail_url: str, column: str
     assert said in str(done.different[0].difference)
 
 
-def test_the_command_ends_with_1_where_something_differs(lake: Path, sail_url: str) -> None:
+@pytest.mark.slow
+def test_the_command_ends_with_0_where_all_is_equal(lake: Path, sail_url: str) -> None:
     done = run("lake", with_one_view(lake), "--check", "--remote", sail_url)
     assert (done.returncode, done.stdout[:5]) == (0, "Equal")
+
+
+@pytest.mark.slow
+def test_the_command_ends_with_1_where_something_differs(lake: Path, sail_url: str) -> None:
     done = run("lake", with_one_view(lake, "title", "''"), "--check", "--remote", sail_url, "--json")
     assert (done.returncode, json.loads(done.stdout)["different"]) == (1, ["bi.corpora"])
 
@@ -115,11 +127,13 @@ def read_revision(text: str) -> str:
     return str(json.loads(text)["revision"])
 
 
+@pytest.mark.slow
 def test_a_place_where_the_engine_finds_no_files_is_told(lake: Path, tmp_path: Path, sail: "SparkSession") -> None:
     with pytest.raises(SparkFailed, match="does not find"):
         attach(sail, lake, location=str(tmp_path / "elsewhere"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sail_url")
 def test_a_version_that_nobody_has_compared_is_refused(lake: Path) -> None:
     with (

@@ -3,13 +3,16 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from talkhouse.ingest.registry import corpora
 from talkhouse.lake import attach
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.manifest import Manifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.attach import attach_snapshot
@@ -40,10 +43,15 @@ def lake(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake_of(sample, tmp_path_factory.mktemp("lake") / "lake")
 
 
+def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+    return warehouse_of(manifest, lake, folder, catalogue(), splits)
+
+
 def test_every_table_and_view_is_equal(cluster: Cluster, lake: Path) -> None:
     done = check(lake, cluster.url, Quiet())
     assert differences(done.relations) == []
-    assert done.unportable == {}
+    assert done.left_out == ()
     assert {one.name for one in done.relations if not one.rows} == EMPTY
 
 
@@ -51,7 +59,7 @@ def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_p
     lake = lake_of(with_odd_texts(sample, tmp_path / "odd.duckdb"), tmp_path / "lake")
     found = read(lake)
     translation = read_translation(lake, found)
-    with warehouse_of(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
+    with read_back(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
         spark.conf.set("spark.sql.ansi.enabled", "false")
         refused = attach_snapshot(spark, found, translation, str(lake))
         assert refused == {}
@@ -73,7 +81,7 @@ def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake:
     found = read(lake)
     translation = read_translation(lake, found)
     relation = next(one for one in relations_of(found, translation) if one.full_name == "bi.turns")
-    with warehouse_of(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
+    with read_back(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
         attach_snapshot(spark, found, translation, str(lake))
         rows = spark.table("bi.turns").count()
         slowly = f"reflect('java.lang.Thread', 'sleep', {20_000 // rows}L) = 'null'"  # 20 seconds in all

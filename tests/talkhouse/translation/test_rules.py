@@ -11,12 +11,12 @@ import duckdb
 import pytest
 
 from talkhouse.queries.catalogue import Query
-from talkhouse.schema.errors import Unportable
 from talkhouse.translation import rules
 from talkhouse.translation.dialects import parsed, spark_sql
+from talkhouse.translation.kept import Refused
 from talkhouse.translation.macros import macros, without_macros
 from talkhouse.translation.refuse import NotPortable
-from talkhouse.translation.translate import translated
+from talkhouse.translation.spark_query import translated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -176,10 +176,60 @@ def test_a_rule_writes(sql: str, expected: str) -> None:
     ],
 )
 def test_what_no_rule_covers_is_refused_by_name(sql: str, construct: str) -> None:
-    with pytest.raises(Unportable) as refused:
-        translated(Query("bi", "new", "", (), sql, Path()), {}, [])
-    assert "bi.new" in str(refused.value)
-    assert construct in str(refused.value)
+    assert construct in reason(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        # A part of the construct is translated already when it is refused, and is shown as it was written.
+        ("select list(lower(text) order by turn_index) filter (where true) from main.turns", "ARRAY_AGG(LOWER(text)"),
+        ("select list(text order by x[1]) over () from main.turns", "ARRAY_AGG(text ORDER BY x[1])"),
+        ("select x[1][1:] from main.turns", "x[1][1:]"),
+        # A rule that does not expect it.
+        ("select x[1, 2] from main.turns", "no rule covers this form of it: x[1, 2]"),
+        ("select from_json(text, '{not json') from main.turns", "no rule covers this form of it: FROM_JSON("),
+        ("select count(*) from main.turns positional join main.texts", "a positional join"),
+        ("select text from main.turns asof join main.texts on turns.text >= texts.text", "asof join"),
+        ("select text from main.turns natural join main.texts", "a natural join"),
+        ("select text from main.turns join main.texts using (text)", "with 'using'"),
+        ("select text from main.turns union all by name select text from main.texts", "with 'by_name'"),
+        ("with recursive x as (select 1 as n union all select n + 1 from x) from x", "with 'recursive'"),
+        ("select text, count(*) from main.turns group by all", "with 'all'"),
+        ("select text from main.turns limit 1", "limit is the same"),
+        ("select sum(n) over (order by n rows 1 preceding exclude current row) from main.turns", "with 'exclude'"),
+        # What sqlglot itself can't read.
+        ("select text[:] from main.turns", "sqlglot can't read it: it stops in line 1: select text[:"),
+        ("select 'not closed", "sqlglot can't translate it"),
+        ("select " + "(" * 5_000 + "1" + ")" * 5_000, "sqlglot can't"),
+    ],
+)
+def test_whatever_else_goes_wrong_is_a_reason_and_no_traceback(sql: str, words: str) -> None:
+    assert words in reason(sql)
+
+
+@pytest.mark.parametrize("type_", ["MAP(VARCHAR, INTEGER)", "TIME", "STRUCT(a INTEGER)", "HUGEINT", "INTEGER[3]"])
+def test_a_column_of_a_type_that_no_lake_has_is_a_reason(type_: str) -> None:
+    outcome = translated("select x from main.turns", [], [("x", type_)])
+    assert isinstance(outcome, Refused)
+    assert outcome.reason == f"can't be translated: no table or view of a lake has a column of the type {type_}: x"
+
+
+def test_a_macro_that_is_no_expression_fails_only_what_calls_it() -> None:
+    table = Query("toy", "rows", "", (), "(n) as table select n", Path())
+    assert "a macro must be an expression: toy.rows" in reason("select toy.rows(1) as x", [table])
+    cut = Query("toy", "cut", "", (), "(x) as x || 'not closed", Path())
+    assert "can't read the macro: toy.cut" in reason("select toy.cut(x) as x", [cut])
+    assert "an argument for each" in reason("select toy.doubled(x, x)", MACROS)
+
+
+def reason(sql: str, called: list[Query] | None = None) -> str:
+    """Return why a view can't be translated."""
+    outcome = translated(sql, called or [], [])
+    assert isinstance(outcome, Refused)
+    assert outcome.reason.startswith("can't be translated: ")
+    assert "\n" not in outcome.reason
+    return outcome.reason
 
 
 MACROS = [

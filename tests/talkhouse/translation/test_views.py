@@ -6,25 +6,30 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+import talkhouse
+from talkhouse.lake_format.documents import read_translation
+from talkhouse.lake_format.manifest import read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import Column, Relation, compare
-from talkhouse.translation.translate import translate
+from talkhouse.translation.translate import split_views, translate
 from talkhouse.translation.translated import Translation, View
-from tests.talkhouse.lake.test_write import written
+from tests.lakes import lake_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def translation(opened: duckdb.DuckDBPyConnection) -> Translation:
-    """The views of the sample."""
-    return translate(opened, catalogue())
+def translation(small: Path) -> Translation:
+    """The views of a warehouse, which has those of all corpora."""
+    with talkhouse.open(small) as con:
+        return translate(con, catalogue(), split_views(con, catalogue()))
 
 
-def test_every_view_is_translated(translation: Translation, con: duckdb.DuckDBPyConnection) -> None:
-    views = con.execute("select schema_name, view_name from duckdb_views() where not internal").fetchall()
+def test_every_view_is_translated(translation: Translation, small: Path) -> None:
+    with talkhouse.open(small) as con:
+        views = con.execute("select schema_name, view_name from duckdb_views() where not internal").fetchall()
     assert not translation.unportable
     assert {(view.schema, view.name) for view in translation.views} == set(views)
 
@@ -37,12 +42,14 @@ def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> Non
         created.add(view.full_name)
 
 
+@pytest.mark.slow
 def test_every_view_gives_the_rows_that_it_gives_in_duckdb(
-    translation: Translation, con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: "SparkSession"
+    con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: "SparkSession"
 ) -> None:
-    written(tmp_path / "lake", sample)
-    attach(sail, tmp_path / "lake")
-    compared = {view.full_name: compare(con, sail, relation(view)) for view in translation.views}
+    lake = lake_of(sample, tmp_path / "lake")
+    attach(sail, lake)
+    views = read_translation(lake, read(lake)).views
+    compared = {view.full_name: compare(con, sail, relation(view)) for view in views}
     assert {name: str(one.difference) for name, one in compared.items() if one.difference} == {}
     assert [name for name, one in compared.items() if not one.rows] == []
 
