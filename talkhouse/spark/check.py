@@ -27,7 +27,7 @@ from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import Column, Relation, compare
 from talkhouse.spark.read_back import warehouse_of
-from talkhouse.spark.sessions import session
+from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.temporary_folder import temporary_folder
 from talkhouse.translation.spark_types import spark_type
 from talkhouse.translation.translated import LeftOut, Translation
@@ -92,6 +92,7 @@ def check(
     _check_catalogue(manifest, own, folder)
     files = check_files(manifest, folder, progress)
     check_folders(manifest, folder)
+    check_installed()
     rows = sum(table.rows for table in manifest.tables)
     splits = {name: corpus.splits for name, corpus in corpora((CORPORA, *corpus_roots)).items()}
     views = own.without_labels_of(translation.tasks_without_labels)

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -60,11 +61,10 @@ def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
     ``rows``: how many the lake has; ``folder``: for files that nobody keeps. Raises UsageError where PySpark or Java is
     missing, SparkFailed where nobody answers in time.
     """
+    check_installed()
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise UsageError("this needs PySpark; type: pip install 'talkhouse[spark]'") from error
+    from pyspark.sql import SparkSession
+
     small = _FOR_SMALL if rows <= _SMALL else {}
     if url.startswith("sc:"):
         _check_answers(url, "sc", 15002)
@@ -79,6 +79,12 @@ def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
         yield spark
     finally:
         spark.stop()
+
+
+def check_installed() -> None:
+    """Raise UsageError where PySpark is missing; it is not imported, which takes long."""
+    if find_spec("pyspark") is None:
+        raise UsageError("this needs PySpark; type: pip install 'talkhouse[spark]'")
 
 
 def _connected(remote: str, settings: dict[str, str]) -> "SparkSession":

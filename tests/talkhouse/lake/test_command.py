@@ -24,6 +24,7 @@ def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path)
 
 @pytest.mark.slow
 def test_it_says_what_is_new_and_what_is_gone(small: Path, lake: Path, tmp_path: Path) -> None:
+    assert "Nothing changed" in on_a_terminal(["lake", lake, "--db", small], tmp_path)
     less = run("lake", lake, "--db", small, "--corpus", "mpchat")
     assert "of mpchat\n" in less.stdout
     assert "no longer there: delidata\n" in less.stdout
@@ -33,7 +34,6 @@ def test_it_says_what_is_new_and_what_is_gone(small: Path, lake: Path, tmp_path:
     new = {(part["table"], part["corpus"]) for part in shown["parts"] if part["is_new"]}
     assert ("main.turns", "delidata") in new
     assert ("main.turns", "mpchat") not in new
-    assert "Nothing changed" in on_a_terminal(["lake", "lake", "--db", small], tmp_path)
 
 
 def test_the_sql_needs_no_warehouse(small_lake: Path, lake: Path, tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.lake.relations import check_tables
+from talkhouse import migrations
+from talkhouse.lake.relations import check_tables, declared_columns
 from talkhouse.lake.write import write_lake
+from talkhouse.lake_format.columns import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.spark.check import check
 from tests.lakes import Quiet
@@ -39,6 +41,14 @@ def changed(small: Path, path: Path, statement: str) -> Path:
     return path
 
 
+def test_the_declared_columns_are_those_that_migrations_make() -> None:
+    with duckdb.connect() as con:
+        migrations.make(con)
+        made = columns_of_all(con)
+        declared = declared_columns(con)
+    assert declared == {name: columns for name, columns in made.items() if name != "meta.alembic_version"}
+
+
 def test_a_table_less_or_with_other_columns_is_told(small: Path, tmp_path: Path) -> None:
     path = changed(small, tmp_path / "changed.duckdb", "drop table main.images; create table main.mine (x int)")
     with duckdb.connect(path) as con:
@@ -67,6 +77,7 @@ def test_a_table_of_the_users_own_is_none_of_the_lakes(small: Path, lake: Path, 
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("pyspark")
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -105,6 +116,7 @@ def test_a_check_tells_of_other_tables_and_views(lake: Path, kind: str, words: s
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pyspark")
 def test_files_that_are_not_the_tables_are_told(lake: Path) -> None:
     """The manifest says of each that it is whole."""
     from hashlib import sha256

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake import files
+from talkhouse.lake import files, write
 from talkhouse.lake.folder import acquire
 from talkhouse.lake.plan import make_plan
 from talkhouse.lake.warehouses import attached
@@ -232,6 +232,22 @@ def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: P
     assert (lake / "snapshot-1" / same).samefile(lake / "snapshot-2" / same)
     other = "main/turns/corpus=mpchat/part-00000.parquet"
     assert (lake / "snapshot-1" / other).read_bytes() != (lake / "snapshot-2" / other).read_bytes()
+
+
+@pytest.mark.slow
+def test_the_format_decides_what_is_written_again_and_the_version_does_not(
+    small: Path, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "version", lambda: "99.0")
+    assert written(lake, small).outcome == Outcome.UNCHANGED
+    script = lake / "snapshot-1" / "views.sql"
+    script.write_text(
+        script.read_text().replace("`text` string", "`text` varchar(9)")
+    )  # as with another mapping of types
+    done = written(lake, small)
+    assert (done.outcome, [part for part in done.parts if part.is_new]) == (Outcome.WRITTEN, [])
+    assert manifest.read(lake).talkhouse == "99.0"
+    assert "`text` string" in (lake / "snapshot-2" / "views.sql").read_text()
 
 
 @pytest.mark.slow

@@ -79,13 +79,8 @@ def compared(expected: Rows, found: Rows, rows_at_once: int = 100) -> Compared:
         keys = [in_order((row["name"], row["number"])) for row in rows.select(GRAIN).to_pylist()]
 
         def read(low: tuple[Any, ...] | None, high: tuple[Any, ...] | None) -> pa.Table:
-            return rows.take(
-                [
-                    place
-                    for place, key in enumerate(keys)
-                    if (low is None or key >= in_order(low)) and (high is None or key < in_order(high))
-                ]
-            )
+            between = [(low is None or key >= in_order(low)) and (high is None or key < in_order(high)) for key in keys]
+            return rows.filter(pa.array(between, pa.bool_()))
 
         return compare_rows(con, RELATION, read, rows_at_once)
 
