@@ -24,10 +24,10 @@ from benchmarks.memory import peak
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.lake import attach
-from talkhouse.lake.manifest import read
-from talkhouse.lake.sessions import session
 from talkhouse.lake.write import write_lake
+from talkhouse.lake_format.manifest import read
 from talkhouse.schema import warehouse
+from talkhouse.spark.sessions import session
 from tests import spark_cluster
 
 VIEWS = (

@@ -68,6 +68,8 @@ class Catalogue:
     """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/*.sql``."""
     printed: tuple[PrintedQuery, ...] = ()
     """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
+    views_in_files: tuple[ViewQuery, ...] = ()
+    """The views as their files have them, before the labels of all tasks are written into those that read them."""
 
     @cached_property
     def macros(self) -> tuple[MacroQuery, ...]:
@@ -78,6 +80,10 @@ class Catalogue:
     def views(self) -> tuple[ViewQuery, ...]:
         """The views in an order in which they can be created; CatalogueError for broken SQL or no such order."""
         return _in_order(self.written_views, _relations(self.written_views))
+
+    def without_labels_of(self, tasks: Collection[str]) -> "Catalogue":
+        """Return the catalogue whose views do without the labels of tasks, which their full names tell."""
+        return replace(self, written_views=tuple(_with_task_labels(self.views_in_files, without=tasks)))
 
     @property
     def schemas(self) -> list[str]:
@@ -129,6 +135,7 @@ def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
         metrics=tuple(_read_all(of_all, "*.sql", MetricQuery) + _read_all(folders, f"{METRICS}/*.sql", MetricQuery)),
         layouts=tuple(_read_all(folders, "layouts/*.sql", LayoutQuery)),
         printed=tuple(_read_all(folders, "printed/*.sql", PrintedQuery)),
+        views_in_files=tuple(views),
     )
     _check_names(found)
     return found
@@ -148,24 +155,6 @@ def _check_names(catalogue: Catalogue) -> None:
     for score in catalogue.scores:
         for name in score.metrics:
             _check_name(score, "metrics", name, metrics)
-        whole, begun = _metric_names(catalogue, score)
-        named = [("official", name) for name in score.official or () if name != "none"]
-        for key, name in [*named, *([("doubt", score.doubt.metric)] if score.doubt else [])]:
-            if not name.startswith(begun):
-                _check_name(score, key, name, whole)
-
-
-def _metric_names(catalogue: Catalogue, score: ScoreQuery) -> tuple[set[str], tuple[str, ...]]:
-    """Return the names that the metrics of a task may have, and how those begin that are put together.
-
-    Both are texts in the SQL of the metrics and of the macros that they call.
-    """
-    macros = {macro.full_name: macro for macro in catalogue.written_macros}
-    queries: list[Query] = [metric for metric in catalogue.metrics if metric.full_name in score.metrics]
-    for query in queries:
-        queries += [macros[name] for name in sorted(query.calls & macros.keys()) if macros[name] not in queries]
-    texts = [match for query in queries for match in _TEXT.findall(query.sql)]
-    return {text for text, more in texts if not more}, tuple(text for text, more in texts if more)
 
 
 def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:
@@ -177,14 +166,14 @@ def _read_all(folders: list[Path], pattern: str, kind: type[Kind]) -> list[Kind]
     return [read(path, folder.name, kind) for folder in folders for path in sorted(folder.glob(pattern))]
 
 
-def _with_task_labels(views: list[ViewQuery]) -> list[ViewQuery]:
+def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] = ()) -> list[ViewQuery]:
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
     ``labelled_tasks`` has the names of these views. What is put in place of a name has no line end, so that DuckDB
     still counts the lines of the file.
     """
-    labelled = [view for view in views if view.label_column]
+    labelled = [view for view in views if view.label_column and view.full_name not in without]
     labels = " union all ".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
     written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}

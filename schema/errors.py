@@ -97,10 +97,6 @@ class CatalogueError(TalkhouseError):
     """A file of the catalogue is broken."""
 
 
-class Unportable(TalkhouseError):
-    """A view has a construct that has no equal in another engine's SQL, or none that is known."""
-
-
 class QueryFailed(TalkhouseError):
     """A query could not be run."""
 

@@ -27,6 +27,7 @@ from talkhouse.queries.views import check_schemes, create_split_views, fill_exam
 from talkhouse.schema import warehouse
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
+from talkhouse.translation.left_out import left_out, told
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Stage:
             check_quarantine(con, loaded, limit)
             record_rules(con, self.catalogue, present)
             warnings = record_findings(con, self.request, self.workspace)
+            warnings += [f"a lake leaves out {line}" for line in told(left_out(con, self.catalogue))]
             self._fill_examples(con)
             run_checks(con, checks(self.catalogue, self.plan.present))
             # Not the clock again: it may have been set back.

@@ -1,11 +1,13 @@
 """``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 from rich.filesize import decimal
 from rich.markup import escape
 
@@ -19,6 +21,7 @@ from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write import Result
+    from talkhouse.translation.translated import LeftOut
 
 
 def command(
@@ -124,94 +127,103 @@ def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool
 
     try:
         with ProgressBar() as bar:
-            done = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
+            result = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; the lake is as it was") from None
-    _show(done, as_json=as_json)
+    _show(result, as_json=as_json)
 
 
 def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
     """Print how every table and view came out, and end with 1 where one differs."""
-    from talkhouse.lake.check import check
+    from talkhouse.spark.check import check
 
     with ProgressBar() as bar:
-        done = check(lake, url, bar, location=location)
+        result = check(lake, url, bar, location=location)
     if as_json:
-        print(visible_json({**asdict(done), "different": [one.name for one in done.different]}))
+        different = [relation.name for relation in result.different]
+        left_out = to_builtins(result.left_out)
+        print(visible_json({**asdict(result), "left_out": left_out, "different": different}))
     else:
-        rows = sum(one.rows for one in done.relations)
-        verdict = "[bold red]Different[/]" if done.different else "[bold green]Equal[/]"
+        rows = sum(relation.rows for relation in result.relations)
+        verdict = "[bold red]Different[/]" if result.different else "[bold green]Equal[/]"
         output.print(
-            f"{verdict} on Spark {escape(done.spark)}: {len(done.relations)} tables and views, {rows:,} rows, "
-            f"{done.files} files, in {done.seconds:.0f} s",
+            f"{verdict} on Spark {escape(result.spark)}: {len(result.relations)} tables and views, {rows:,} rows, "
+            f"{result.files} files, in {result.seconds:.0f} s",
             soft_wrap=True,
         )
-        for one in done.different:
-            output.print(f"  {escape(one.difference or one.name)}", soft_wrap=True)
-        for name, reason in done.unportable.items():
-            output.print(f"  not there: {escape(name)}: {escape(reason)}", soft_wrap=True)
+        lines = [relation.difference or relation.name for relation in result.different]
+        for line in [*lines, *_left_out_lines(result.left_out)]:
+            output.print(f"  {escape(line)}", soft_wrap=True)
     sys.stdout.flush()
-    if done.different:
+    if result.different:
         raise typer.Exit(1)
 
 
 def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
-    from talkhouse.lake.documents import sql
+    from talkhouse.lake_format.documents import sql
 
     text = sql(lake, view, location)
     # Elsewhere than on a terminal exactly as it is: it is to be run.
     print(visible(text, lines=True) if sys.stdout.isatty() else text, end="")
 
 
-def _show(done: "Result", *, as_json: bool) -> None:
+def _left_out_lines(views: "Sequence[LeftOut]") -> list[str]:
+    from talkhouse.translation.left_out import told
+
+    return [f"left out: {line}" for line in told(views)]
+
+
+def _show(result: "Result", *, as_json: bool) -> None:
     """Print what was written and what was kept."""
     from talkhouse.lake.write import Outcome
 
     if as_json:
-        print(visible_json(_described(done)))
+        print(visible_json(_described(result)))
         return
-    place = escape(str(done.lake))
+    place = escape(str(result.lake))
     output.print(
         {
-            Outcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {done.snapshot}",
-            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {done.snapshot} would have:",
-            Outcome.WRITTEN: f"[bold green]Wrote[/] {place}/{done.snapshot} in {done.seconds:.1f} s:",
-        }[done.outcome],
+            Outcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {result.snapshot}",
+            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {result.snapshot} would have:",
+            Outcome.WRITTEN: f"[bold green]Wrote[/] {place}/{result.snapshot} in {result.seconds:.1f} s:",
+        }[result.outcome],
         soft_wrap=True,
     )
-    for line in _lines(done):
+    for line in _lines(result):
         output.print(f"  {escape(line)}", soft_wrap=True)
 
 
-def _lines(done: "Result") -> list[str]:
+def _lines(result: "Result") -> list[str]:
     """Say in lines what the lake holds, what was written, and what is no longer there."""
-    new, kept = [part for part in done.parts if part.is_new], [part for part in done.parts if not part.is_new]
-    rows = sum(part.rows for part in done.parts)
-    lines = [f"{len({part.table for part in done.parts})} tables, {rows:,} rows of {', '.join(done.corpora)}"]
+    new, kept = [part for part in result.parts if part.is_new], [part for part in result.parts if not part.is_new]
+    rows = sum(part.rows for part in result.parts)
+    lines = [f"{len({part.table for part in result.parts})} tables, {rows:,} rows of {', '.join(result.corpora)}"]
     if new:
         size = sum(part.bytes or 0 for part in new)
         lines.append(f"new: {sum(part.rows for part in new):,} rows" + (f", {decimal(size)}" if size else ""))
     if kept:
         size = sum(part.bytes or 0 for part in kept)
         lines.append(f"as before: {sum(part.rows for part in kept):,} rows, {decimal(size)}")
-    if done.removed:
-        lines.append(f"no longer there: {', '.join(done.removed)}")
-    lines += [f"damaged, and written again: {path}" for part in done.parts for path in part.damaged]
-    if done.recovered:
+    if result.removed:
+        lines.append(f"no longer there: {', '.join(result.removed)}")
+    lines += _left_out_lines(result.left_out)
+    lines += [f"damaged, and written again: {path}" for part in result.parts for path in part.damaged]
+    if result.recovered:
         lines.append("manifest.json was missing; the snapshots that are there stay")
-    if done.left:
-        lines.append(f"not of this lake, and left as it is: {', '.join(done.left)}")
+    if result.left:
+        lines.append(f"not of this lake, and left as it is: {', '.join(result.left)}")
     return lines
 
 
-def _described(done: "Result") -> dict[str, object]:
+def _described(result: "Result") -> dict[str, object]:
     return {
-        "outcome": done.outcome,
-        "lake": str(done.lake),
-        "snapshot": done.snapshot,
-        "corpora": done.corpora,
-        "removed": done.removed,
-        "recovered": done.recovered,
-        "left": done.left,
-        "parts": [part._asdict() for part in done.parts],
+        "outcome": result.outcome,
+        "lake": str(result.lake),
+        "snapshot": result.snapshot,
+        "corpora": result.corpora,
+        "removed": result.removed,
+        "recovered": result.recovered,
+        "left": result.left,
+        "left_out": to_builtins(result.left_out),
+        "parts": [part._asdict() for part in result.parts],
     }

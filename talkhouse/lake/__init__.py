@@ -1,5 +1,5 @@
 """The lake: a warehouse's tables as Parquet, and its views in the SQL of engines that run on many machines."""
 
-from talkhouse.lake.attach import attach
+from talkhouse.spark.attach import attach
 
 __all__ = ["attach"]

@@ -1,7 +1,6 @@
 """The files of one corpus in one table: written sorted, the same rows always as the same bytes, or kept as they are."""
 
 import hashlib
-import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,8 +13,9 @@ from pyarrow import parquet
 from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Table
 
-from talkhouse.lake.inside import Inside
-from talkhouse.lake.manifest import Column, File, Manifest
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.manifest import Column, File
+from talkhouse.lake_format.table_files import sha256
 from talkhouse.query.expressions import Column as Expression
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.schema.sql import quoted
@@ -31,7 +31,10 @@ _FILE_BYTES = 256_000_000
 
 _COMPRESSION = {"compression": "zstd", "compression_level": 3}
 
-_LAYOUT = f"1 {_FILE_BYTES} {_COMPRESSION} {duckdb.__version__} {installed('pyarrow')}"
+FORMAT = 1
+"""Raised when the same rows are written otherwise, as with other types or comments: every lake gets its files anew."""
+
+_LAYOUT = f"{FORMAT} {_FILE_BYTES} {_COMPRESSION} {duckdb.__version__} {installed('pyarrow')}"
 """What decides, beside the rows and columns, how the bytes of files come out."""
 
 
@@ -75,19 +78,21 @@ def _schema(table: Table, columns: tuple[Column, ...]) -> str:
     return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
 
 
-def write(con: duckdb.DuckDBPyConnection, found: Content, snapshot: Inside, on_rows: OnRows) -> list[File]:
+def write(
+    con: duckdb.DuckDBPyConnection, rows: Content, snapshot: Inside, on_rows: OnRows, bytes_a_file: int = _FILE_BYTES
+) -> list[File]:
     """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
-    order = ", ".join(f"{quoted(column)} asc nulls last" for column in found.table.info["grain"])
+    order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
     def work() -> list[int]:
-        rows = Rows(con.sql(f"from ({found.query}) order by {order}"), on_rows=on_rows)
+        stream = Rows(con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
         with _query_errors():
-            types, batches = rows.batches(Expression.as_stored)
-            return _write(row_groups(batches), _declared(types, found), snapshot.below(found.folder))
+            types, batches = stream.batches(Expression.as_stored)
+            return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)
 
     counts = in_little_memory(con, _MEMORY, work)
     return [
-        _describe(f"{found.folder}/{_name(index)}", found.corpus, rows, snapshot) for index, rows in enumerate(counts)
+        _describe(f"{rows.folder}/{_name(index)}", rows.corpus, count, snapshot) for index, count in enumerate(counts)
     ]
 
 
@@ -102,7 +107,7 @@ def _query_errors() -> Iterator[None]:
         raise
 
 
-def _write(groups: Iterator[Any], declared: Any, folder: Inside) -> list[int]:
+def _write(groups: Iterator[Any], declared: Any, folder: Inside, bytes_a_file: int) -> list[int]:
     """Write row groups to as many files as they need, at least one; return the number of rows of each."""
     counts: list[int] = []
     group = next(groups, None)
@@ -112,7 +117,7 @@ def _write(groups: Iterator[Any], declared: Any, folder: Inside) -> list[int]:
             folder.creating(_name(len(counts) - 1)) as stream,
             parquet.ParquetWriter(stream, declared, **_COMPRESSION) as writer,  # type: ignore[no-untyped-call]
         ):
-            while group is not None and stream.tell() < _FILE_BYTES:
+            while group is not None and stream.tell() < bytes_a_file:
                 writer.write_batch(RecordBatch.from_arrays(group.columns, schema=declared))
                 counts[-1] += group.num_rows
                 group = next(groups, None)
@@ -123,13 +128,13 @@ def _name(index: int) -> str:
     return f"part-{index:05}.parquet"
 
 
-def _declared(types: Any, found: Content) -> Any:
+def _declared(types: Any, rows: Content) -> Any:
     """Return the schema of the rows with what is declared: which columns have no nulls, and all comments."""
     fields = [
-        field(one.name, types.field(one.name).type, nullable=one.nullable, metadata={"comment": one.comment})
-        for one in found.columns
+        field(column.name, types.field(column.name).type, column.nullable, metadata={"comment": column.comment})
+        for column in rows.columns
     ]
-    return schema(fields, metadata={"table": qualified(found.table), "comment": found.table.comment or ""})
+    return schema(fields, metadata={"table": rows.full_name, "comment": rows.table.comment or ""})
 
 
 def keep(files: Iterable[File], lake: Path, snapshot: Inside) -> list[File]:
@@ -141,48 +146,6 @@ def _keep(file: File, lake: Path, snapshot: Inside) -> File:
     inside = file.path.partition("/")[2]
     Inside(lake).link(file.path, snapshot, inside)
     return File(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256)
-
-
-def is_whole(file: File, lake: Path) -> bool:
-    """Tell whether a file is there, and no link is on the way to it, with the bytes that it was written with."""
-    try:
-        with Inside(lake).reading(file.path) as stream:
-            return os.fstat(stream.fileno()).st_size == file.bytes and sha256(stream) == file.sha256
-    except OSError:
-        return False
-
-
-def strangers(found: Manifest, lake: Path) -> list[str]:
-    """Return the paths in the folders of tables that an engine would read and the manifest does not name.
-
-    Those that begin with a dot or an underscore are hidden from engines. What is named must be a file, and no link.
-    """
-    others = []
-    for table in found.tables:
-        named = {file.path for file in table.files if _is_file(file, lake)}
-        try:
-            there = [f"{table.folder}/{path}" for path in Inside(lake, table.folder).files()]
-        except OSError:
-            there = [table.folder]
-        others += [path for path in there if path not in named and not any(map(_is_hidden, path.split("/")))]
-    return others
-
-
-def _is_file(file: File, lake: Path) -> bool:
-    try:
-        with Inside(lake).reading(file.path):
-            return True
-    except OSError:
-        return False
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
-
-
-def sha256(stream: io.BufferedReader) -> str:
-    """Hash the bytes of a file: 64 hex digits."""
-    return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> File:

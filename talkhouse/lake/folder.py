@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from talkhouse.lake import documents, manifest, snapshots
-from talkhouse.lake.inside import Inside
-from talkhouse.lake.manifest import Manifest
+from talkhouse.lake import snapshots
 from talkhouse.lake.snapshots import Snapshots, name_of, number_of
+from talkhouse.lake_format import documents, manifest
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.manifest import Manifest
 from talkhouse.schema.errors import LakeDamaged, NotALake, UsageError
 from talkhouse.system import ctrl_c
 from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at
@@ -26,7 +27,7 @@ _MESSAGES = Messages(
 )
 
 
-class Found(NamedTuple):
+class State(NamedTuple):
     """What lies in the folder of a lake."""
 
     current: Manifest | None
@@ -44,7 +45,7 @@ class Workspace:
 
     lake: Path
     private: Path
-    found: Found
+    state: State
     at_end: ExitStack
     """Left after the private folder is deleted and the lock released."""
     left: set[str] = field(default_factory=set)
@@ -53,7 +54,7 @@ class Workspace:
     @property
     def snapshot(self) -> Inside:
         """The new snapshot while it is written; its name is the one that it will have."""
-        return Inside(self.lake, f"{_PRIVATE}/{self.found.next}")
+        return Inside(self.lake, f"{_PRIVATE}/{self.state.next}")
 
 
 def private_path(lake: Path) -> Path:
@@ -61,7 +62,7 @@ def private_path(lake: Path) -> Path:
     return Path(os.path.realpath(lake)) / _PRIVATE  # which does not fail where a link leads to itself
 
 
-def check(lake: Path) -> Found:
+def check(lake: Path) -> State:
     """See what is in the folder of a lake that is to be written.
 
     Raises UsageError or NotALake where the folder can't be one, and what ``manifest.read`` raises.
@@ -72,12 +73,12 @@ def check(lake: Path) -> Found:
         if not lake.exists() and not lake.absolute().parent.is_dir():
             raise UsageError("there is no such folder", where=lake.absolute().parent, next_step="make it")
         if not lake.exists():
-            return Found(None, False, Snapshots.none(), name_of(1))
+            return State(None, False, Snapshots.none(), name_of(1))
         current = manifest.find(lake)
-        found = snapshots.find(lake, current)
-        if current is None and not found.own:
+        snapshots_there = snapshots.find(lake, current)
+        if current is None and not snapshots_there.own:
             _check_empty(lake)
-        return _found(lake, current, found)
+        return _state(lake, current, snapshots_there)
 
 
 def _check_empty(lake: Path) -> None:
@@ -92,15 +93,15 @@ def _check_empty(lake: Path) -> None:
         )
 
 
-def _found(lake: Path, current: Manifest | None, found: Snapshots) -> Found:
+def _state(lake: Path, current: Manifest | None, snapshots_there: Snapshots) -> State:
     """Choose the snapshot whose files can be kept, and a name for the next one."""
-    is_missing = current is None and bool(found.own)
+    is_missing = current is None and bool(snapshots_there.own)
     if is_missing:
-        read = (manifest.read_of(Inside(lake, name_of(number))) for number in reversed(found.own))
-        current = next((one for one in read if one), None)
+        manifests = (manifest.read_of(Inside(lake, name_of(number))) for number in reversed(snapshots_there.own))
+        current = next((readable for readable in manifests if readable), None)
     if current is not None:
         manifest.check_revision(current, lake)
-    number = max((*found.own, number_of(current) if current else 0)) + 1
+    number = max((*snapshots_there.own, number_of(current) if current else 0)) + 1
     while Inside(lake).exists(name_of(number)):
         number += 1
     if number > snapshots.LAST:
@@ -110,7 +111,7 @@ def _found(lake: Path, current: Manifest | None, found: Snapshots) -> Found:
             found=name_of(number - 1),
             next_step="write a lake in another folder",
         )
-    return Found(current, is_missing, found, name_of(number))
+    return State(current, is_missing, snapshots_there, name_of(number))
 
 
 @contextmanager
@@ -126,9 +127,9 @@ def acquire(lake: Path) -> Iterator[Workspace]:
             lake.mkdir(exist_ok=True)
             private = private_path(lake)
             with private_folder_at(private, lake), reported(lake):
-                found = check(lake)  # again: another process may have written it
-                workspace = Workspace(lake, private, found, at_end)
-                _remove_older(workspace, _before(found))
+                state = check(lake)  # again: another process may have written it
+                workspace = Workspace(lake, private, state, at_end)
+                _remove_older(workspace, _before(state))
                 yield workspace
         finally:
             if is_new:
@@ -138,17 +139,17 @@ def acquire(lake: Path) -> Iterator[Workspace]:
 
 def start(workspace: Workspace) -> None:
     """Begin the new snapshot, with its marker."""
-    snapshots.mark(workspace.snapshot, workspace.found.snapshots.lake_id)
+    snapshots.mark(workspace.snapshot, workspace.state.snapshots.lake_id)
 
 
-def publish(workspace: Workspace, made: Manifest, check_complete: Callable[[], None]) -> None:
+def publish(workspace: Workspace, new: Manifest, check_complete: Callable[[], None]) -> None:
     """Put the new snapshot in its place and rename the manifest, which readers see at once and whole.
 
     The snapshot that was current stays for those who still read it; older ones go.
     """
     lake, private, snapshot = Inside(workspace.lake), Inside(workspace.lake, _PRIVATE), workspace.snapshot
     for folder in (snapshot, private):
-        documents.write({manifest.NAME: manifest.encode(made)}, folder)
+        documents.write({manifest.NAME: manifest.encode(new)}, folder)
     private.sync()
     check_complete()
     # From here on Ctrl-C comes too late: it would be said that the lake is unchanged.
@@ -161,23 +162,23 @@ def publish(workspace: Workspace, made: Manifest, check_complete: Callable[[], N
         lake.move(snapshot.name, private, snapshot.name)
         raise
     sync(workspace.lake)
-    found = workspace.found
-    if found.current is not None and not found.is_missing:
-        _remove_older(workspace, number_of(found.current))
+    state = workspace.state
+    if state.current is not None and not state.is_missing:
+        _remove_older(workspace, number_of(state.current))
 
 
-def _before(found: Found) -> int:
+def _before(state: State) -> int:
     """Return the number of the snapshot before the current one; 0 where nothing tells which is the current one."""
-    if found.current is None or found.is_missing:
+    if state.current is None or state.is_missing:
         return 0
-    return max((number for number in found.snapshots.own if number < number_of(found.current)), default=0)
+    return max((number for number in state.snapshots.own if number < number_of(state.current)), default=0)
 
 
 def _remove_older(workspace: Workspace, number: int) -> None:
     """Remove the lake's own snapshots with lower numbers than this."""
-    for one in workspace.found.snapshots.own:
-        if one < number and snapshots.remove(Inside(workspace.lake, name_of(one))):
-            workspace.left.add(name_of(one))
+    for own in workspace.state.snapshots.own:
+        if own < number and snapshots.remove(Inside(workspace.lake, name_of(own))):
+            workspace.left.add(name_of(own))
 
 
 @contextmanager

@@ -2,26 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from sqlalchemy import Table as Declared
 
-from talkhouse.lake.files import Content, content, is_whole
-from talkhouse.lake.manifest import Column, File, Manifest
+from talkhouse.lake.files import Content, content
 from talkhouse.lake.warehouses import SHARED, Warehouses
+from talkhouse.lake_format.manifest import Column, File, Manifest
+from talkhouse.lake_format.progress import Progress
+from talkhouse.lake_format.table_files import is_whole
 from talkhouse.relations import columns_of
 from talkhouse.schema import warehouse
 from talkhouse.schema.tables import metadata
-
-
-class Progress(Protocol):
-    """Shows how far a lake is."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit lie ahead."""
-
-    def advance(self, records: int) -> None:
-        """Count what is done."""
 
 
 @dataclass(frozen=True)
@@ -52,38 +43,43 @@ class PlannedTable:
 Plan = tuple[PlannedTable, ...]
 
 
-def make_plan(found: Warehouses, lake: Path, current: Manifest | None, progress: Progress) -> Plan:
+def make_plan(warehouses: Warehouses, lake: Path, current: Manifest | None, progress: Progress) -> Plan:
     """Count and hash the rows of all tables, and find which of them the lake has already."""
     progress.begin("comparing", unit="rows")
-    return tuple(_plan(found, table, lake, current, progress) for table in metadata.tables.values())
+    return tuple(_plan(warehouses, table, lake, current, progress) for table in metadata.tables.values())
 
 
-def _plan(found: Warehouses, table: Declared, lake: Path, current: Manifest | None, progress: Progress) -> PlannedTable:
-    columns = _columns(found, table)
+def _plan(
+    warehouses: Warehouses, table: Declared, lake: Path, current: Manifest | None, progress: Progress
+) -> PlannedTable:
+    columns = _columns(warehouses, table)
     contents = []
-    for corpus in (*found.corpora, SHARED):
-        with warehouse.explain_damage(found.path(corpus)):
-            contents.append(content(found.con, table, columns, corpus, found.rows(table, corpus)))
+    for corpus in (*warehouses.corpora, SHARED):
+        with warehouse.explain_damage(warehouses.path(corpus)):
+            contents.append(content(warehouses.con, table, columns, corpus, warehouses.rows(table, corpus)))
         progress.advance(contents[-1].rows)
     # A table without rows has a file too: whoever reads it sees its columns.
-    with_rows = [one for one in contents if one.rows] or contents[-1:]
-    return PlannedTable(table, columns, tuple(_compare(one, lake, current) for one in with_rows))
+    with_rows = [rows for rows in contents if rows.rows] or contents[-1:]
+    return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
 
 
-def _columns(found: Warehouses, table: Declared) -> tuple[Column, ...]:
+def _columns(warehouses: Warehouses, table: Declared) -> tuple[Column, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
-    types = {one["name"]: one["type"] for one in columns_of(found.con, table.schema or "main", table.name)}
+    columns = columns_of(warehouses.con, table.schema or "main", table.name)
+    types = {column["name"]: column["type"] for column in columns}
     return tuple(
-        Column(str(one.name), types[one.name], bool(one.nullable) and not one.primary_key, one.comment or "")
-        for one in table.columns
+        Column(
+            str(column.name), types[column.name], bool(column.nullable) and not column.primary_key, column.comment or ""
+        )
+        for column in table.columns
     )
 
 
-def _compare(one: Content, lake: Path, current: Manifest | None) -> Part:
+def _compare(rows: Content, lake: Path, current: Manifest | None) -> Part:
     """Find the files of the current snapshot that hold just these rows."""
-    before = current.table(one.full_name) if current else None
-    if before is None or before.fingerprints.get(one.corpus) != one.fingerprint:
-        return Part(one)
-    files = tuple(file for file in before.files if file.corpus == one.corpus)
+    before = current.table(rows.full_name) if current else None
+    if before is None or before.fingerprints.get(rows.corpus) != rows.fingerprint:
+        return Part(rows)
+    files = tuple(file for file in before.files if file.corpus == rows.corpus)
     damaged = tuple(file.path for file in files if not is_whole(file, lake))
-    return Part(one, damaged=damaged) if damaged else Part(one, kept=files)
+    return Part(rows, damaged=damaged) if damaged else Part(rows, kept=files)

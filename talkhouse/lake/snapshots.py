@@ -14,9 +14,9 @@ from uuid import uuid4
 import msgspec
 from msgspec import Meta
 
-from talkhouse.lake import documents, manifest, translated
-from talkhouse.lake.inside import Inside
-from talkhouse.lake.manifest import Manifest
+from talkhouse.lake_format import documents, manifest
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.manifest import Manifest
 
 MARKER = "snapshot.json"
 
@@ -25,7 +25,7 @@ LAST = 10**15 - 1
 
 _NAME = re.compile(r"snapshot-([1-9][0-9]{0,14})")
 _LIKE = "snapshot-"
-_DOCUMENTS = (documents.SCRIPT, translated.NAME, manifest.NAME, MARKER)
+_DOCUMENTS = (documents.SCRIPT, documents.TRANSLATION, manifest.NAME, MARKER)
 """What a snapshot has beside the tables; the marker goes last, so that what a killed run leaves is known as well."""
 
 
@@ -53,7 +53,7 @@ class Snapshots(NamedTuple):
 def find(lake: Path, current: Manifest | None) -> Snapshots:
     """Tell the snapshots of a lake from what else is there by such a name; OSError where it can't be read."""
     names = [name for name in Inside(lake).names() if name.startswith(_LIKE)]
-    numbers = sorted(int(found[1]) for name in names if (found := _NAME.fullmatch(name)))
+    numbers = sorted(int(match[1]) for name in names if (match := _NAME.fullmatch(name)))
     markers = {number: _marker(Inside(lake, name_of(number))) for number in numbers}
     # Without a manifest the newest snapshot tells; a lake of a Talkhouse before the marker gets its id now.
     ids = [markers.get(number_of(current))] if current else [markers[number] for number in reversed(numbers)]
@@ -67,9 +67,9 @@ def name_of(number: int) -> str:
     return f"{_LIKE}{number}"
 
 
-def number_of(found: Manifest) -> int:
+def number_of(current: Manifest) -> int:
     """Return the number of the snapshot that a manifest is about."""
-    return int(found.snapshot.removeprefix(_LIKE))
+    return int(current.snapshot.removeprefix(_LIKE))
 
 
 def mark(snapshot: Inside, lake_id: str) -> None:
@@ -98,10 +98,10 @@ def remove(snapshot: Inside) -> bool:
 
     What else is there stays where it is. Without a manifest nothing is removed, unless only the marker is left.
     """
-    found = manifest.read_of(snapshot)
-    if found is None and _names(snapshot) != [MARKER]:
+    written = manifest.read_of(snapshot)
+    if written is None and _names(snapshot) != [MARKER]:
         return True
-    paths = [file.path.partition("/")[2] for table in found.tables for file in table.files] if found else []
+    paths = [file.path.partition("/")[2] for table in written.tables for file in table.files] if written else []
     try:
         for path in paths:
             _remove_file(snapshot, path)

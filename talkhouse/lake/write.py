@@ -9,25 +9,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+from msgspec import structs
 
 from talkhouse import migrations
 from talkhouse.lake import files, folder
-from talkhouse.lake.documents import are_there, documents
-from talkhouse.lake.documents import write as write_documents
-from talkhouse.lake.folder import Found, Workspace
-from talkhouse.lake.inside import Inside
-from talkhouse.lake.manifest import FORMAT, File, Manifest, Table
-from talkhouse.lake.plan import Part, Plan, PlannedTable, Progress, make_plan
+from talkhouse.lake.folder import State, Workspace
+from talkhouse.lake.plan import Part, Plan, PlannedTable, make_plan
 from talkhouse.lake.relations import check_views
-from talkhouse.lake.translated import Translation
-from talkhouse.lake.translation.translate import translate
 from talkhouse.lake.warehouses import Warehouses, attached
-from talkhouse.queries.catalogue import catalogue
+from talkhouse.lake_format.documents import are_there, documents
+from talkhouse.lake_format.documents import write as write_documents
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.manifest import FORMAT, File, Manifest, Table
+from talkhouse.lake_format.progress import Progress
+from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
+from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import OutputFailed
 from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt
+from talkhouse.translation.translate import translate
+from talkhouse.translation.translated import LeftOut, Translation
 
 
 class Outcome(StrEnum):
@@ -38,7 +41,7 @@ class Outcome(StrEnum):
     DRY_RUN = "dry run"
 
 
-class Done(NamedTuple):
+class PartOfLake(NamedTuple):
     """The rows of a corpus in a table, and what became of them."""
 
     table: str
@@ -64,7 +67,9 @@ class Result:
     corpora: tuple[str, ...]
     removed: tuple[str, ...]
     """Corpora that were in the lake before, and are no longer."""
-    parts: tuple[Done, ...]
+    parts: tuple[PartOfLake, ...]
+    left_out: tuple[LeftOut, ...]
+    """Views that are not in it, or not all of whose rows are, and why."""
     recovered: bool
     """Whether snapshots were there without a manifest that says which is the current one: all of them stay."""
     left: tuple[str, ...]
@@ -73,107 +78,115 @@ class Result:
 
 
 def write_lake(
-    lake: Path, paths: Sequence[Path], progress: Progress, *, only: Sequence[str] = (), dry_run: bool = False
+    lake: Path,
+    paths: Sequence[Path],
+    progress: Progress,
+    *,
+    only: Sequence[str] = (),
+    dry_run: bool = False,
+    query_roots: tuple[Path, ...] = (),
 ) -> Result:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
     ``only``: these corpora, and the rows that belong to none; the lake then has no others. What is the same as in the
-    snapshot before is not written again. ``dry_run``: say what would be written.
+    snapshot before is not written again. ``dry_run``: say what would be written. ``query_roots``: where there are views
+    besides Talkhouse's own, as for a build.
 
     Raises UsageError and NotALake for what can't be written or replaced, OutputFailed where there is no room, and what
     opening a warehouse raises.
     """
     begun = time.monotonic()
     folder.check(lake)
-    with attached(paths, only, _settings(lake)) as found, interrupt.stoppable(found.con, None) as stop:
-        translation = _translate(found)
+    with attached(paths, only, _settings(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
+        translation = _translate(warehouses, catalogue((QUERIES, *query_roots)))
         if dry_run:
-            there, left = folder.check(lake), set[str]()
-            plan = make_plan(found, lake, there.current, progress)
-            done = _planned(found, lake, plan, there, translation)
+            state, left = folder.check(lake), set[str]()
+            plan = make_plan(warehouses, lake, state.current, progress)
+            snapshot = _planned(warehouses, lake, plan, state, translation)
         else:
             with folder.acquire(lake) as workspace, _explained(lake):
-                there, left = workspace.found, workspace.left
-                done = _written(found, workspace, translation, stop.check, progress)
-        before = there.current.corpus_ids if there.current else []
+                state, left = workspace.state, workspace.left
+                snapshot = _written(warehouses, workspace, translation, stop.check, progress)
+        before = state.current.corpus_ids if state.current else []
         return Result(
-            done.outcome,
+            snapshot.outcome,
             lake,
-            done.snapshot,
-            found.corpora,
-            tuple(corpus for corpus in before if corpus not in found.corpora),
-            done.parts,
-            there.is_missing,
-            tuple(sorted({*there.snapshots.others, *left})),
+            snapshot.name,
+            warehouses.corpora,
+            tuple(corpus for corpus in before if corpus not in warehouses.corpora),
+            snapshot.parts,
+            tuple(translation.left_out),
+            state.is_missing,
+            tuple(sorted({*state.snapshots.others, *left})),
             time.monotonic() - begun,
         )
 
 
-def _translate(found: Warehouses) -> Translation:
+def _translate(warehouses: Warehouses, own: Catalogue) -> Translation:
     """Translate the views; SchemaMismatch for a warehouse that has others than this Talkhouse."""
-    own = catalogue()
-    for one in found.all:
-        one.check_views()
-        check_views(one, own)
-    return translate(found.con, own, found.split_views)
+    for each in warehouses.all:
+        each.check_views(own)
+        check_views(each, own)
+    return translate(warehouses.con, own, warehouses.split_views)
 
 
 class _Snapshot(NamedTuple):
     """A snapshot that is there, or would be."""
 
     outcome: Outcome
-    snapshot: str
-    parts: tuple[Done, ...]
+    name: str
+    parts: tuple[PartOfLake, ...]
 
 
-def _planned(found: Warehouses, lake: Path, plan: Plan, there: Found, translation: Translation) -> _Snapshot:
+def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, translation: Translation) -> _Snapshot:
     """Say what would be written: nothing, where the current snapshot is what the new one would be."""
-    current = there.current
+    current = state.current
     if current is None:
-        return _Snapshot(Outcome.DRY_RUN, there.next, _done(plan, _kept(plan, there.next)))
+        return _Snapshot(Outcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
     tables = _kept(plan, current.snapshot)
-    done = _done(plan, tables)
+    manifest = _manifest(warehouses, current.snapshot, tables, translation)
     if (
-        not there.is_missing
-        and _manifest(found, current.snapshot, tables) == current
+        not state.is_missing
+        # Which version of Talkhouse would write it says nothing about what that would be; the format numbers do.
+        and structs.replace(manifest, talkhouse=current.talkhouse) == current
         and are_there(documents(lake, current, translation), Inside(lake, current.snapshot))
     ):
-        return _Snapshot(Outcome.UNCHANGED, current.snapshot, done)
-    return _Snapshot(Outcome.DRY_RUN, there.next, done)
+        return _Snapshot(Outcome.UNCHANGED, current.snapshot, _parts(plan, tables))
+    return _Snapshot(Outcome.DRY_RUN, state.next, _parts(plan, tables))
 
 
 def _written(
-    found: Warehouses,
+    warehouses: Warehouses,
     workspace: Workspace,
     translation: Translation,
     check_complete: Callable[[], None],
     progress: Progress,
 ) -> _Snapshot:
     """Write and publish a snapshot, unless the current one is what it would be."""
-    plan = make_plan(found, workspace.lake, workspace.found.current, progress)
-    planned = _planned(found, workspace.lake, plan, workspace.found, translation)
+    plan = make_plan(warehouses, workspace.lake, workspace.state.current, progress)
+    planned = _planned(warehouses, workspace.lake, plan, workspace.state, translation)
     if planned.outcome is Outcome.UNCHANGED:
         return planned
     folder.start(workspace)
-    tables = _write(found, plan, workspace, progress)
-    made = _manifest(found, workspace.snapshot.name, tables)
-    write_documents(documents(workspace.lake, made, translation), workspace.snapshot)
-    folder.publish(workspace, made, check_complete)
-    return _Snapshot(Outcome.WRITTEN, made.snapshot, _done(plan, tables))
+    tables = _write(warehouses, plan, workspace, progress)
+    manifest = _manifest(warehouses, workspace.snapshot.name, tables, translation)
+    write_documents(documents(workspace.lake, manifest, translation), workspace.snapshot)
+    folder.publish(workspace, manifest, check_complete)
+    return _Snapshot(Outcome.WRITTEN, manifest.snapshot, _parts(plan, tables))
 
 
-def _done(plan: Plan, tables: Sequence[Table]) -> tuple[Done, ...]:
+def _parts(plan: Plan, tables: Sequence[Table]) -> tuple[PartOfLake, ...]:
     """Say what became of each part; ``tables`` are those of the plan, in its order."""
-    done = []
-    for planned, table in zip(plan, tables, strict=True):
-        for part in planned.parts:
-            found = [file for file in table.files if file.corpus == part.content.corpus]
-            size = sum(file.bytes for file in found) if found else None
-            row = part.content
-            done.append(
-                Done(row.full_name, row.corpus, row.rows, not part.kept, len(found) or None, size, part.damaged)
-            )
-    return tuple(done)
+    return tuple(
+        _part(part, [file for file in table.files if file.corpus == part.content.corpus])
+        for planned, table in zip(plan, tables, strict=True)
+        for part in planned.parts
+    )
+
+
+def _part(part: Part, written: list[File]) -> PartOfLake:
+    rows, size = part.content, sum(file.bytes for file in written) if written else None
+    return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.kept, len(written) or None, size, part.damaged)
 
 
 def _settings(lake: Path) -> Settings:
@@ -184,7 +197,7 @@ def _settings(lake: Path) -> Settings:
     }
 
 
-def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:
+def _write(warehouses: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:
     """Write the snapshot: what is new, and second names of what is kept."""
     progress.begin(
         "writing",
@@ -195,8 +208,8 @@ def _write(found: Warehouses, plan: Plan, workspace: Workspace, progress: Progre
     def written(part: Part) -> list[File]:
         if part.kept:
             return files.keep(part.kept, workspace.lake, workspace.snapshot)
-        with warehouse.explain_damage(found.path(part.content.corpus)):
-            return files.write(found.con, part.content, workspace.snapshot, progress.advance)
+        with warehouse.explain_damage(warehouses.path(part.content.corpus)):
+            return files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
 
     return [
         _table(planned, workspace.snapshot.name, [file for part in planned.parts for file in written(part)])
@@ -209,7 +222,7 @@ def _kept(plan: Plan, snapshot: str) -> list[Table]:
     return [_table(planned, snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan]
 
 
-def _table(planned: PlannedTable, snapshot: str, found: list[File]) -> Table:
+def _table(planned: PlannedTable, snapshot: str, written: list[File]) -> Table:
     table = planned.table
     return Table(
         schema=str(table.schema or "main"),
@@ -220,20 +233,23 @@ def _table(planned: PlannedTable, snapshot: str, found: list[File]) -> Table:
         rows=planned.rows,
         columns=list(planned.columns),
         fingerprints={part.content.corpus: part.content.fingerprint for part in planned.parts},
-        files=found,
+        files=written,
     )
 
 
-def _manifest(found: Warehouses, snapshot: str, tables: list[Table]) -> Manifest:
+def _manifest(warehouses: Warehouses, snapshot: str, tables: list[Table], translation: Translation) -> Manifest:
     return Manifest(
         format=FORMAT,
         snapshot=snapshot,
         talkhouse=version(),
         revision=migrations.head(),
-        catalogue=found.catalogue,
-        builds=[one.build for one in found.all],
-        corpora=[corpus for one in found.all for corpus in one.corpora if corpus["corpus_id"] in found.corpora],
+        catalogue=warehouses.catalogue,
+        builds=[each.build for each in warehouses.all],
+        corpora=[
+            corpus for each in warehouses.all for corpus in each.corpora if corpus["corpus_id"] in warehouses.corpora
+        ],
         tables=tables,
+        left_out=translation.left_out,
     )
 
 

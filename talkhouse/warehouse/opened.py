@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from talkhouse import migrations
+from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import open_warehouse
@@ -68,9 +69,9 @@ class Warehouse:
         """The views of one split, by their full names."""
         return split_views(self.con, self.database)
 
-    def check_views(self) -> None:
-        """Raise SchemaMismatch where its views are not those of this Talkhouse."""
-        own_views.check_views(self.build["catalogue_hash"], self.path)
+    def check_views(self, known: Catalogue | None = None) -> None:
+        """Raise SchemaMismatch where its views are not those of this Talkhouse, or of a catalogue with more."""
+        own_views.check_views(self.build["catalogue_hash"], self.path, known)
 
 
 @contextmanager

@@ -5,15 +5,18 @@ from contextlib import contextmanager
 
 import duckdb
 
-from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema.errors import SchemaMismatch
 
 _NEXT = "build the warehouse with this version of Talkhouse: talkhouse build"
 
 
-def check_views(catalogue_hash: str, where: object) -> None:
-    """Raise SchemaMismatch for the hash of views, macros and examples that are not this Talkhouse's."""
-    own = catalogue().hash
+def check_views(catalogue_hash: str, where: object, known: Catalogue | None = None) -> None:
+    """Raise SchemaMismatch for the hash of views, macros and examples that are not this Talkhouse's.
+
+    ``known``: a catalogue with more than its own.
+    """
+    own = (known or catalogue()).hash
     if catalogue_hash != own:
         raise SchemaMismatch(
             "the warehouse has other views than this Talkhouse",

@@ -10,32 +10,38 @@ from tests.commands import on_a_terminal, run
 from tests.talkhouse.lake.test_write import everything
 
 
-def test_it_says_what_was_written_kept_and_left_out(sample: Path, tmp_path: Path) -> None:
-    planned = run("lake", "lake", "--db", sample, "--dry-run", cwd=tmp_path)
+def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path) -> None:
+    planned = run("lake", "lake", "--db", small, "--dry-run", cwd=tmp_path)
     assert planned.stdout.startswith("Dry run: nothing was written to lake. snapshot-1 would have:\n  22 tables, ")
     assert not (tmp_path / "lake").exists()
-    first = run("lake", "lake", "--db", sample, cwd=tmp_path)
+    first = run("lake", "lake", "--db", small, cwd=tmp_path)
     assert first.stdout.startswith("Wrote lake/snapshot-1 in ")
     assert planned.stdout.splitlines()[1] == first.stdout.splitlines()[1]
-    again = run("lake", "lake", "--db", sample, cwd=tmp_path)
+    again = run("lake", "lake", "--db", small, cwd=tmp_path)
     assert again.stdout.startswith("Nothing changed: lake holds this already, in snapshot-1\n")
-    less = run("lake", "lake", "--db", sample, "--corpus", "mpchat", cwd=tmp_path)
+    assert "left out" not in again.stdout
+
+
+@pytest.mark.slow
+def test_it_says_what_is_new_and_what_is_gone(small: Path, lake: Path, tmp_path: Path) -> None:
+    assert "Nothing changed" in on_a_terminal(["lake", lake, "--db", small], tmp_path)
+    less = run("lake", lake, "--db", small, "--corpus", "mpchat")
     assert "of mpchat\n" in less.stdout
-    assert "no longer there: blended_skill_talk, dbdc3, delidata, mantis\n" in less.stdout
-    shown = json.loads(run("lake", "lake", "--db", sample, "--json", cwd=tmp_path).stdout)
+    assert "no longer there: delidata\n" in less.stdout
+    shown = json.loads(run("lake", lake, "--db", small, "--json").stdout)
     assert (shown["outcome"], shown["snapshot"], shown["removed"]) == ("written", "snapshot-3", [])
+    assert shown["left_out"] == []
     new = {(part["table"], part["corpus"]) for part in shown["parts"] if part["is_new"]}
-    assert ("main.turns", "mantis") in new
+    assert ("main.turns", "delidata") in new
     assert ("main.turns", "mpchat") not in new
-    assert "Nothing changed" in on_a_terminal(["lake", "lake", "--db", sample], tmp_path)
 
 
-def test_the_sql_needs_no_warehouse(lake_of_sample: Path, lake: Path, tmp_path: Path) -> None:
+def test_the_sql_needs_no_warehouse(small_lake: Path, lake: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.move(lake, moved)
     whole = run("lake", "moved", "--sql", cwd=tmp_path).stdout
     assert f"LOCATION '{moved}/snapshot-1/main/turns'" in whole
-    assert whole.replace(str(moved), str(lake_of_sample)) == (moved / "snapshot-1" / "views.sql").read_text()
+    assert whole.replace(str(moved), str(small_lake)) == (moved / "snapshot-1" / "views.sql").read_text()
     one = run("lake", "moved", "--sql", "bi.turns", cwd=tmp_path).stdout
     assert one.startswith("CREATE OR REPLACE VIEW `bi`.`turns` (")
     assert one.count("CREATE") == 1
@@ -44,6 +50,7 @@ def test_the_sql_needs_no_warehouse(lake_of_sample: Path, lake: Path, tmp_path: 
     assert "LOCATION 's3a://bucket/lake/snapshot-1/main/turns'" in table
 
 
+@pytest.mark.slow
 def test_an_older_lake_prints_its_own_sql(lake: Path, tmp_path: Path) -> None:
     pointer = lake / "manifest.json"
     before = run("lake", "lake", "--sql", cwd=tmp_path).stdout
@@ -51,24 +58,28 @@ def test_an_older_lake_prints_its_own_sql(lake: Path, tmp_path: Path) -> None:
     assert run("lake", "lake", "--sql", cwd=tmp_path).stdout == before
 
 
+WRONG = [
+    (["lake", "bi.turns"], "VIEW goes with --sql"),
+    (["lake", "--master", "local[2]"], "--master goes with --check"),
+    (["lake", "--sql", "--corpus", "mpchat"], "--corpus does not go with --sql"),
+    (["lake", "--sql", "--json"], "--json does not go with --sql"),
+    (["lake", "--check", "--dry-run", "--master", "local[2]"], "--dry-run does not go with --check"),
+    (["lake", "--check"], "--check needs a master or a server"),
+    (
+        ["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"],
+        "--check needs a master or a server",
+    ),
+    (["lake", "--check", "--sql"], "--sql and --check exclude each other"),
+    (["lake", "--sql", "bi.turnz"], "no view or table 'bi.turnz' in the lake\n  expected: one of: bi.turns, "),
+    (["none", "--sql"], "none: this is not a lake"),
+    (["none", "--check", "--master", "local[2]"], "this is not a lake"),
+]
+QUICK = (0, 4, 8)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["lake", "bi.turns"], "VIEW goes with --sql"),
-        (["lake", "--master", "local[2]"], "--master goes with --check"),
-        (["lake", "--sql", "--corpus", "mpchat"], "--corpus does not go with --sql"),
-        (["lake", "--sql", "--json"], "--json does not go with --sql"),
-        (["lake", "--check", "--dry-run", "--master", "local[2]"], "--dry-run does not go with --check"),
-        (["lake", "--check"], "--check needs a master or a server"),
-        (
-            ["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"],
-            "--check needs a master or a server",
-        ),
-        (["lake", "--check", "--sql"], "--sql and --check exclude each other"),
-        (["lake", "--sql", "bi.turnz"], "no view or table 'bi.turnz' in the lake\n  expected: one of: bi.turns, "),
-        (["none", "--sql"], "none: this is not a lake"),
-        (["none", "--check", "--master", "local[2]"], "this is not a lake"),
-    ],
+    [pytest.param(*case, marks=() if number in QUICK else pytest.mark.slow) for number, case in enumerate(WRONG)],
 )
 def test_wrong_use_is_one_message(lake: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     before = everything(lake)
@@ -78,10 +89,10 @@ def test_wrong_use_is_one_message(lake: Path, tmp_path: Path, arguments: list[st
     assert everything(lake) == before
 
 
-def test_a_corpus_that_is_not_there_is_named(sample: Path, tmp_path: Path) -> None:
-    done = run("lake", "lake", "--db", sample, "--corpus", "mantiss", cwd=tmp_path)
+def test_a_corpus_that_is_not_there_is_named(small: Path, tmp_path: Path) -> None:
+    done = run("lake", "lake", "--db", small, "--corpus", "delidatas", cwd=tmp_path)
     assert done.returncode == 2
-    assert "no corpus 'mantiss' to write\n  expected: one of: mantis" in done.stderr
+    assert "no corpus 'delidatas' to write\n  expected: one of: delidata" in done.stderr
 
 
 def _forget_pyspark() -> None:
@@ -91,11 +102,14 @@ def _forget_pyspark() -> None:
     sys.modules["pyspark"] = None  # type: ignore[assignment]
 
 
-def test_without_pyspark_only_the_check_is_refused(sample: Path, tmp_path: Path) -> None:
-    written = run("lake", "lake", "--db", sample, "--corpus", "mpchat", cwd=tmp_path, before=_forget_pyspark)
-    assert written.returncode == 0
-    assert run("lake", "lake", "--sql", cwd=tmp_path, before=_forget_pyspark).returncode == 0
-    checked = run("lake", "lake", "--check", "--master", "local[2]", cwd=tmp_path, before=_forget_pyspark)
+@pytest.mark.slow
+def test_a_lake_is_written_without_pyspark(small: Path, lake: Path, tmp_path: Path) -> None:
+    assert run("lake", "new", "--db", small, cwd=tmp_path, before=_forget_pyspark).returncode == 0
+    assert run("lake", lake, "--sql", before=_forget_pyspark).returncode == 0
+
+
+def test_without_pyspark_the_check_says_what_to_install(lake: Path) -> None:
+    checked = run("lake", lake, "--check", "--master", "local[2]", before=_forget_pyspark)
     assert (checked.returncode, checked.stderr) == (
         2,
         "error: this needs PySpark; type: pip install 'talkhouse[spark]'\n",

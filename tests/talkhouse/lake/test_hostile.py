@@ -12,16 +12,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.lake import manifest
-from talkhouse.lake.check import check
-from talkhouse.lake.documents import sql
-from talkhouse.lake.files import is_whole, strangers
-from talkhouse.lake.translated import read_translation
 from talkhouse.lake.write import write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.documents import read_translation, sql
+from talkhouse.lake_format.table_files import is_whole, strangers
 from talkhouse.schema.errors import LakeDamaged, NotALake, TalkhouseError
-from tests.talkhouse.lake.lakes import Quiet
-
-pytestmark = pytest.mark.usefixtures("translated_once")
+from talkhouse.spark.check import check
+from tests.lakes import Quiet
 
 HOSTILE: list[Any] = [
     *("", ".", "..", "/", "/etc/passwd", "../../outside/secret", "snapshot-1/../../outside/secret"),
@@ -44,12 +41,12 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def other(sample: Path, tmp_path: Path) -> Path:
+def other(small: Path, tmp_path: Path) -> Path:
     """A warehouse with other rows than the lake."""
     path = tmp_path / "other.duckdb"
-    shutil.copyfile(sample, path)
+    shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
-        con.execute("update main.corpora set terms = 'others' where corpus_id = 'mantis'")
+        con.execute("update main.corpora set terms = 'others' where corpus_id = 'delidata'")
     return path
 
 
@@ -297,12 +294,12 @@ def test_a_second_name_of_a_file_outside_is_never_written(lake: Path, outside: P
 
 
 @pytest.mark.slow
-def test_a_corpus_whose_name_is_a_path_is_refused(sample: Path, tmp_path: Path, outside: Path) -> None:
+def test_a_corpus_whose_name_is_a_path_is_refused(small: Path, tmp_path: Path, outside: Path) -> None:
     for name in ("../../../outside/c", "/etc", "", ".", "a b", "a\0b", "shared", "A", "x/../../y", "é"):
         path = tmp_path / "forged.duckdb"
-        shutil.copyfile(sample, path)
+        shutil.copyfile(small, path)
         with duckdb.connect(path) as con:
-            con.execute("update main.corpora set corpus_id = ? where corpus_id = 'mantis'", [name])
+            con.execute("update main.corpora set corpus_id = ? where corpus_id = 'delidata'", [name])
         before = tree(outside)
         with pytest.raises(TalkhouseError, match="a name that no corpus has"):
             write_lake(tmp_path / "lake", [path], Quiet())

@@ -7,11 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.lake.check import check
-from talkhouse.lake.relations import check_tables
+from talkhouse import migrations
+from talkhouse.lake.relations import check_tables, declared_columns
 from talkhouse.lake.write import write_lake
+from talkhouse.lake_format.columns import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
-from tests.talkhouse.lake.lakes import Quiet
+from talkhouse.spark.check import check
+from tests.lakes import Quiet
 
 CHANGES = [
     ("create view bi.mine as select 1 as x", SchemaMismatch, r"a view that the catalogue does not have[\s\S]*bi\.mine"),
@@ -32,15 +34,23 @@ CHANGES = [
 ]
 
 
-def changed(sample: Path, path: Path, statement: str) -> Path:
-    shutil.copyfile(sample, path)
+def changed(small: Path, path: Path, statement: str) -> Path:
+    shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
         con.execute(statement)
     return path
 
 
-def test_a_table_less_or_with_other_columns_is_told(sample: Path, tmp_path: Path) -> None:
-    path = changed(sample, tmp_path / "changed.duckdb", "drop table main.images; create table main.mine (x int)")
+def test_the_declared_columns_are_those_that_migrations_make() -> None:
+    with duckdb.connect() as con:
+        migrations.make(con)
+        made = columns_of_all(con)
+        declared = declared_columns(con)
+    assert declared == {name: columns for name, columns in made.items() if name != "meta.alembic_version"}
+
+
+def test_a_table_less_or_with_other_columns_is_told(small: Path, tmp_path: Path) -> None:
+    path = changed(small, tmp_path / "changed.duckdb", "drop table main.images; create table main.mine (x int)")
     with duckdb.connect(path) as con:
         with pytest.raises(SchemaMismatch, match=r"main\.images is missing"):
             check_tables(con, "changed", path)
@@ -52,22 +62,22 @@ def test_a_table_less_or_with_other_columns_is_told(sample: Path, tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.parametrize(("statement", "error", "words"), CHANGES)
 def test_a_warehouse_with_other_tables_or_views_is_refused(
-    sample: Path, tmp_path: Path, statement: str, error: type[TalkhouseError], words: str
+    small: Path, tmp_path: Path, statement: str, error: type[TalkhouseError], words: str
 ) -> None:
-    path = changed(sample, tmp_path / "changed.duckdb", statement)
+    path = changed(small, tmp_path / "changed.duckdb", statement)
     with pytest.raises(error, match=words):
         write_lake(tmp_path / "lake", [path], Quiet())
     assert not (tmp_path / "lake").exists()
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("translated_once")
-def test_a_table_of_the_users_own_is_none_of_the_lakes(sample: Path, lake: Path, tmp_path: Path) -> None:
-    path = changed(sample, tmp_path / "changed.duckdb", "create schema mine; create table mine.notes (x int)")
+def test_a_table_of_the_users_own_is_none_of_the_lakes(small: Path, lake: Path, tmp_path: Path) -> None:
+    path = changed(small, tmp_path / "changed.duckdb", "create schema mine; create table mine.notes (x int)")
     assert not any(part.is_new for part in write_lake(lake, [path], Quiet()).parts)
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("pyspark")
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -106,6 +116,7 @@ def test_a_check_tells_of_other_tables_and_views(lake: Path, kind: str, words: s
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pyspark")
 def test_files_that_are_not_the_tables_are_told(lake: Path) -> None:
     """The manifest says of each that it is whole."""
     from hashlib import sha256
@@ -125,7 +136,7 @@ def test_files_that_are_not_the_tables_are_told(lake: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_lake_that_is_no_folder_is_told(tmp_path: Path, sample: Path) -> None:
+def test_a_lake_that_is_no_folder_is_told(tmp_path: Path, small: Path) -> None:
     (tmp_path / "lake").symlink_to(tmp_path / "lake")
     with pytest.raises(UsageError):
-        write_lake(tmp_path / "lake", [sample], Quiet())
+        write_lake(tmp_path / "lake", [small], Quiet())

@@ -8,29 +8,27 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.lake import manifest
-from talkhouse.lake.files import is_whole
 from talkhouse.lake.folder import acquire, check
 from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.table_files import is_whole
 from talkhouse.schema.errors import NotALake
 from tests.commands import run
-from tests.talkhouse.lake.lakes import Quiet
+from tests.lakes import Quiet
 from tests.talkhouse.lake.test_hostile import tree
-
-pytestmark = pytest.mark.usefixtures("translated_once")
 
 SLOW = pytest.mark.slow
 
 
 @pytest.fixture
-def write(sample: Path, tmp_path: Path, lake: Path) -> Callable[[], Result]:
+def write(small: Path, tmp_path: Path, lake: Path) -> Callable[[], Result]:
     """Write the lake once more, each time with a change."""
     path = tmp_path / "changing.duckdb"
-    shutil.copyfile(sample, path)
+    shutil.copyfile(small, path)
 
     def again() -> Result:
         with duckdb.connect(path) as con:
-            con.execute("update main.corpora set terms = terms || '!' where corpus_id = 'mantis'")
+            con.execute("update main.corpora set terms = terms || '!' where corpus_id = 'delidata'")
         return write_lake(lake, [path], Quiet())
 
     return again
@@ -76,7 +74,7 @@ def test_what_is_named_like_a_snapshot_but_is_none_stays(lake: Path) -> None:
     assert (found.snapshots.own, found.next) == ((1,), "snapshot-3")
     assert sorted(found.snapshots.others) == OTHERS
     with acquire(lake) as workspace:
-        assert workspace.found.next == "snapshot-3"
+        assert workspace.state.next == "snapshot-3"
     assert strange(lake) == before
 
 
@@ -92,14 +90,14 @@ def test_a_lake_is_written_beside_what_others_keep_in_it(lake: Path, write: Call
 
 
 @SLOW
-def test_the_command_names_what_stays(lake: Path, sample: Path) -> None:
+def test_the_command_names_what_stays(lake: Path, small: Path) -> None:
     (lake / "snapshot-\x1b[2J").mkdir()
     (lake / "manifest.json").unlink()
     for arguments in (["--dry-run"], []):
-        done = run("lake", lake, "--db", sample, *arguments)
+        done = run("lake", lake, "--db", small, *arguments)
         assert "manifest.json was missing; the snapshots that are there stay" in done.stdout
         assert "not of this lake, and left as it is: snapshot-\\x1b[2J" in done.stdout
-    shown = json.loads(run("lake", lake, "--db", sample, "--json").stdout)
+    shown = json.loads(run("lake", lake, "--db", small, "--json").stdout)
     assert (shown["outcome"], shown["recovered"], shown["left"]) == ("unchanged", False, ["snapshot-\x1b[2J"])
 
 
@@ -146,7 +144,7 @@ def test_a_lake_without_its_manifest_goes_on_after_its_newest_snapshot(lake: Pat
 
 @SLOW
 def test_the_states_of_a_lake_that_is_copied_lose_nothing(
-    lake: Path, sample: Path, tmp_path: Path, write: Callable[[], Result]
+    lake: Path, small: Path, tmp_path: Path, write: Callable[[], Result]
 ) -> None:
     """Copied as the documentation says, the snapshot first: a run in between adds a snapshot, or refuses the folder."""
     write()
@@ -161,7 +159,7 @@ def test_the_states_of_a_lake_that_is_copied_lose_nothing(
             continue
         before = tree(copy)
         try:
-            assert write_lake(copy, [sample], Quiet()).snapshot == "snapshot-3"
+            assert write_lake(copy, [small], Quiet()).snapshot == "snapshot-3"
         except NotALake:
             assert tree(copy) == before
             continue

@@ -19,17 +19,22 @@ from pyarrow import parquet
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.ingest.registry import corpora
-from talkhouse.lake import files, manifest
+from talkhouse.lake import files, write
 from talkhouse.lake.folder import acquire
-from talkhouse.lake.manifest import Manifest
+from talkhouse.lake.plan import make_plan
+from talkhouse.lake.warehouses import attached
 from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake_format import manifest
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.manifest import Manifest
+from talkhouse.lake_format.table_files import is_whole
 from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
 from talkhouse.system.atomic_output import private_folder
+from tests.lakes import Quiet
 
-CORPORA = tuple(corpora())
+CORPORA = ("delidata", "mpchat")
 FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}
 """When it ran, and what its checks cost: no two builds have them alike."""
 
@@ -43,16 +48,6 @@ ODD_TEXTS = (
     "e\u0301 \U0001f9d1\u200d\U0001f680",
     "'\"\\",
 )
-
-
-class Quiet:
-    """Progress that nobody sees."""
-
-    def begin(self, *_: object, **__: object) -> None:
-        """Begin."""
-
-    def advance(self, *_: object) -> None:
-        """Go on."""
 
 
 def written(lake: Path, *warehouses: Path, **options: Any) -> Result:
@@ -71,11 +66,11 @@ def hashes(lake: Path) -> dict[str, str]:
     return {file.path.partition("/")[2]: file.sha256 for table in current.tables for file in table.files}
 
 
-@pytest.fixture
-def odd(sample: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def odd(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with odd texts and numbers."""
-    path = tmp_path / "odd.duckdb"
-    shutil.copyfile(sample, path)
+    path = tmp_path_factory.mktemp("odd") / "odd.duckdb"
+    shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
         for index, text in enumerate(ODD_TEXTS):
             con.execute(
@@ -94,11 +89,18 @@ def odd(sample: Path, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def odd_lake(odd: Path) -> Path:
+    """A lake of it."""
+    written(odd.with_name("lake"), odd)
+    return odd.with_name("lake")
+
+
 @pytest.fixture
-def changeable(sample: Path, tmp_path: Path) -> Path:
+def changeable(small: Path, tmp_path: Path) -> Path:
     """A warehouse that the test may change."""
     path = tmp_path / "changeable.duckdb"
-    shutil.copyfile(sample, path)
+    shutil.copyfile(small, path)
     return path
 
 
@@ -128,16 +130,17 @@ def with_pyarrow(paths: list[Path]) -> Any:
     return concat_tables([parquet.ParquetFile(path).read() for path in paths])
 
 
-@pytest.mark.parametrize("read", [with_duckdb, with_polars, with_pyarrow])
-def test_readers_find_the_rows_of_the_warehouse(odd: Path, tmp_path: Path, read: Reader) -> None:
-    lake = tmp_path / "lake"
-    written(lake, odd)
-    current = manifest.read(lake)
+READERS = [with_duckdb, *(pytest.param(read, marks=pytest.mark.slow) for read in (with_polars, with_pyarrow))]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_readers_find_the_rows_of_the_warehouse(odd: Path, odd_lake: Path, read: Reader) -> None:
+    current = manifest.read(odd_lake)
     assert {table.full_name for table in current.tables} == {qualified(table) for table in metadata.tables.values()}
     with duckdb.connect(odd, read_only=True) as con:
         for table in current.tables:
             names = [column.name for column in table.columns]
-            found = read([lake / file.path for file in table.files])
+            found = read([odd_lake / file.path for file in table.files])
             assert found.column_names == names
             expected = con.execute(f"select {', '.join(names)} from {table.full_name}").fetchall()
             rows = [tuple(row[name] for name in names) for row in found.to_pylist()]
@@ -145,15 +148,13 @@ def test_readers_find_the_rows_of_the_warehouse(odd: Path, tmp_path: Path, read:
             assert table.rows == len(rows)
 
 
-def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd: Path, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    written(lake, odd)
-    for table in manifest.read(lake).tables:
+def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd_lake: Path) -> None:
+    for table in manifest.read(odd_lake).tables:
         order = ", ".join(f"{column} asc nulls last" for column in table.grain)
         for file in table.files:
             assert f"corpus={file.corpus}" in file.path
-            whole = parquet.ParquetFile(lake / file.path)
-            source = f"read_parquet('{lake / file.path}', hive_partitioning = false)"
+            whole = parquet.ParquetFile(odd_lake / file.path)
+            source = f"read_parquet('{odd_lake / file.path}', hive_partitioning = false)"
             rows = duckdb.sql(f"from {source}").fetchall()
             assert rows == duckdb.sql(f"from {source} order by {order}").fetchall()
             assert whole.metadata.row_group(0).column(0).compression == "ZSTD" if rows else True
@@ -162,11 +163,9 @@ def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd: Path, tm
             assert whole.schema_arrow.metadata[b"comment"].decode() == table.comment
 
 
-def test_the_manifest_tells_types_rows_hashes_builds_and_licences(sample: Path, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    written(lake, sample)
+def test_the_manifest_tells_types_rows_hashes_builds_and_licences(small: Path, lake: Path) -> None:
     current = manifest.read(lake)
-    with duckdb.connect(sample, read_only=True) as con:
+    with duckdb.connect(small, read_only=True) as con:
         for table in current.tables:
             types = con.execute(f"select column_name, column_type from (describe {table.full_name})").fetchall()
             assert {(one.name, one.type) for one in table.columns} == set(types)
@@ -181,29 +180,31 @@ def test_the_manifest_tells_types_rows_hashes_builds_and_licences(sample: Path, 
     assert json.loads((lake / "manifest.json").read_text())["format"] == 1
 
 
+@pytest.mark.slow
 def test_the_same_rows_are_the_same_bytes_however_many_threads_write_them(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written(tmp_path / "one", sample)
+    written(tmp_path / "one", small)
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda *path, **options: connect(*path, **options, config={"threads": 1}))
-    written(tmp_path / "other", sample)
+    written(tmp_path / "other", small)
     assert hashes(tmp_path / "one") == hashes(tmp_path / "other")
 
 
-def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> None:
     change(
         changeable,
-        "insert into main.speakers by name select 'mantis:' || uuid() as speaker_id, 'mantis' as corpus_id, "
+        "insert into main.speakers by name select 'delidata:' || uuid() as speaker_id, 'delidata' as corpus_id, "
         "'human' as kind, false as is_anonymous from range(300_000)",
     )
-    monkeypatch.setattr(files, "_FILE_BYTES", 1_000_000)
-    lake = tmp_path / "lake"
-    written(lake, changeable)
-    found = [one for one in manifest.read(lake).tables if one.name == "speakers"]
-    large = [file for file in found[0].files if file.corpus == "mantis"]
+    with attached([changeable], ["delidata"]) as warehouses:
+        tables = {planned.table.name: planned for planned in make_plan(warehouses, tmp_path, None, Quiet())}
+        rows = tables["speakers"].parts[0].content
+        snapshot = Inside(tmp_path, "snapshot-1")
+        large = files.write(warehouses.con, rows, snapshot, lambda _: None, bytes_a_file=1_000_000)
     assert [Path(file.path).name for file in large] == [f"part-{index:05}.parquet" for index in range(3)]
-    paths = [str(lake / file.path) for file in large]
+    paths = [str(tmp_path / file.path) for file in large]
     ids = [row[0] for row in duckdb.execute("select speaker_id from read_parquet(?)", [paths]).fetchall()]
     assert ids == sorted(ids)
     assert len(ids) == sum(file.rows for file in large) > 300_000
@@ -227,22 +228,40 @@ def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: P
     assert [part._replace(files=None, bytes=None) for part in done.parts] == [
         part._replace(files=None, bytes=None) for part in planned.parts
     ]
-    same = "main/turns/corpus=mantis/part-00000.parquet"
+    same = "main/turns/corpus=delidata/part-00000.parquet"
     assert (lake / "snapshot-1" / same).samefile(lake / "snapshot-2" / same)
     other = "main/turns/corpus=mpchat/part-00000.parquet"
     assert (lake / "snapshot-1" / other).read_bytes() != (lake / "snapshot-2" / other).read_bytes()
 
 
+@pytest.mark.slow
+def test_the_format_decides_what_is_written_again_and_the_version_does_not(
+    small: Path, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "version", lambda: "99.0")
+    assert written(lake, small).outcome == Outcome.UNCHANGED
+    script = lake / "snapshot-1" / "views.sql"
+    script.write_text(
+        script.read_text().replace("`text` string", "`text` varchar(9)")
+    )  # as with another mapping of types
+    done = written(lake, small)
+    assert (done.outcome, [part for part in done.parts if part.is_new]) == (Outcome.WRITTEN, [])
+    assert manifest.read(lake).talkhouse == "99.0"
+    assert "`text` string" in (lake / "snapshot-2" / "views.sql").read_text()
+
+
+@pytest.mark.slow
 def test_the_snapshot_before_the_current_one_stays(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     for number in range(1, 5):
-        change(changeable, f"update main.corpora set terms = '{number}' where corpus_id = 'mantis'")
+        change(changeable, f"update main.corpora set terms = '{number}' where corpus_id = 'delidata'")
         assert written(lake, changeable).snapshot == f"snapshot-{number}"
     assert sorted(path.name for path in lake.iterdir()) == ["manifest.json", "snapshot-3", "snapshot-4"]
     inside = json.loads((lake / "snapshot-3" / "manifest.json").read_text())
     assert all((lake / file["path"]).is_file() for table in inside["tables"] for file in table["files"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -264,32 +283,32 @@ def test_every_change_of_a_row_is_noticed(changeable: Path, tmp_path: Path, stat
     assert hashes(tmp_path / "lake") == hashes(tmp_path / "new")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?")])
 def test_a_file_that_is_missing_or_changed_is_written_again(
-    sample: Path, tmp_path: Path, damage: Callable[[Path], object]
+    small: Path, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
     lake = tmp_path / "lake"
-    written(lake, sample)
+    written(lake, small)
     before = hashes(lake)
-    name = "snapshot-1/main/turns/corpus=mantis/part-00000.parquet"
+    name = "snapshot-1/main/turns/corpus=delidata/part-00000.parquet"
     damage(lake / name)
-    done = written(lake, sample)
+    done = written(lake, small)
     assert [part.damaged for part in done.parts if part.is_new] == [(name,)]
     assert hashes(lake) == before
-    assert all(files.is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
+    assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
 
 
-def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(sample: Path, tmp_path: Path) -> None:
+def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(small: Path, tmp_path: Path) -> None:
     lake, whole = tmp_path / "lake", tmp_path / "whole"
-    written(whole, sample)
-    written(lake, sample, only=["mpchat", "dbdc3"])
-    others = {*CORPORA} - {"mpchat", "dbdc3"}
-    found = {path: sha256 for path, sha256 in hashes(whole).items() if not any(f"={one}/" in path for one in others)}
-    without_rows = {"meta/exceptions/corpus=shared/part-00000.parquet"}
+    written(whole, small)
+    written(lake, small, only=["mpchat"])
+    found = {path: sha256 for path, sha256 in hashes(whole).items() if "=delidata/" not in path}
+    without_rows = {f"meta/{table}/corpus=shared/part-00000.parquet" for table in ("exceptions", "findings")}
     assert {path: sha256 for path, sha256 in hashes(lake).items() if path not in without_rows} == found
-    done = written(lake, sample, only=["mantis"])
-    assert (done.corpora, done.removed) == (("mantis",), ("dbdc3", "mpchat"))
-    assert [one["corpus_id"] for one in manifest.read(lake).corpora] == ["mantis"]
+    done = written(lake, small, only=["delidata"])
+    assert (done.corpora, done.removed) == (("delidata",), ("mpchat",))
+    assert [one["corpus_id"] for one in manifest.read(lake).corpora] == ["delidata"]
 
 
 # Several warehouses.
@@ -304,10 +323,11 @@ def one_each(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / f"of_{corpus}.duckdb" for corpus in CORPORA]
 
 
+@pytest.mark.slow
 def test_builds_of_one_corpus_each_make_the_lake_of_one_build(
-    sample: Path, one_each: list[Path], tmp_path: Path
+    small: Path, one_each: list[Path], tmp_path: Path
 ) -> None:
-    written(tmp_path / "whole", sample)
+    written(tmp_path / "whole", small)
     written(tmp_path / "joined", *reversed(one_each))
     whole, joined = hashes(tmp_path / "whole"), hashes(tmp_path / "joined")
     assert whole.keys() == joined.keys()
@@ -323,33 +343,37 @@ def test_builds_of_one_corpus_each_make_the_lake_of_one_build(
     assert duckdb.sql(checks.format(snapshot)).fetchall() == expected
 
 
+@pytest.mark.slow
 def test_the_order_in_which_warehouses_are_named_does_not_matter(one_each: list[Path], tmp_path: Path) -> None:
     written(tmp_path / "lake", *one_each)
     assert written(tmp_path / "lake", *reversed(one_each)).outcome == Outcome.UNCHANGED
 
 
+@pytest.mark.slow
 def test_findings_of_no_corpus_are_numbered_once(one_each: list[Path], tmp_path: Path) -> None:
     paths = []
-    for index, name in enumerate(["both", "both", "first"]):
+    for index, names in enumerate([["both"], ["both", "first"]]):
         paths.append(tmp_path / f"{index}.duckdb")
         shutil.copyfile(one_each[index], paths[-1])
-        change(
-            paths[-1],
-            "insert into meta.findings by name select null as corpus_id, 0 as finding_index, 'TH-05' as rule, "
-            f"'warn' as severity, '{name}' as source_file_id, 'ignored' as detail",
-        )
+        for number, name in enumerate(names):
+            change(
+                paths[-1],
+                f"insert into meta.findings by name select null as corpus_id, {number} as finding_index, 'TH-05' as "
+                f"rule, 'warn' as severity, '{name}' as source_file_id, 'ignored' as detail",
+            )
     written(tmp_path / "lake", *paths)
     shared = tmp_path / "lake/snapshot-1/meta/findings/corpus=shared/part-00000.parquet"
     found = duckdb.sql(f"select finding_index, source_file_id from '{shared}'").fetchall()
     assert found == [(0, "both"), (1, "first")]
 
 
-def test_a_corpus_in_two_warehouses_is_an_error(sample: Path, one_each: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the corpus mpchat is in two of the warehouses"):
-        written(tmp_path / "lake", sample, one_each[-1])
+def test_a_corpus_in_two_warehouses_is_an_error(small: Path, changeable: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the corpus delidata is in two of the warehouses"):
+        written(tmp_path / "lake", small, changeable)
     assert not (tmp_path / "lake").exists()
 
 
+@pytest.mark.slow
 def test_warehouses_that_disagree_are_an_error(one_each: list[Path], tmp_path: Path) -> None:
     other = tmp_path / "other.duckdb"
     shutil.copyfile(one_each[0], other)
@@ -365,7 +389,7 @@ def test_warehouses_that_disagree_are_an_error(one_each: list[Path], tmp_path: P
 # What stands in the way.
 
 
-def test_a_folder_that_is_something_else_is_left_alone(sample: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_something_else_is_left_alone(small: Path, tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text("dear")
     (tmp_path / "mine" / "snapshot-1").mkdir(parents=True)
@@ -373,11 +397,11 @@ def test_a_folder_that_is_something_else_is_left_alone(sample: Path, tmp_path: P
     before = everything(tmp_path)
     for name in ("letters", "mine"):
         with pytest.raises(NotALake, match="holds something else than a lake"):
-            written(tmp_path / name, sample)
+            written(tmp_path / name, small)
     with pytest.raises(UsageError, match="this is a file"):
-        written(tmp_path / "letters" / "a.txt", sample)
+        written(tmp_path / "letters" / "a.txt", small)
     with pytest.raises(UsageError, match="no such folder"):
-        written(tmp_path / "none" / "lake", sample)
+        written(tmp_path / "none" / "lake", small)
     assert everything(tmp_path) == before
 
 
@@ -387,9 +411,10 @@ def test_a_folder_that_may_not_be_written_is_said() -> None:
         pass
 
 
-def test_a_manifest_that_is_damaged_or_of_another_talkhouse_is_left_alone(sample: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_manifest_that_is_damaged_or_of_another_talkhouse_is_left_alone(small: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    written(lake, sample)
+    written(lake, small)
     pointer = lake / "manifest.json"
     good = pointer.read_bytes()
     cases: list[tuple[bytes, type[Exception], str]] = [
@@ -406,13 +431,14 @@ def test_a_manifest_that_is_damaged_or_of_another_talkhouse_is_left_alone(sample
         pointer.write_bytes(content)
         before = everything(lake)
         with pytest.raises(error, match=words):
-            written(lake, sample)
+            written(lake, small)
         assert everything(lake) == before
 
 
-def test_a_lake_of_an_older_revision_is_refreshed(sample: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_lake_of_an_older_revision_is_refreshed(small: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    written(lake, sample)
+    written(lake, small)
     expected = hashes(lake)
     old = json.loads((lake / "manifest.json").read_text())
     old["revision"] = "0001"
@@ -420,10 +446,11 @@ def test_a_lake_of_an_older_revision_is_refreshed(sample: Path, tmp_path: Path) 
         table["columns"] = [one for one in table["columns"] if one["name"] in table["grain"]]
         table["fingerprints"] = dict.fromkeys(table["fingerprints"], "of another layout")
     (lake / "manifest.json").write_text(json.dumps(old))
-    assert written(lake, sample).outcome == Outcome.WRITTEN
+    assert written(lake, small).outcome == Outcome.WRITTEN
     assert hashes(lake) == expected
 
 
+@pytest.mark.slow
 def test_a_warehouse_of_an_older_revision_is_an_error(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     written(lake, changeable)
@@ -434,6 +461,7 @@ def test_a_warehouse_of_an_older_revision_is_an_error(changeable: Path, tmp_path
     assert everything(lake) == before
 
 
+@pytest.mark.slow
 def test_a_damaged_warehouse_is_an_error(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     written(lake, changeable)
@@ -446,18 +474,18 @@ def test_a_damaged_warehouse_is_an_error(changeable: Path, tmp_path: Path) -> No
     assert everything(lake) == before
 
 
-def test_one_process_writes_at_a_time(sample: Path, tmp_path: Path) -> None:
+def test_one_process_writes_at_a_time(small: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     lake.mkdir()
     with private_folder(lake / "manifest.json"), pytest.raises(UsageError, match="another process is writing"):
-        written(lake, sample)
+        written(lake, small)
     assert list(lake.iterdir()) == []
-    assert written(lake, sample).outcome == Outcome.WRITTEN
 
 
-def test_less_memory_is_enough(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_less_memory_is_enough(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where DuckDB needs more than it was given at first, the rows are written once all the same."""
-    written(tmp_path / "one", sample)
+    written(tmp_path / "one", small)
     given: list[int] = []
 
     def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], list[int]]) -> list[int]:
@@ -466,11 +494,12 @@ def test_less_memory_is_enough(sample: Path, tmp_path: Path, monkeypatch: pytest
         return memory.in_little_memory(con, most, work)
 
     monkeypatch.setattr(files, "in_little_memory", in_little_memory)
-    written(tmp_path / "two", sample)
+    written(tmp_path / "two", small)
     assert given
     assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     written(lake, changeable)
@@ -525,5 +554,5 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path
 def current_files_are_whole(lake: Path) -> Manifest:
     """Check all files of the current snapshot."""
     current = manifest.read(lake)
-    assert all(files.is_whole(file, lake) for table in current.tables for file in table.files)
+    assert all(is_whole(file, lake) for table in current.tables for file in table.files)
     return current

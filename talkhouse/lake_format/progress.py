@@ -1,0 +1,13 @@
+"""What shows how far the writing or the check of a lake is."""
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Shows how far a lake is."""
+
+    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
+        """Show a new step, and no other; so many of the unit lie ahead."""
+
+    def advance(self, records: int) -> None:
+        """Count what is done."""

@@ -1,0 +1,110 @@
+"""What becomes of each construct of the views: it stays where Spark means the same, or a rule rewrites it.
+
+A construct that is in neither table is refused by name, so that a new view is right or fails.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from talkhouse.translation import figures, json_values, lists, patterns, relations, texts
+from talkhouse.translation.refuse import NotPortable, called, check_parts
+
+Rule = Callable[[Any], exp.Expr]
+"""Returns what stands for a construct in Spark: something new, or the construct itself, which it has not changed."""
+
+RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.ArgMax: figures.of_extreme,
+    exp.ArgMin: figures.of_extreme,
+    exp.ArrayAgg: lists.ordered_list,
+    exp.ArrayDistinct: lists.distinct,
+    exp.ArraySize: lists.size,
+    exp.Bracket: lists.at_position,
+    exp.Cast: json_values.nested_cast,
+    exp.Chr: texts.character,
+    exp.Column: relations.row_number,
+    exp.Concat: texts.joined_literals,
+    exp.DPipe: texts.joined_literals,
+    exp.DataType: figures.data_type,
+    exp.DateDiff: figures.milliseconds,
+    exp.Div: figures.divide,
+    exp.FromJson: json_values.structure,
+    exp.GenerateSeries: lists.numbers,
+    exp.JSONExtract: json_values.json_value,
+    exp.Lower: texts.lower,
+    exp.PercentileDisc: figures.percentile,
+    exp.RegexpExtract: patterns.pattern,
+    exp.RegexpExtractAll: patterns.pattern,
+    exp.RegexpReplace: patterns.pattern,
+    exp.RegexpSplit: patterns.pattern,
+    exp.Select: relations.unnested,
+    exp.Split: patterns.separator,
+    exp.Star: relations.star,
+    exp.Trim: texts.trim,
+    exp.TryCast: figures.whole_number,
+}
+
+SAME: frozenset[type[exp.Expr]] = frozenset(
+    {
+        # queries
+        *(exp.Select, exp.From, exp.Table, exp.TableAlias, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify),
+        *(exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Values, exp.Tuple, exp.Alias, exp.Distinct),
+        *(exp.Order, exp.Ordered, exp.Exists, exp.In, exp.Explode),
+        # names, literals and conditions
+        *(exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Paren, exp.Slice),
+        *(exp.And, exp.Or, exp.Not, exp.Is, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
+        *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Case, exp.If, exp.Coalesce, exp.Nullif),
+        # numbers
+        *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.IntDiv, exp.Mod, exp.Pow, exp.Log, exp.Greatest, exp.Least),
+        # texts
+        *(exp.Length, exp.Replace, exp.Substring, exp.SplitPart, exp.ConcatWs),
+        *(exp.StartsWith, exp.EndsWith, exp.Contains),
+        # lists, structures and JSON
+        *(exp.Array, exp.ArrayContains, exp.ArrayFilter, exp.ArraySort, exp.ArrayToString),
+        *(exp.Transform, exp.Lambda, exp.Map),
+        *(exp.JSONExtractScalar, exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONKeys),
+        # aggregates and windows
+        *(exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.Filter),
+        *(exp.WithinGroup, exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.Lag, exp.FirstValue),
+    }
+)
+"""What sqlglot writes so that it means the same in Spark."""
+
+SAME_FUNCTIONS = frozenset({"map_entries"})
+"""Functions that sqlglot does not know, and that are the same in Spark."""
+
+
+def ruled(tree: exp.Expr) -> tuple[exp.Expr, list[str]]:
+    """Apply the rules to a tree, the innermost constructs first; return it with the names of those that changed it.
+
+    Raises NotPortable, with the construct as the view writes it, for the first one that has no rule and is not known to
+    be the same, and for one that its rule fails for.
+    """
+    root, used = exp.Paren(this=tree), set()
+    nodes = [*tree.walk()]
+    as_written = {id(node): copy for node, copy in zip(nodes, tree.copy().walk(), strict=True)}
+    for node in reversed(nodes):
+        try:
+            after = _rule(node)(node)
+        except NotPortable as refusal:
+            construct = as_written.get(id(refusal.construct), as_written[id(node)])
+            raise NotPortable(construct, refusal.reason) from refusal
+        except Exception as error:
+            raise NotPortable(as_written[id(node)], "no rule covers this form of it") from error
+        if after is not node:
+            node.replace(after)
+            used.add(_rule(node).__name__)
+    return root.this.pop(), sorted(used)
+
+
+def _rule(node: exp.Expr) -> Rule:
+    return RULES.get(type(node), _same)
+
+
+def _same(node: exp.Expr) -> exp.Expr:
+    """Return a construct that means the same in Spark as it is; NotPortable for any other."""
+    if not (type(node) in SAME or (isinstance(node, exp.Anonymous) and node.name.lower() in SAME_FUNCTIONS)):
+        raise NotPortable(node, f"nobody has made sure that {called(node)} is the same in Spark")
+    check_parts(node)
+    return node

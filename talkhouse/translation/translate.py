@@ -1,0 +1,135 @@
+"""Every view of a warehouse in Spark SQL: from the catalogue, with the types that the warehouse gives its columns.
+
+A view that can't be had in Spark is left out with the reason, and so are those that read it. But what reads the labels
+of all tasks only goes without those of a task that is left out: no corpus takes a view from the others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+import duckdb
+import msgspec
+
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.heads import MacroQuery, ViewQuery
+from talkhouse.queries.views import split_view
+from talkhouse.schema.sql import dicts
+from talkhouse.system.cache import key_of
+from talkhouse.translation.kept import Outcome, Outcomes, Refused
+from talkhouse.translation.spark_types import spark_type
+from talkhouse.translation.translated import LeftOut, Translation, View, ViewColumn
+
+_COLUMNS = """
+select distinct on (columns.schema_name, columns.table_name, columns.column_index)
+    columns.schema_name || '.' || columns.table_name as view,
+    columns.column_name as name,
+    columns.data_type as type,
+    coalesce(columns.comment, '') as comment,
+from duckdb_columns() as columns
+semi join duckdb_views() as views
+    on views.database_oid = columns.database_oid and views.view_oid = columns.table_oid and not views.internal
+order by columns.schema_name, columns.table_name, columns.column_index
+"""
+
+
+class Column(NamedTuple):
+    """A column of a view in the warehouse; ``type`` in DuckDB's words."""
+
+    name: str
+    type: str
+    comment: str
+
+
+Columns = Mapping[str, Sequence[Column]]
+"""The columns of each view, by its full name."""
+
+SplitViews = Mapping[str, tuple[str, str]]
+"""The views of one split, by their full names: the task's view, and the split."""
+
+
+def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views: SplitViews) -> Translation:
+    """Translate the views of the warehouses that a connection has, which are built with this catalogue."""
+    columns, outcomes = _columns(con), Outcomes()
+    translation = _translation(catalogue, split_views, columns, outcomes)
+    left_out = {view.full_name for view in translation.unportable}
+    tasks = {view.full_name for view in catalogue.views if view.label_column} & left_out
+    if tasks:
+        fewer = catalogue.without_labels_of(tasks)
+        translation = _translation(fewer, split_views, columns, outcomes)
+        changed = {view.full_name for view in {*fewer.views} - {*catalogue.views}}
+        views = [
+            msgspec.structs.replace(view, without=sorted(tasks)) if view.full_name in changed else view
+            for view in translation.views
+        ]
+        translation = Translation("spark", views, translation.unportable)
+    outcomes.keep()
+    return translation
+
+
+def _translation(catalogue: Catalogue, split_views: SplitViews, columns: Columns, outcomes: Outcomes) -> Translation:
+    views, left_out = list[View](), dict[str, LeftOut]()
+    for query in _queries(catalogue, split_views):
+        called = _macros_of(query, catalogue)
+        outcome = outcomes.of(_key(query, called, columns), partial(_translated, query, called, columns))
+        made = _view(query, columns[query.full_name], outcome, left_out)
+        if isinstance(made, View):
+            views.append(made)
+        else:
+            left_out[query.full_name] = made
+    return Translation("spark", views, [*left_out.values()])
+
+
+def _view(
+    query: ViewQuery, columns: Sequence[Column], outcome: Outcome, left_out: Mapping[str, LeftOut]
+) -> View | LeftOut:
+    """Return a view, or why there is none."""
+    leave_out = partial(LeftOut, query.schema, query.name)
+    if isinstance(outcome, Refused):
+        return leave_out(outcome.reason)
+    for name in outcome.reads:
+        if name in left_out:
+            return leave_out(f"it reads {name}, which is left out", because=left_out[name].because or name)
+    try:
+        described = [ViewColumn(name, type_, spark_type(type_), comment) for name, type_, comment in columns]
+        return View(query.schema, query.name, query.comment, [*query.grain], outcome.sql, described, outcome.rules)
+    except ValueError as error:
+        return leave_out(f"can't be translated: {error}")
+
+
+def _translated(query: ViewQuery, called: Sequence[MacroQuery], columns: Columns) -> Outcome:
+    from talkhouse.translation.spark_query import translated  # sqlglot takes longer than all that is kept
+
+    return translated(query.sql, called, [(column.name, column.type) for column in columns[query.full_name]])
+
+
+def _key(query: ViewQuery, called: Sequence[MacroQuery], columns: Columns) -> str:
+    """Hash what a view's outcome depends on."""
+    types = [text for column in columns[query.full_name] for text in (column.name, column.type)]
+    return key_of(query.sql, *(f"{macro.full_name}{macro.sql}" for macro in called), "columns", *types)
+
+
+def _macros_of(query: ViewQuery, catalogue: Catalogue) -> list[MacroQuery]:
+    """Return the macros that a view calls, each after those that it calls."""
+    known = {macro.full_name: macro for macro in catalogue.macros}
+    called, waiting = set[str](), query.calls & known.keys()
+    while waiting:
+        name = waiting.pop()
+        called.add(name)
+        waiting |= (known[name].calls & known.keys()) - called
+    return [macro for name, macro in known.items() if name in called]
+
+
+def _columns(con: duckdb.DuckDBPyConnection) -> Columns:
+    """Describe the columns of every view."""
+    rows = groupby(dicts(con.execute(_COLUMNS)), key=lambda row: str(row["view"]))
+    return {view: [Column(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
+
+
+def _queries(catalogue: Catalogue, split_views: SplitViews) -> Iterator[ViewQuery]:
+    """Yield the written views, each after those that it reads, then those of one split."""
+    yield from catalogue.views
+    written = {view.full_name: view for view in catalogue.views}
+    for _, (task, split) in sorted(split_views.items()):
+        yield split_view(written[task], split)

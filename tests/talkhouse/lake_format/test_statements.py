@@ -1,0 +1,41 @@
+"""The statements that make tables and views, and the file with all of them."""
+
+from talkhouse.lake_format.manifest import Column, Manifest, Table
+from talkhouse.lake_format.statements import script, statements
+from talkhouse.translation.translated import Translation, View, ViewColumn
+
+ODD = "It's;\na \\ ;"
+COLUMNS = [Column("x", "INTEGER", False, ODD), Column("list", "VARCHAR[][]", True, "")]
+TABLE = Table("main", "turns", ODD, ["x"], "snapshot-1/main/turns", 0, COLUMNS, {}, [])
+MANIFEST = Manifest(1, "snapshot-1", "", "", "", [], [], [TABLE])
+VIEW = View(
+    "bi", "moods_day 1", ODD, ["x"], "SELECT\n  x\nFROM main.turns", [ViewColumn("x", "INTEGER", "int", "A.")], []
+)
+MADE = statements(MANIFEST, Translation("spark", [VIEW], []), "s3://bucket/it's")
+
+
+def test_databases_come_first_then_tables_then_views() -> None:
+    assert [(one.kind, one.name) for one in MADE] == [
+        ("database", "bi"),
+        ("database", "main"),
+        *[("table", "main.turns")] * 3,
+        ("view", "bi.moods_day 1"),
+    ]
+
+
+def test_a_table_has_its_schema_its_comments_and_its_folder() -> None:
+    sql = MADE[3].sql
+    assert sql.startswith("CREATE TABLE `main`.`turns` (\n    `x` int COMMENT 'It\\'s;\\na \\\\ ;',\n")
+    assert "    `list` array<array<string>>,\n" in sql
+    assert "PARTITIONED BY (corpus)\nLOCATION 's3://bucket/it\\'s/snapshot-1/main/turns' COMMENT 'It" in sql
+
+
+def test_a_view_has_the_comments_of_its_columns() -> None:
+    assert MADE[-1].sql.startswith("CREATE OR REPLACE VIEW `bi`.`moods_day 1` (\n    `x` COMMENT 'A.'\n) COMMENT 'It")
+
+
+def test_the_file_can_be_cut_at_the_semicolons_that_end_lines() -> None:
+    assert script(MADE).split(";\n\n")[:-1] == [one.sql for one in MADE]
+    assert [line for line in script(MADE).split("\n") if line.endswith(";")] == [
+        (one.sql + ";").split("\n")[-1] for one in MADE
+    ]

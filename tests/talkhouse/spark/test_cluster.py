@@ -1,0 +1,101 @@
+"""A real Spark cluster on this machine: every view has DuckDB's rows there, also when a worker dies in the middle."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from talkhouse.ingest.registry import corpora
+from talkhouse.lake import attach
+from talkhouse.lake_format.documents import read_translation
+from talkhouse.lake_format.manifest import Manifest, read
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.errors import UsageError
+from talkhouse.spark.attach import attach_snapshot
+from talkhouse.spark.check import check, compare_all, relations_of
+from talkhouse.spark.compare import Compared, compare_rows
+from talkhouse.spark.read_back import warehouse_of
+from talkhouse.spark.sessions import session
+from tests import spark_cluster
+from tests.lakes import Quiet, differences, lake_of, with_odd_texts
+from tests.spark_cluster import Cluster
+
+pytestmark = pytest.mark.spark
+
+EMPTY = {"meta.quarantine"}
+"""Tables of which the samples have no rows."""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, pyspark: None) -> Iterator[Cluster]:  # noqa: ARG001
+    """A master and two workers."""
+    spark_cluster.java()
+    with spark_cluster.running(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def lake(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lake_of(sample, tmp_path_factory.mktemp("lake") / "lake")
+
+
+def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+    return warehouse_of(manifest, lake, folder, catalogue(), splits)
+
+
+def test_every_table_and_view_is_equal(cluster: Cluster, lake: Path) -> None:
+    done = check(lake, cluster.url, Quiet())
+    assert differences(done.relations) == []
+    assert done.left_out == ()
+    assert {one.name for one in done.relations if not one.rows} == EMPTY
+
+
+def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_path: Path) -> None:
+    lake = lake_of(with_odd_texts(sample, tmp_path / "odd.duckdb"), tmp_path / "lake")
+    found = read(lake)
+    translation = read_translation(lake, found)
+    with read_back(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+        refused = attach_snapshot(spark, found, translation, str(lake))
+        assert refused == {}
+        names = {view.full_name for view in catalogue().views}  # without those of one split
+        written = [one for one in relations_of(found, translation) if one.full_name in names]
+        assert differences(tuple(compare_all(con, spark, written, refused, Quiet()))) == []
+
+
+def test_a_table_that_spark_keeps_itself_is_not_replaced(cluster: Cluster, lake: Path, tmp_path: Path) -> None:
+    with session(cluster.url, rows=1, folder=tmp_path) as spark:
+        spark.sql("CREATE DATABASE main")
+        spark.sql("CREATE TABLE main.turns USING parquet AS SELECT 'mine' AS text")
+        with pytest.raises(UsageError, match=r"main\.turns"):
+            attach(spark, lake)
+        assert [row.text for row in spark.table("main.turns").collect()] == ["mine"]
+
+
+def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake: Path, tmp_path: Path) -> None:
+    found = read(lake)
+    translation = read_translation(lake, found)
+    relation = next(one for one in relations_of(found, translation) if one.full_name == "bi.turns")
+    with read_back(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
+        attach_snapshot(spark, found, translation, str(lake))
+        rows = spark.table("bi.turns").count()
+        slowly = f"reflect('java.lang.Thread', 'sleep', {20_000 // rows}L) = 'null'"  # 20 seconds in all
+        frame = spark.table("bi.turns").repartition(8, "dialogue_id").where(slowly)
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(compare_rows, con, relation, lambda *_: frame.toArrow())
+            tracker = spark.sparkContext.statusTracker()
+            while not any(
+                stage and stage.numTasks == 8 and stage.numActiveTasks == 2 and stage.numCompletedTasks
+                for stage in map(tracker.getStageInfo, tracker.getActiveStageIds())
+            ):
+                assert not answer.done()
+                time.sleep(0.02)
+            cluster.workers[0].kill()
+            assert not answer.done()
+            assert answer.result() == Compared(rows, None)
+    assert "Removing worker" in cluster.log

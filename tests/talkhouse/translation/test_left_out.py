@@ -1,0 +1,230 @@
+"""Views that can't be translated: each fails alone, the build says so, and the lake has all the others."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake_format.documents import read_translation, sql
+from talkhouse.lake_format.manifest import read
+from talkhouse.schema.errors import UsageError
+from talkhouse.spark.check import check
+from talkhouse.translation import kept, spark_query
+from talkhouse.translation.left_out import told
+from talkhouse.translation.translated import LeftOut
+from tests.corpora.test_sixth_corpus import FILES
+from tests.lakes import Quiet
+
+VIEWS = {
+    "listed": "select dialogue_id, list(lower(text) order by turn_index) filter (where text is not null) as texts "
+    "from main.turns group by dialogue_id",
+    "mapped": "select dialogue_id, map {'a': 1} as pairs from main.dialogues",
+    "member": "select dialogue_id, turn_index, extra -> 'values' as numbers from main.turns",
+    "clock": "select dialogue_id, turn_index, said_at::time as hour from main.turns",
+    "anyone": "select dialogue_id, any_value(text) as text from main.turns group by dialogue_id",
+    "over_anyone": "select dialogue_id, text from teatime.anyone",
+    "over_that": "select dialogue_id from teatime.over_anyone",
+    "cut": "select dialogue_id, text[:] as text from main.turns",
+    "macro_called": "select dialogue_id, teatime.odd(text) as text from main.turns",
+}
+REASONS = {
+    "listed": "a list of no rows is null in DuckDB, empty in Spark: ARRAY_AGG(LOWER(text) ORDER BY turn_index)",
+    "mapped": "no table or view of a lake has a column of the type MAP(VARCHAR, INTEGER): pairs",
+    "member": "take a text with ->>, or cast the value to a list or a map: extra -> '$.values'",
+    "clock": "no table or view of a lake has a column of the type TIME: hour",
+    "anyone": "nobody has made sure that any_value is the same in Spark: ANY_VALUE(text)",
+    "cut": "sqlglot can't read it: it stops in line 1: select dialogue_id, text[:",
+    "macro_called": "nobody has made sure that strip_accents is the same in Spark: STRIP_ACCENTS((text))",
+    "mood": "nobody has made sure that any_value is the same in Spark: ANY_VALUE(annotations.label)",
+}
+READERS = {"over_anyone", "over_that", "mood_test", "mood_train"}
+
+
+class Tea(NamedTuple):
+    """A corpus of somebody's own whose views don't translate, in a warehouse of its own."""
+
+    folder: Path
+    warehouse: Path
+    notes: list[str]
+
+    @property
+    def query_roots(self) -> tuple[Path, ...]:
+        """Where its views are."""
+        return (self.folder / "queries",)
+
+    @property
+    def corpus_roots(self) -> tuple[Path, ...]:
+        """Where it is declared."""
+        return (self.folder / "ingest" / "corpora",)
+
+    def write(self, lake: Path, *, dry_run: bool = False) -> Result:
+        """Write a lake of it."""
+        return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run, query_roots=self.query_roots)
+
+
+def built(folder: Path, number: int = 0) -> Tea:
+    path = folder / f"{number}.duckdb"
+    tea = Tea(folder, path, [])
+    roots = {"corpus_roots": tea.corpus_roots, "query_roots": tea.query_roots}
+    return tea._replace(notes=build(path, Silent(), data=folder / "data", **roots).notes)
+
+
+@pytest.fixture(scope="module")
+def tea(tmp_path_factory: pytest.TempPathFactory) -> Tea:
+    """The corpus of the tutorial, with more views; its task's view can't be translated either."""
+    folder = tmp_path_factory.mktemp("tea")
+    for name, text in FILES.items():
+        path = folder / name.replace("sample/", "data/teatime/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    queries = folder / "queries" / "teatime"
+    for name, text in VIEWS.items():
+        (queries / f"{name}.sql").write_text(f"-- A row.\n-- grain: dialogue_id\n{text}\n")
+    (queries / "macros").mkdir()
+    (queries / "macros" / "odd.sql").write_text("-- Odd.\n(x) as strip_accents(x)\n")
+    task = (queries / "mood.sql").read_text()
+    more = "annotations.label,\n    any_value(annotations.label) over () as any_label,"
+    (queries / "mood.sql").write_text(task.replace("annotations.label,", more))
+    return built(folder)
+
+
+@pytest.fixture(scope="module")
+def lake(tea: Tea, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("tea") / "lake"
+    tea.write(lake)
+    return lake
+
+
+def test_the_build_warns_of_each_view(tea: Tea) -> None:
+    for name, words in REASONS.items():
+        (note,) = (note for note in tea.notes if note.startswith(f"a lake leaves out teatime.{name}: "))
+        assert f"can't be translated: {words}" in note
+    assert [note for note in tea.notes if "over_" in note] == [
+        "a lake leaves out teatime.anyone: can't be translated: nobody has made sure that any_value is the same in "
+        "Spark: ANY_VALUE(text); and with it what reads it: teatime.over_anyone, teatime.over_that"
+    ]
+    assert "a lake leaves out bi.example_labels: the labels of teatime.mood, which is left out" in tea.notes
+
+
+def test_the_lake_has_all_other_views(lake: Path) -> None:
+    manifest = read(lake)
+    translation = read_translation(lake, manifest)
+    assert {view.name: view.reason for view in translation.unportable if not view.because}.keys() == REASONS.keys()
+    assert {view.name for view in translation.unportable if view.because} == READERS
+    assert {view.schema for view in translation.views} >= {"bi", "dbdc3", "delidata", "mantis", "mpchat"}
+    assert not {view.schema for view in translation.unportable} - {"teatime"}
+    (labels,) = (view for view in translation.views if view.full_name == "bi.example_labels")
+    assert labels.without == ["teatime.mood"]
+    assert "teatime" not in labels.sql
+    assert "delidata.deliberation_type" in labels.sql
+    assert manifest.left_out == translation.left_out
+    written = json.loads((lake / "manifest.json").read_bytes())["left_out"]
+    assert {"schema": "bi", "name": "example_labels", "part": "the labels of teatime.mood"}.items() <= written[
+        -1
+    ].items()
+
+
+def test_asking_for_a_view_that_is_left_out_says_why(lake: Path) -> None:
+    with pytest.raises(UsageError, match="the type TIME: hour"):
+        sql(lake, "teatime.clock")
+    with pytest.raises(UsageError, match=r"it reads teatime\.mood, which is left out"):
+        sql(lake, "teatime.mood_train")
+
+
+@pytest.mark.slow
+def test_the_other_views_are_equal_on_spark(tea: Tea, lake: Path, sail_url: str) -> None:
+    done = check(lake, sail_url, Quiet(), corpus_roots=tea.corpus_roots, query_roots=tea.query_roots)
+    assert done.different == []
+    assert {view.name for view in done.left_out} == REASONS.keys() | READERS | {"example_labels"}
+
+
+# Kept by what it depends on.
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries that are translated anew."""
+    queries: list[str] = []
+    translated = spark_query.translated
+
+    def listening(sql: str, *rest: object) -> object:
+        queries.append(sql)
+        return translated(sql, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(spark_query, "translated", listening)
+    return queries
+
+
+def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> None:
+    again = tea.write(lake, dry_run=True)
+    assert again.outcome is Outcome.UNCHANGED
+    assert {view.name for view in again.left_out} == REASONS.keys() | READERS | {"example_labels"}
+    assert built(tea.folder, 1).notes == tea.notes
+    assert asked == []
+
+
+@pytest.mark.slow
+def test_of_a_new_catalogue_only_the_new_views_are_translated(tea: Tea, asked: list[str]) -> None:
+    path = tea.query_roots[0] / "teatime" / "new.sql"
+    path.write_text("-- A row.\n-- grain: dialogue_id\nselect dialogue_id from main.dialogues\n")
+    try:
+        assert built(tea.folder, 2).notes == tea.notes
+    finally:
+        path.unlink()
+    assert asked == ["select dialogue_id from main.dialogues"]
+
+
+DAMAGED: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _: b"",
+    "cut off": lambda whole: whole[:-20],
+    "one bit": lambda whole: whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:],
+    "something else": lambda _: b"x" * 100,
+}
+
+
+def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    outcomes = kept.Outcomes()
+    outcomes.of("key", lambda: kept.Refused("can't be translated: a reason"))
+    outcomes.keep()
+    (file,) = (tmp_path / "talkhouse").iterdir()
+    whole = file.read_bytes()
+    for name, damage in DAMAGED.items():
+        file.write_bytes(damage(whole))
+        assert kept.Outcomes().of("key", lambda: kept.Refused("made again")) == kept.Refused("made again"), name
+    file.write_bytes(whole)
+    assert kept.Outcomes().of("key", lambda: kept.Refused("again")).reason.endswith("a reason")  # type: ignore[union-attr]
+
+
+def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
+    views = [
+        LeftOut("toy", "a", "can't be translated: x"),
+        LeftOut("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
+        LeftOut("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
+    ]
+    assert told(views) == [
+        "toy.a: can't be translated: x; and with it what reads it: toy.b",
+        "bi.all: the labels of toy.a, which is left out",
+    ]
+
+
+def test_the_page_says_what_is_portable() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sixth-corpus.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*) \| (`.*) \|$", page.partition("## Portable SQL")[2], re.MULTILINE)
+    assert len(rows) > 8
+    for instead, write in rows:
+        (refused,) = re.findall("`(.*?)`", instead)
+        assert isinstance(outcome(refused), kept.Refused), refused
+        for taken in re.findall(r"`(\S.*?)`", write.replace("a `with` that", "")):
+            assert isinstance(outcome(taken), kept.Translated), taken
+
+
+def outcome(expression: str) -> kept.Outcome:
+    group = " group by dialogue_id" if re.match(r"list|any|min", expression) else ""
+    return spark_query.translated(f"select {expression} as x from main.turns{group}", [], [("x", "VARCHAR")])
