@@ -18,7 +18,7 @@ from talkhouse.spark.check import check
 from talkhouse.translation import kept, spark_query
 from talkhouse.translation.left_out import told
 from talkhouse.translation.translated import LeftOut
-from tests.corpora.test_sixth_corpus import FILES
+from tests.corpora.test_sixth_corpus import laid_out
 from tests.lakes import Quiet
 
 VIEWS = {
@@ -78,11 +78,7 @@ def built(folder: Path, number: int = 0) -> Tea:
 @pytest.fixture(scope="module")
 def tea(tmp_path_factory: pytest.TempPathFactory) -> Tea:
     """The corpus of the tutorial, with more views; its task's view can't be translated either."""
-    folder = tmp_path_factory.mktemp("tea")
-    for name, text in FILES.items():
-        path = folder / name.replace("sample/", "data/teatime/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    folder = laid_out(tmp_path_factory.mktemp("tea"), "teatime")
     queries = folder / "queries" / "teatime"
     for name, text in VIEWS.items():
         (queries / f"{name}.sql").write_text(f"-- A row.\n-- grain: dialogue_id\n{text}\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from talkhouse.queries.heads import MacroQuery
 from talkhouse.translation import rules
 from talkhouse.translation.dialects import parsed, spark_sql
 from talkhouse.translation.kept import Refused

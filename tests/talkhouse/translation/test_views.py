@@ -12,8 +12,9 @@ from talkhouse.lake_format.manifest import read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import Column, Relation, compare
-from talkhouse.translation.translate import split_views, translate
+from talkhouse.translation.translate import translate
 from talkhouse.translation.translated import Translation, View
+from talkhouse.warehouse.opened import Warehouse
 from tests.lakes import lake_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def translation(small: Path) -> Translation:
     """The views of a warehouse, which has those of all corpora."""
     with talkhouse.open(small) as con:
-        return translate(con, catalogue(), split_views(con, catalogue()))
+        return translate(con, catalogue(), Warehouse(con).split_views)
 
 
 def test_every_view_is_translated(translation: Translation, small: Path) -> None:
