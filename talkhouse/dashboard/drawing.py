@@ -13,6 +13,7 @@ from talkhouse.charts.formats import NOTHING, NUMBERS, number
 from talkhouse.charts.grid import rows_of_charts
 from talkhouse.charts.query import Choices, chart_sql, filter_sql, narrowed
 from talkhouse.dashboard import errors
+from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.relations import columns_of
@@ -59,7 +60,7 @@ def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices) -> 
                 try:
                     _put_chart(opened, chart, choices)
                 except CatalogueError as error:
-                    errors.show(str(error), f"The chart '{chart.title}' can't be shown.")
+                    errors.show(str(error), f"The chart '{plain(chart.title)}' can't be shown.")
 
 
 def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:

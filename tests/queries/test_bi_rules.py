@@ -154,7 +154,8 @@ def test_a_row_has_the_corpus_of_its_keys(view: Query, con: duckdb.DuckDBPyConne
             assert row["corpus_id"] == view.path.parent.parent.name
 
 
-@pytest.mark.parametrize("corpus_id", first_quick(corpora()))
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus_id", corpora())
 def test_a_filter_on_the_corpus_gives_the_rows_of_a_warehouse_without_the_others(
     corpus_id: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -181,6 +181,7 @@ def test_an_error_stops_the_build_and_names_the_rows(
     assert (tmp_path / "w.duckdb").read_bytes() == published
 
 
+@pytest.mark.slow
 def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., Result], tmp_path: Path) -> None:
     with_check("warns")
     with talkhouse.open(tmp_path / "w.duckdb") as con:

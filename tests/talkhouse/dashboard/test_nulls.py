@@ -15,7 +15,7 @@ from tests.talkhouse.dashboard.pages import draw, html, messages
 PLACES = {"split", "release"}
 """Columns by which a task view and ``main.examples`` find each other; each is null in some corpus anyway."""
 
-PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
+PAGES = ["", "read", "quality", "sql", *(file.name for file in dashboards() if file.name != "quality")]
 COMMANDS = [
     ("status",),
     ("views",),

@@ -14,8 +14,8 @@ from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
-from tests.lanes import first_quick
 from tests.talkhouse.dashboard.conftest import Visit
+from tests.talkhouse.dashboard.pages import messages
 
 PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
 SAMPLES = Path("ingest/corpora")
@@ -51,7 +51,8 @@ def test_every_page_is_drawn(visit: Visit, sample: Path, name: str) -> None:
     assert_is_drawn(visit(sample, name))
 
 
-@pytest.mark.parametrize("name", first_quick(PAGES))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
 def test_every_page_of_an_empty_warehouse_is_drawn(visit: Visit, empty: Path, name: str) -> None:
     assert_is_drawn(visit(empty, name))
 
@@ -75,6 +76,18 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     assert len(page.metric) == kinds.count(Kind.NUMBER)
     assert len(page.dataframe) == kinds.count(Kind.TABLE)
     assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
+
+
+def test_a_chart_that_can_not_be_computed_says_so_in_its_place(
+    visit: Visit, changed: Callable[[str], Path], con: duckdb.DuckDBPyConnection
+) -> None:
+    path = changed("create or replace view bi.mantis_intents_by_domain as select 'apple' as site, 'FD' as intents")
+    page = visit(path, "mantis")
+    assert not page.exception
+    broken = ["Intents by site", "Intents by role", "Intents by position in the dialogue"]
+    assert [error.value for error in page.error] == [f"The chart '{title}' can't be shown." for title in broken]
+    assert all("metrics.toml:" in message and "Referenced column" in message for message in messages(page))
+    assert numbers(page)["Dialogues"] == str(con.execute("select count(*) from mantis.conversations").fetchall()[0][0])
 
 
 def test_home_counts_what_is_there(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
@@ -108,6 +121,7 @@ def test_a_choice_that_does_not_exist_is_none(visit: Visit, sample: Path) -> Non
     assert numbers(page) == numbers(visit(sample, "dbdc3"))
 
 
+@pytest.mark.slow
 def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
     ((rule, count),) = con.execute(
         "select rule, count(*) from meta.findings group by rule order by count(*) desc, rule limit 1"

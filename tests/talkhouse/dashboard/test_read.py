@@ -309,6 +309,7 @@ def test_a_record_has_its_own_labels_and_leads_to_the_whole(read: Read, sample: 
     assert links(page)[f"This is one record of {TALK}: show all"] == {"dialogue": [TALK]}
 
 
+@pytest.mark.slow
 def test_a_record_without_a_conversation_is_shown(read: Read, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
     query = "select min(record_id) from main.records where dialogue_id is null group by corpus_id, subset"
     for (record_id,) in con.execute(query).fetchall():
