@@ -122,18 +122,18 @@ def _run(
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
-    import talkhouse
     from talkhouse.query import sandbox
     from talkhouse.query.run_query import run_query
-    from talkhouse.system import interrupt
     from talkhouse.system.memory import capped
+    from talkhouse.warehouse.opened import opened
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
-    with talkhouse.open(path, settings=settings, unsafe=not sandboxed) as con:
+    with opened(path, settings=settings, unsafe=not sandboxed, seconds=timeout) as warehouse:
+        con, check = warehouse.con, warehouse.check_complete
         _check_output(output, path)
         start_clock()
-        with interrupt.stoppable(con, timeout) as stop, capped(con) if sandboxed else nullcontext():
-            run_query(con, query, file_format, output, limit=limit, sandboxed=sandboxed, check_complete=stop.check)
+        with capped(con) if sandboxed else nullcontext():
+            run_query(con, query, file_format, output, limit=limit, sandboxed=sandboxed, check_complete=check)
 
 
 def _read_input() -> str:
