@@ -339,7 +339,8 @@ def test_their_predictions_are_scored_by_the_commands_of_a_copy(tmp_path: Path) 
     assert shown.returncode == 1
     assert "Traceback" not in shown.stderr
     assert "error: teatime/more/test/rain.txt: the reader of 'teatime' raised an exception" in shown.stderr
-    assert f"ValueError: not enough values to unpack (expected 3, got 2), in {reader}, line " in shown.stderr
+    assert "ValueError: not enough values to unpack (expected 3, got 2), in " in shown.stderr
+    assert "/ingest/corpora/teatime/read.py, line " in shown.stderr
     assert (tmp_path / "w.duckdb").read_bytes() == before
 
 
