@@ -96,6 +96,7 @@ def full(sample: Path, tmp_path: Path) -> Path:
 # Up and down.
 
 
+@pytest.mark.slow
 def test_down_to_the_base_and_up_again_makes_the_same_tables(full: Path, new: Path) -> None:
     downgrade(full, "base")
     assert hashes(full) == {"meta.alembic_version": (0, 0)}
