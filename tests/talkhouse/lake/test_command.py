@@ -23,7 +23,9 @@ def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_it_says_what_is_new_and_what_is_gone(small: Path, lake: Path, tmp_path: Path) -> None:
+def test_it_says_what_is_new_and_what_is_gone(small: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    assert "Wrote" in on_a_terminal(["lake", lake, "--db", small], tmp_path)
     assert "Nothing changed" in on_a_terminal(["lake", lake, "--db", small], tmp_path)
     less = run("lake", lake, "--db", small, "--corpus", "mpchat")
     assert "of mpchat\n" in less.stdout

@@ -213,7 +213,9 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
 # Written again.
 
 
-def test_what_has_not_changed_is_not_written_again(changeable: Path, lake: Path) -> None:
+def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    assert written(lake, changeable).outcome == Outcome.WRITTEN
     before = everything(lake)
     assert written(lake, changeable).outcome == Outcome.UNCHANGED
     assert everything(lake) == before
@@ -234,8 +236,10 @@ def test_what_has_not_changed_is_not_written_again(changeable: Path, lake: Path)
 
 @pytest.mark.slow
 def test_the_format_decides_what_is_written_again_and_the_version_does_not(
-    small: Path, lake: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lake = tmp_path / "lake"
+    written(lake, small)
     monkeypatch.setattr(write, "version", lambda: "99.0")
     assert written(lake, small).outcome == Outcome.UNCHANGED
     script = lake / "snapshot-1" / "views.sql"
