@@ -23,7 +23,8 @@ from scipy.special import rel_entr
 from sklearn import metrics
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from talkhouse.scores.score import Metric, Scored
+from talkhouse.scores.metrics.metrics import Metric
+from talkhouse.scores.score import Scored
 from tests.conftest import invented_examples
 from tests.talkhouse.scores.conftest import Score
 from tests.talkhouse.scores.invented import Invented
