@@ -11,6 +11,8 @@ from talkhouse.scores.tasks.workspace import Table, Workspace
 
 _SEED = 20_171_101
 
+_KEY = "release, split, example_index"
+
 
 def create_baseline(workspace: Workspace, task: Task, examples: Examples, kind: Baseline) -> Table:
     """Create a prediction for each of the examples; UsageError where the task has none of a kind."""
@@ -21,10 +23,12 @@ def create_baseline(workspace: Workspace, task: Task, examples: Examples, kind: 
         return oracle
     labels = task.labels(workspace.con)
     columns = ", ".join(f"{_predicted(column, kind, labels)} as {quoted(column.name)}" for column in task.columns)
-    usual = ", ".join(f"mode({quoted(column.name)}) as {quoted(column.name)}" for column in task.columns)
+    usual = ", ".join(
+        f"mode({quoted(column.name)} order by {_KEY}) as {quoted(column.name)}" for column in task.columns
+    )
     seeded = workspace.create(
         "seeded",
-        "select *, row_number() over (order by release, split, example_index) - 1 as place, "
+        f"select *, row_number() over (order by {_KEY}) - 1 as place, "
         f"hash({_SEED}, release, split, example_index) as seed, count(*) over () as examples from {oracle}",
     )
     return workspace.create(

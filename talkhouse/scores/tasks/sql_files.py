@@ -35,7 +35,7 @@ class Bound:
         self.query, self.relations = query, relations
         # Not materialized, for that would be another plan than that of the table itself.
         names = ", ".join(f"{name} as not materialized ({select})" for name, select in relations.items())
-        self.sql = f"with {names} from (\n{query.sql}\n)"
+        self.sql = f"with {names} from ({query.sql}\n)"
 
     def columns(self, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """Return the columns of its rows, by name, with their types; CatalogueError where the SQL can't be run."""

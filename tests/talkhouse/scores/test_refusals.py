@@ -23,10 +23,10 @@ Rows = list[dict[str, Any]]
 LABELS = ["Reasoning", "Solution", "Moderation"]
 
 
-@pytest.fixture
-def con(sample: Path, tmp_path: Path) -> duckdb.DuckDBPyConnection:
+@pytest.fixture(scope="module")
+def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """Eight examples with labels, and four lists of five candidates."""
-    one = Invented(sample, tmp_path / "talkhouse.duckdb")
+    one = Invented(sample, tmp_path_factory.mktemp("refusals") / "talkhouse.duckdb")
     one.replace("delidata.probing_target", [{"label": LABELS[index % 3]} for index in range(8)])
     one.replace(
         "mpchat.next_response_prediction", [{"candidates": list("abcde"), "gold_position": 0} for _ in range(4)]

@@ -208,7 +208,7 @@ def one_label(dialogues: list[list[bool]]) -> Rows:
 TARGET = "delidata.probing_target"
 
 
-@pytest.mark.parametrize("dialogues", [8, 13, 64])
+@pytest.mark.parametrize("dialogues", [13, 64])
 def test_each_dialogue_is_as_likely_at_each_place(warehouse: Warehouse, dialogues: int) -> None:
     """By chi-squared tests, of all draws and of how often a resample has the first dialogue; a power of two too."""
     with warehouse.drawable(TARGET, one_label([[True]] * dialogues)) as (workspace, of):
@@ -224,6 +224,7 @@ def test_each_dialogue_is_as_likely_at_each_place(warehouse: Warehouse, dialogue
     assert stats.chisquare(often, expected).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_resamples_are_not_the_same_draw_in_another_order(warehouse: Warehouse) -> None:
     with warehouse.drawable(TARGET, one_label([[True]] * 16)) as (workspace, of):
         rows = parts(workspace, of)
@@ -234,6 +235,7 @@ def test_resamples_are_not_the_same_draw_in_another_order(warehouse: Warehouse) 
     assert len(shapes) > 10
 
 
+@pytest.mark.slow
 def test_an_interval_is_that_of_scipy(warehouse: Warehouse) -> None:
     """Nearly: SciPy draws others. Dialogues have one example, and then several, all right or all wrong."""
     draw = random.Random(5)  # noqa: S311
@@ -258,6 +260,7 @@ def test_one_dialogue_has_no_interval(warehouse: Warehouse) -> None:
     assert interval([None] * 5) == (None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_neither_threads_nor_steps_change_a_resample(warehouse: Warehouse, name: str) -> None:
     rows = invent(name, [1, 3, 2, 5, 4, 2, 2, 3], 7)
@@ -270,6 +273,7 @@ def test_neither_threads_nor_steps_change_a_resample(warehouse: Warehouse, name:
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_a_metric_has_an_interval_and_a_count_has_none(warehouse: Warehouse, name: str) -> None:
     for one in warehouse.metrics(name, invent(name, [1, 3, 2, 5], 7), interval=True):
@@ -292,6 +296,7 @@ def two_runs(warehouse: Warehouse, hits: list[tuple[bool, bool]]) -> Iterator[tu
             yield both, of
 
 
+@pytest.mark.slow
 def test_a_p_value_is_near_that_of_all_swaps(warehouse: Warehouse) -> None:
     """Of nine dialogues there are 512 ways to swap them; SciPy tries them all."""
     hits = [(True, False)] * 5 + [(False, True)] + [(True, True)] * 3
@@ -309,6 +314,7 @@ def test_a_p_value_is_near_that_of_all_swaps(warehouse: Warehouse) -> None:
     assert _p_value(difference, differences) == pytest.approx(exact, abs=0.04)
 
 
+@pytest.mark.slow
 def test_a_swap_changes_both_runs(warehouse: Warehouse) -> None:
     """What one run loses the other gains; each dialogue is in each run once, and swapped in half of the resamples."""
     with two_runs(warehouse, [(True, False), (True, True), (False, True), (True, False)]) as (workspace, of):
