@@ -40,6 +40,7 @@ insert into main.examples by name select
     (i * {size} + place)::integer as example_index, record_id
 from blocks cross join range({size}) as p(place);
 copy (select range::integer as example_index, random() as score from range({blocks} * {size})) to '{predictions}';
+copy (select random() from range({blocks} * {size})) to '{predictions}.txt' (header false, format csv);
 """
 
 _MESSAGES = """
@@ -85,9 +86,11 @@ def main() -> None:
             con.execute(_MESSAGES.format(messages=options.messages))
         lists = [*TALKHOUSE, "score", "mantis.response_ranking_50", str(predictions), "--split", "test"]
         messages = [*TALKHOUSE, "score", "delidata.change_of_mind", "--baseline", "random"]
+        lines = [*TALKHOUSE, "score", "mantis.response_ranking_50", f"{predictions}.txt", "--split", "test"]
         ours = {"lists": [*lists, "--db", str(warehouse)], "messages": [*messages, "--db", str(warehouse)]}
         ways = {
             "lists": ours["lists"],
+            "lists, a score a line": [*lines, "--db", str(warehouse)],
             "lists, polars, unchecked": [sys.executable, "-c", _PEER, str(predictions)],
             "lists, intervals": [*ours["lists"], "--interval"],
             "messages": ours["messages"],

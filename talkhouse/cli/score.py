@@ -2,22 +2,25 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from talkhouse.cli.terminal import show_scores
+from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import errors, output
 from talkhouse.cli.terminal.options import AsJson, Db, Force, InputLimit, Split
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.options import Baseline, Layout, Otherwise
+from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
+    from talkhouse.scores.tasks.request import Request
+    from talkhouse.scores.tasks.task import Task
+    from talkhouse.scores.tasks.workspace import Workspace
 
 
 def command(
@@ -33,7 +36,16 @@ def command(
         list[str] | None,
         typer.Option(metavar="S", help="Only this published folder (may be repeated).", show_default=False),
     ] = None,
-    layout: Annotated[Layout, typer.Option("--format", help="How the predictions come.")] = Layout.AUTO,
+    layout: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="LAYOUT",
+            help=f"How the predictions come: {AUTO} (by the name of the file), {TABLE}, or a publisher's own layout: "
+            f"{', '.join(layout_names())}.",
+            autocompletion=completion.layouts,
+        ),
+    ] = AUTO,
     threshold: Annotated[
         list[float] | None,
         typer.Option(metavar="T", help="Threshold of the gold label (dbdc3; may be repeated).", show_default=False),
@@ -50,6 +62,9 @@ def command(
     ] = None,
     interval: Annotated[
         bool, typer.Option("--interval", metavar="", help="Also the 95 % bootstrap interval of each metric.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", metavar="", help="Print all numbers, not the official metrics alone.")
     ] = False,
     as_data: AsJson = False,
     as_printed: Annotated[
@@ -92,6 +107,8 @@ def command(
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
 
+    The official metrics are printed; --all prints the others too, and --json has all of them.
+
     Examples:
         talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
 
@@ -99,11 +116,14 @@ def command(
 
         talkhouse score delidata.probing_target --template empty.csv
     """
-    from talkhouse.scores.examples import check_output
-    from talkhouse.scores.reader import MEMORY
-    from talkhouse.scores.runs import check_run
-    from talkhouse.scores.score import Request, printed, score
-    from talkhouse.scores.tasks import task
+    from talkhouse.scores.metrics.each_example import check_output
+    from talkhouse.scores.predictions.reader import MEMORY
+    from talkhouse.scores.printed import printed
+    from talkhouse.scores.saved.runs import check_run
+    from talkhouse.scores.score import score
+    from talkhouse.scores.tasks.request import Request
+    from talkhouse.scores.tasks.task import task
+    from talkhouse.scores.tasks.workspace import Workspace
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
@@ -114,6 +134,7 @@ def command(
             expected="files of predictions, or --baseline, or --template",
             next_step="see: talkhouse score --help",
         )
+    wanted.layout(layout)
     request = Request(
         paths or (),
         layout=layout,
@@ -132,54 +153,55 @@ def command(
     )
     if save is not None:
         check_run(save, database(db))
-    with opened(database(db)) as warehouse:
+    with opened(database(db)) as warehouse, Workspace(warehouse.con) as workspace:
         con = warehouse.con
         if template is not None:
-            _write_template(con, wanted, request, template, force=force)
+            _write_template(workspace, wanted, request, template, force=force)
             return
         if examples is not None:
             check_output(con, examples, force=force)
-        done = in_little_memory(con, MEMORY, lambda: score(con, wanted, request, threshold or ()))
+        scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold or ()))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
-            _show(done, printed(con, done) if as_printed else None, as_data=as_data)
+            _warn(scored)
+            if as_printed:
+                sys.stdout.write(printed(workspace, scored))
+            elif as_data:
+                print(visible_json(show_scores.as_data(scored)))
+            else:
+                show_scores.show(scored, by=request.by, everything=everything)
+            sys.stdout.flush()
         finally:
             if examples is not None:
-                _write_examples(con, done, examples, force=force)
+                _write_examples(workspace, scored, examples, force=force)
             if save is not None:
-                _save(con, done, save, database(db))
+                _save(workspace, scored, save, database(db))
 
 
-def _show(done: "Scored", text: str | None, *, as_data: bool) -> None:
-    for warning in done.warnings:
+def _warn(scored: "Scored") -> None:
+    for warning in scored.warnings:
         errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
-    if text is not None:
-        sys.stdout.write(text)
-    elif as_data:
-        print(visible_json(show_scores.as_data(done)))
-    else:
-        show_scores.show(done)
-    sys.stdout.flush()
 
 
-def _write_template(con: Any, wanted: Any, request: Any, path: Path, *, force: bool) -> None:
-    from talkhouse.scores.baselines import template
-    from talkhouse.scores.examples import write_rows
-    from talkhouse.scores.keys import choose_all, create_keys
+def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", path: Path, *, force: bool) -> None:
+    from talkhouse.scores.metrics.each_example import write_rows
+    from talkhouse.scores.predictions.baselines import template
+    from talkhouse.scores.tasks.examples import choose_all, create_examples
 
+    con = workspace.con
     chosen = choose_all(con, wanted, split=request.split, release=request.release, subsets=request.subsets)
-    create_keys(con, wanted, chosen)
-    rows = write_rows(con, template(wanted, chosen), path, force=force)
+    rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, force=force)
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 
 
-def _write_examples(con: Any, done: "Scored", path: Path, *, force: bool) -> None:
-    from talkhouse.scores.examples import examples_query, write_rows
+def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, *, force: bool) -> None:
+    from talkhouse.scores.metrics.each_example import examples_query, write_rows
 
-    rows = write_rows(con, examples_query(con, done.task), path, force=force)
+    query = examples_query(workspace, scored.task, scored.turns[0].scored)
+    rows = write_rows(workspace.con, query, path, force=force)
     typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 
-def _save(con: Any, done: "Scored", run: str, warehouse: Path) -> None:
-    from talkhouse.scores.runs import save
+def _save(workspace: "Workspace", scored: "Scored", run: str, warehouse: Path) -> None:
+    from talkhouse.scores.saved.runs import save
 
-    typer.echo(f"saved in {visible(str(save(con, done, run, warehouse)))}", err=True)
+    typer.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

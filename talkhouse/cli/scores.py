@@ -42,7 +42,7 @@ def command(
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         _compare(compare, db=db, as_data=as_data)
         return
-    from talkhouse.scores.runs import saved
+    from talkhouse.scores.saved.runs import saved
 
     runs = saved(database(db), name)
     if as_data:
@@ -55,7 +55,7 @@ def command(
 
 
 def _compare(names: tuple[str, str], *, db: Db, as_data: bool) -> None:
-    from talkhouse.scores.comparison import compare
+    from talkhouse.scores.saved.comparison import compare
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:

@@ -8,20 +8,27 @@ scores as (
     where line <> ''
 ),
 
-blocks as (
-    select distinct blocks.split, blocks.record_id, blocks.first_row, blocks.first_example, blocks.row_count
-    from mantis.ranking_blocks as blocks
-    semi join keys on keys.record_id = blocks.record_id and keys.split = blocks.split
+-- A row for each line of a block: to look a line up is much faster than to look for the block around it.
+lines_of_blocks as (
+    select
+        blocks.split,
+        blocks.first_row + place as line_index,
+        blocks.first_example + place as example_index,
+    from (
+        select distinct blocks.split, blocks.record_id, blocks.first_row, blocks.first_example, blocks.row_count
+        from mantis.ranking_blocks as blocks
+        semi join keys on keys.record_id = blocks.record_id and keys.split = blocks.split
+    ) as blocks
+    cross join unnest(range(blocks.row_count)) as places(place)
 )
 
 select
     blocks.split,
-    blocks.first_example + scores.line_index - blocks.first_row as example_index,
+    blocks.example_index,
     scores.score,
     'line ' || scores.line_index as key,
 from scores
-left join blocks
-    on scores.line_index >= blocks.first_row and scores.line_index < blocks.first_row + blocks.row_count
+left join lines_of_blocks as blocks on blocks.line_index = scores.line_index
 -- Lines of blocks that are in quarantine have no example; any other without one is more than the file has.
-where blocks.record_id is not null
+where blocks.line_index is not null
     or not exists (select 1 from meta.quarantine where subset in ('mantis_10', 'mantis_50'))

@@ -1,4 +1,4 @@
-"""What the shell completes at TAB: the names of views, tables and corpora."""
+"""What the shell completes at TAB: the names of views, tables, corpora and layouts."""
 
 import typer
 
@@ -25,3 +25,15 @@ def corpora(incomplete: str) -> list[str]:
     from talkhouse.ingest.registry import corpora
 
     return [name for name in corpora() if name.startswith(incomplete)]
+
+
+def layouts(context: typer.Context, incomplete: str) -> list[str]:
+    """List the values of ``--format``: those of the task, where one is named already."""
+    from talkhouse.scores.tasks.options import AUTO, TABLE, layout_names
+    from talkhouse.scores.tasks.task import task
+
+    try:
+        names = [layout.name for layout in task(context.params.get("name") or "").layouts]
+    except TalkhouseError:
+        names = layout_names()
+    return [name for name in (AUTO, TABLE, *names) if name.startswith(incomplete)]

@@ -12,7 +12,7 @@ from talkhouse.cli.terminal.show_scores import between, drawn, number
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.scores.comparison import Comparison
+    from talkhouse.scores.saved.comparison import Comparison
 
 
 def show(runs: list[dict[str, Any]]) -> None:

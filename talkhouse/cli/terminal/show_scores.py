@@ -1,5 +1,6 @@
 """Scores as the commands give them: as tables, and as data for ``--json``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -11,8 +12,11 @@ from talkhouse.cli.terminal.console import Printer, output
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.scores.metrics import Metric
+    from talkhouse.scores.metrics.metrics import Metric
     from talkhouse.scores.score import Scored
+
+_OWN = ("is_mean", "is_main")
+"""What a metric has for the program alone."""
 
 _FEW = 30
 """Dialogues below which a bootstrap interval comes out too short."""
@@ -23,53 +27,79 @@ def _one(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def as_data(done: "Scored") -> dict[str, Any]:
+def as_data(scored: "Scored") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     return {
-        "task": done.task.name,
-        "split": _one(done.chosen.split_names),
-        "release": _one(done.chosen.releases),
-        "subset": _one(list(done.chosen.subsets)),
-        "view_fingerprint": done.chosen.fingerprint,
-        "predictions": done.files,
-        "rows": done.rows,
-        "missing": done.missing,
-        "tied": done.tied,
-        "threshold": _one([one for one in done.thresholds if one is not None]),
-        "remark": done.task.remark,
-        "warnings": done.warnings,
-        "interval": done.interval,
-        "metrics": [{key: value for key, value in vars(one).items() if key != "is_mean"} for one in done.metrics],
+        "task": scored.task.name,
+        "split": _one(scored.chosen.split_names),
+        "release": _one(scored.chosen.releases),
+        "subset": _one(list(scored.chosen.subsets)),
+        "view_fingerprint": scored.chosen.fingerprint,
+        "predictions": scored.files,
+        "rows": scored.rows,
+        "missing": scored.missing,
+        "tied": scored.tied,
+        "threshold": _one([threshold for threshold in scored.thresholds if threshold is not None]),
+        "remark": scored.task.query.remark,
+        "warnings": scored.warnings,
+        "interval": scored.interval,
+        "metrics": [
+            {key: value for key, value in vars(metric).items() if key not in _OWN} for metric in scored.metrics
+        ],
     }
 
 
-def show(done: "Scored") -> None:
-    """Print the metrics, a table for each threshold and slice, and what to know about them."""
-    what = " ".join(visible(one) for one in (*done.chosen.releases, *done.chosen.split_names, *done.chosen.subsets))
-    output.print(f"[bold]{escape(done.task.name)}[/] {escape(what)}: {done.rows:,} examples", soft_wrap=True)
-    heads = ["metric", "value", *(["95 % interval"] if done.interval else []), "of", "best", "worst", ""]
+def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) -> None:
+    """Print the official metrics of all examples and of slices by these columns, or everything; and what to know."""
+    shown = [metric for metric in scored.metrics if everything or (metric.is_main and _is_asked(metric, by))]
+    what = " ".join(
+        visible(part) for part in (*scored.chosen.releases, *scored.chosen.split_names, *scored.chosen.subsets)
+    )
+    is_official = all(metric.official for metric in shown)
+    output.print(
+        f"[bold]{escape(scored.task.name)}[/] {escape(what)}: {scored.rows:,} examples"
+        + (", official metrics" if is_official else ""),
+        soft_wrap=True,
+    )
     groups: dict[tuple[float | None, str | None], list[Metric]] = {}
-    for one in done.metrics:
-        groups.setdefault((one.threshold, one.slice), []).append(one)
-    for (limit, part), numbers in groups.items():
-        title = ", ".join(text for text in (f"threshold {limit:g}" if limit is not None else "", part or "") if text)
+    for metric in shown:
+        groups.setdefault((metric.threshold, metric.slice), []).append(metric)
+    for (threshold, part), numbers in groups.items():
+        limit = "" if threshold is None else f"threshold {threshold:g}"
+        title = ", ".join(text for text in (limit, part or "") if text)
         if title:
             output.print(f"\n{escape(visible(title))}", soft_wrap=True)
-        table = Table(box=box.SIMPLE, header_style="bold")
-        for head in heads:
-            table.add_column(head, justify="left" if head in ("metric", "") else "right", overflow="fold")
-        for one in numbers:
-            table.add_row(*(Text(visible(cell)) for cell in _cells(one, has_interval=done.interval is not None)))
-        (output if output.is_terminal else Printer(width=10_000)).print(table)
-    for remark in _remarks(done):
+        _print_table(numbers, is_official=is_official)
+    for remark in (*_remarks(scored), *_more(scored, shown)):
         output.print(escape(remark), soft_wrap=True)
 
 
-def _cells(one: "Metric", *, has_interval: bool) -> tuple[str, ...]:
-    of = "" if one.of is None else f"{one.count:,}/{one.of:,}" if one.count is not None else f"{one.of:,}"
-    value = f"{one.count:,}" if one.is_count else number(one.value)
-    interval = (between(one.low, one.high),) if has_interval else ()
-    return one.name, value, *interval, of, number(one.best), number(one.worst), "official" if one.official else ""
+def _is_asked(metric: "Metric", by: Sequence[str]) -> bool:
+    return metric.slice is None or metric.slice.partition("=")[0] in by
+
+
+def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
+    """Print a row for each number, without columns in which no row has anything."""
+    heads = ["metric", "value", "95 % interval", "of", "best", "worst", ""]
+    rows = [_cells(metric) for metric in numbers]
+    filled = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+    table = Table(box=box.SIMPLE, header_style="bold")
+    for place in filled:
+        if heads[place] or not is_official:
+            table.add_column(
+                heads[place], justify="left" if heads[place] in ("metric", "") else "right", overflow="fold"
+            )
+    for row in rows:
+        table.add_row(*(Text(visible(row[place])) for place in filled[: len(table.columns)]))
+    (output if output.is_terminal else Printer(width=10_000)).print(table)
+
+
+def _cells(metric: "Metric") -> tuple[str, ...]:
+    of = "" if metric.of is None else f"{metric.of:,}" if metric.count is None else f"{metric.count:,}/{metric.of:,}"
+    value = f"{metric.count:,}" if metric.is_count else number(metric.value)
+    ends = between(metric.low, metric.high)
+    official = "official" if metric.official else ""
+    return metric.name, value, ends, of, number(metric.best), number(metric.worst), official
 
 
 def between(low: float | None, high: float | None) -> str:
@@ -82,14 +112,24 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"
 
 
-def _remarks(done: "Scored") -> list[str]:
-    remarks = [done.task.remark] if done.task.remark else []
-    if done.missing:
-        remarks.append(f"{done.missing:,} examples without a prediction count as wrong, so no number is official")
-    if done.tied:
-        remarks.append(f"ties at the right candidate in {done.tied:,} of the lists: values are means, not official")
-    if done.interval:
-        remarks.append(drawn(done.interval))
+def _more(scored: "Scored", shown: "Sequence[Metric]") -> list[str]:
+    """Say what is not printed."""
+    names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
+    columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)
+    hidden = columns.keys() - {metric.slice.partition("=")[0] for metric in shown if metric.slice is not None}
+    parts = [f"{len(names)} more metrics and counts"] if names else []
+    parts += [f"the numbers by {column}" for column in columns if column in hidden]
+    return [f"with --all: {', and '.join(parts)}"] if parts else []
+
+
+def _remarks(scored: "Scored") -> list[str]:
+    remarks = [scored.task.query.remark] if scored.task.query.remark else []
+    if scored.missing:
+        remarks.append(f"{scored.missing:,} examples without a prediction count as wrong, so no number is official")
+    if scored.tied:
+        remarks.append(f"ties at the right candidate in {scored.tied:,} of the lists: values are means, not official")
+    if scored.interval:
+        remarks.append(drawn(scored.interval))
     return remarks
 
 

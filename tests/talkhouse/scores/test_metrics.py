@@ -23,7 +23,8 @@ from scipy.special import rel_entr
 from sklearn import metrics
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from talkhouse.scores.score import Metric, Scored
+from talkhouse.scores.metrics.metrics import Metric
+from talkhouse.scores.score import Scored
 from tests.conftest import invented_examples
 from tests.talkhouse.scores.conftest import Score
 from tests.talkhouse.scores.invented import Invented
@@ -82,8 +83,8 @@ def reciprocal(rank: int) -> float:
     return 1 / rank
 
 
-@given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 6, st.integers(0, 2))))
-@invented_examples(200)
+@given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 8, st.integers(0, 2))))
+@invented_examples(40)
 def test_ranks_under_ties_are_the_mean_over_all_orders(scored: Score, lists: list[tuple[int, list[int]]]) -> None:
     size = len(lists[0][1])
     gold = [{"candidates": [str(index) for index in range(size)], "gold_position": right} for right, _ in lists]
@@ -106,7 +107,7 @@ def arrays(lists: list[tuple[int, list[int]]]) -> tuple[Any, Any]:
 
 
 @given(st.integers(2, 100).flatmap(lambda size: st.lists(st.permutations(range(size)), min_size=1, max_size=5)))
-@invented_examples(200)
+@invented_examples(40)
 def test_ranks_without_ties_are_those_of_ir_measures(scored: Score, orders: list[list[int]]) -> None:
     """The right candidate is the first; a missing list counts as wrong, which there is a document of rank 0."""
     size = len(orders[0])
@@ -136,8 +137,8 @@ def blocks(scored: Score, invented: Invented, lists: list[list[int]]) -> Scored:
     return scored("mantis.response_ranking_10", None, [{"score": score} for scores in lists for score in scores])
 
 
-@given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 4, st.integers(0, 2))))
-@invented_examples(200)
+@given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 6, st.integers(0, 2))))
+@invented_examples(40)
 def test_blocks_under_ties_are_the_mean_over_all_orders(
     scored: Score, invented: Invented, lists: list[tuple[int, list[int]]]
 ) -> None:
@@ -148,8 +149,8 @@ def test_blocks_under_ties_are_the_mean_over_all_orders(
     assert_means_over_orders(found, [ranks(0, one[:2]) for one in scores], {"R_2@1": hit(1)})
 
 
-@given(st.integers(2, 15).flatmap(lambda size: lists_of(size, 4, st.integers(0, 6))))
-@invented_examples(200)
+@given(st.integers(2, 15).flatmap(lambda size: lists_of(size, 12, st.integers(0, 6))))
+@invented_examples(40)
 def test_gain_under_ties_is_that_of_scikit_learn(
     scored: Score, invented: Invented, lists: list[tuple[int, list[int]]]
 ) -> None:
@@ -163,7 +164,7 @@ def test_gain_under_ties_is_that_of_scikit_learn(
 
 
 @given(st.integers(2, 51).flatmap(lambda size: st.lists(st.permutations(range(size)), min_size=1, max_size=4)))
-@invented_examples(200)
+@invented_examples(40)
 def test_blocks_without_ties_are_those_of_ir_measures(
     scored: Score, invented: Invented, orders: list[list[int]]
 ) -> None:
@@ -191,7 +192,7 @@ ANSWERS = ["tea", "Tea!", "the tea ", "milk", "jam", "tea"]
         max_size=4,
     )
 )
-@invented_examples(200)
+@invented_examples(40)
 def test_hits_are_by_text_and_over_all_orders(
     scored: Score, rows: list[tuple[str, list[str], list[int] | None]]
 ) -> None:
@@ -228,7 +229,7 @@ LABELS = ["Reasoning", "Solution", "Moderation", "wrong"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(LABELS[:3]), st.sampled_from([*LABELS, None])), min_size=1, max_size=12))
-@invented_examples(200)
+@invented_examples(40)
 def test_classes(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     pairs = [("Solution", "Solution"), *pairs]  # a file has at least one row
     done = scored(
@@ -257,7 +258,7 @@ TYPES = ["Probing", "Non-probing-deliberation", "None", "0"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES)), min_size=1, max_size=12), st.booleans())
-@invented_examples(200)
+@invented_examples(40)
 def test_types_are_three_classes_or_as_published_four(
     scored: Score, pairs: list[tuple[str, str]], as_published: bool
 ) -> None:
@@ -286,7 +287,7 @@ CODES = ["OQ", "FD", "FQ", "IR"]
         max_size=8,
     )
 )
-@invented_examples(200)
+@invented_examples(40)
 def test_intents(scored: Score, pairs: list[tuple[list[str], list[str]]]) -> None:
     """The classes are those of gold; a code outside of them is left out, and one that comes twice counts once."""
     pairs = [(["OQ", "FD"], ["OQ"]), *pairs]  # scikit-learn takes one class alone for a binary task
@@ -310,7 +311,7 @@ def test_intents(scored: Score, pairs: list[tuple[list[str], list[str]]]) -> Non
 
 
 @given(st.lists(st.tuples(st.sampled_from(["+", "-", "0"]), st.integers(0, 4)), min_size=1, max_size=20))
-@invented_examples(200)
+@invented_examples(40)
 def test_average_precision(scored: Score, pairs: list[tuple[str, int]]) -> None:
     """Of all, and as the mean over the dialogues, each of 7 rows, that have a positive."""
     done = scored(
@@ -340,7 +341,7 @@ OUTCOMES = ["gain", "same", "loss"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.sampled_from(OUTCOMES)), min_size=1, max_size=12))
-@invented_examples(200)
+@invented_examples(40)
 def test_outcomes(scored: Score, pairs: list[tuple[str, str]]) -> None:
     """A gain is positive, same and loss are not; the area is null where gold has but one of them."""
     done = scored("delidata.outcome", [{"label": gold} for gold, _ in pairs], [{"label": label} for _, label in pairs])
@@ -361,14 +362,14 @@ TEXTS = st.lists(st.sampled_from(["tea", "The", "a", "milk!", "jam-pot", "Tea", 
 
 
 @given(st.text(st.sampled_from("aAnthe'_-.İΣςσé\u00a0\u2003\u200b\x1c\n\t 的٣") | st.characters(codec="utf-8")))
-@invented_examples(1000)
+@invented_examples(400)
 def test_texts_are_normalised_as_by_python(con: duckdb.DuckDBPyConnection, text: str) -> None:
     found = con.execute("select metrics.normalised(?)", [text]).fetchall()
     assert found == [(" ".join(normalised(text)),)]
 
 
 @given(st.lists(st.tuples(TEXTS, st.none() | TEXTS), min_size=1, max_size=8))
-@invented_examples(200)
+@invented_examples(40)
 def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     done = scored(
         "delidata.probing_generation",
@@ -418,7 +419,7 @@ VOTES = st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any)
     st.lists(st.tuples(VOTES, st.sampled_from(["O", "T", "X", "o", None]), VOTES), min_size=1, max_size=8),
     st.sampled_from([0.0, 0.5, 0.9]),
 )
-@invented_examples(200)
+@invented_examples(40)
 def test_breakdowns(scored: Score, turns: list[tuple[list[int], str | None, list[int]]], threshold: float) -> None:
     """None is a row without a prediction: wrong, as an unknown label is, which leaves the script's recalls."""
     turns = [([1, 0, 0], "O", [1, 0, 0]), *turns]  # a file has at least one row

@@ -14,10 +14,14 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.scores.refusals import BadPredictions
-from talkhouse.scores.score import Request, Scored, printed, score
-from talkhouse.scores.tasks import task
+from talkhouse.scores.printed import printed
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.tasks.refusals import BadPredictions
+from talkhouse.scores.tasks.request import Request
+from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.workspace import Workspace
 from tests.talkhouse.scores.invented import Invented
+from tests.talkhouse.scores.scoring import score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
 pytestmark = pytest.mark.skipif(
@@ -90,18 +94,20 @@ def test_breakdown_detection(row: dict[str, Any], dbdc3: dict[str, duckdb.DuckDB
     request = Request([folder / f"{row['predictions']}.predictions.zip"], as_printed=True)
     if "stops" in row:
         with pytest.raises(BadPredictions):
-            score(con, wanted, request, [row["threshold"]])
+            score_once(con, wanted, request, [row["threshold"]])
         return
-    done = score(con, wanted, request, [row["threshold"]])
+    with Workspace(con) as workspace:
+        done = score(workspace, wanted, request, [row["threshold"]])
+        lines = printed(workspace, done)
     found = values(done)
     assert {key: found[name] for key, name in COUNTS.items()} == row["counts"]
     for key, name in FULL.items():
         value = math.nan if row["values"][key] is None else row["values"][key]
         assert found[name] == pytest.approx(value, rel=0, abs=1e-12, nan_ok=True), name
     shown = "default" if row["threshold"] == 0 else f"{row['threshold']}"
-    assert printed(con, done) == (folder / f"{row['predictions']}.t{shown}.out").read_bytes().decode()
+    assert lines == (folder / f"{row['predictions']}.t{shown}.out").read_bytes().decode()
     if shown == "default":
-        assert repr(score(con, wanted, request).metrics) == repr(done.metrics)  # NaN is not equal to itself
+        assert repr(score_once(con, wanted, request).metrics) == repr(done.metrics)  # NaN is not equal to itself
 
 
 CANDIDATES = {
@@ -121,9 +127,9 @@ def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None
     request = Request([FOLDER / "mpchat" / f"{row['predictions']}.npy"])
     if "nan" in row["predictions"]:
         with pytest.raises(BadPredictions, match="finite"):
-            score(invented.con, task(f"mpchat.{name}"), request)
+            score_once(invented.con, task(f"mpchat.{name}"), request)
         return
-    done = score(invented.con, task(f"mpchat.{name}"), request)
+    done = score_once(invented.con, task(f"mpchat.{name}"), request)
     assert values(done).keys() == row["values"].keys()
     for one in done.metrics:
         value = row["values"][one.name]
@@ -140,7 +146,7 @@ def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None
 @pytest.mark.parametrize("row", expected("mantis", "response_ranking"), ids=name_of)
 def test_lines_of_scores(row: dict[str, Any], invented: Invented) -> None:
     invented.replace_blocks("response_ranking_10", 300, 11)
-    done = score(
+    done = score_once(
         invented.con,
         task("mantis.response_ranking_10"),
         Request([FOLDER / "mantis" / f"{row['predictions']}.tsv"], layout="mantis"),
@@ -165,7 +171,7 @@ def test_intents(row: dict[str, Any], invented: Invented, tmp_path: Path) -> Non
     given = FOLDER / "mantis" / f"intents.{row['predictions']}.predictions.jsonl"
     path = tmp_path / "labels.jsonl"
     path.write_text(given.read_text(encoding="utf-8").replace('"intents"', '"labels"'), encoding="utf-8")
-    found = values(score(invented.con, task("mantis.intent_prediction"), Request([path], unknown="wrong")))
+    found = values(score_once(invented.con, task("mantis.intent_prediction"), Request([path], unknown="wrong")))
     for key, name in (("accuracy", "accuracy"), ("f1_micro", "F1 micro"), ("f1_macro", "F1 macro")):
         assert found[name] == pytest.approx(row["values"][key], rel=0, abs=1e-12), name
 
@@ -178,7 +184,7 @@ def test_guided_response(row: dict[str, Any], name: str, invented: Invented) -> 
     wanted = [{key: one[key] for key in ("label", "label_candidates")} for one in rows]
     invented.replace(f"blended_skill_talk.{name}", wanted)
     path = FOLDER / "blended_skill_talk" / f"{row['predictions']}.predictions.jsonl"
-    done = score(invented.con, task(f"blended_skill_talk.{name}"), Request([path]))
+    done = score_once(invented.con, task(f"blended_skill_talk.{name}"), Request([path]))
     found = {one.name: one for one in done.metrics}
     for key, value in row["values"].items():
         assert found[key].value == pytest.approx(value, rel=0, abs=1e-12), key

@@ -12,19 +12,21 @@ import numpy as np
 import pytest
 
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.refusals import BadPredictions
-from talkhouse.scores.score import Request, Scored, score
-from talkhouse.scores.tasks import task
+from talkhouse.scores.score import Scored
+from talkhouse.scores.tasks.refusals import BadPredictions
+from talkhouse.scores.tasks.request import Request
+from talkhouse.scores.tasks.task import task
 from tests.talkhouse.scores.invented import Invented
+from tests.talkhouse.scores.scoring import score_once
 
 Rows = list[dict[str, Any]]
 LABELS = ["Reasoning", "Solution", "Moderation"]
 
 
-@pytest.fixture
-def con(sample: Path, tmp_path: Path) -> duckdb.DuckDBPyConnection:
+@pytest.fixture(scope="module")
+def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """Eight examples with labels, and four lists of five candidates."""
-    one = Invented(sample, tmp_path / "talkhouse.duckdb")
+    one = Invented(sample, tmp_path_factory.mktemp("refusals") / "talkhouse.duckdb")
     one.replace("delidata.probing_target", [{"label": LABELS[index % 3]} for index in range(8)])
     one.replace(
         "mpchat.next_response_prediction", [{"candidates": list("abcde"), "gold_position": 0} for _ in range(4)]
@@ -39,7 +41,7 @@ def scored(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> Callable[..., Scor
     def run(rows: Rows, name: str = "delidata.probing_target", **options: Any) -> Scored:
         path = tmp_path / "predictions.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return score(con, task(name), Request([path], **options))
+        return score_once(con, task(name), Request([path], **options))
 
     return run
 
@@ -145,9 +147,9 @@ def test_ties_are_an_expectation_and_not_official(scored: Callable[..., Scored])
 
 def test_thresholds_are_shares(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        score(con, task("dbdc3.breakdown_detection"), Request([]), [1.5])
+        score_once(con, task("dbdc3.breakdown_detection"), Request([]), [1.5])
     with pytest.raises(UsageError, match="has no threshold"):
-        score(con, task("delidata.probing_target"), Request([]), [0.5])
+        score_once(con, task("delidata.probing_target"), Request([]), [0.5])
 
 
 def test_only_tasks_with_metrics_can_be_scored() -> None:
@@ -177,7 +179,7 @@ def test_files_are_named(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Pa
     path = tmp_path / name
     path.write_bytes(FILES[name][0])
     with pytest.raises(UsageError, match=FILES[name][1]) as caught:
-        score(con, task("delidata.probing_target"), Request([path]))
+        score_once(con, task("delidata.probing_target"), Request([path]))
     assert caught.value.where == str(path)
     assert caught.value.next_step
 
@@ -186,7 +188,7 @@ def test_a_byte_order_mark_is_no_part_of_a_name(con: duckdb.DuckDBPyConnection, 
     path = tmp_path / "bom.csv"
     lines = "".join(f"{row['example_index']},{row['label']}\n" for row in right())
     path.write_text(f"example_index,label\n{lines}", encoding="utf-8-sig")
-    assert score(con, task("delidata.probing_target"), Request([path])).rows == 8
+    assert score_once(con, task("delidata.probing_target"), Request([path])).rows == 8
 
 
 def array(numbers: Any) -> bytes:
@@ -215,7 +217,7 @@ def test_broken_arrays(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
     path = tmp_path / "scores.npy"
     path.write_bytes(ARRAYS[name][0])
     with pytest.raises(UsageError, match=ARRAYS[name][1]) as caught:
-        score(con, task("mpchat.next_response_prediction"), Request([path]))
+        score_once(con, task("mpchat.next_response_prediction"), Request([path]))
     assert caught.value.where == str(path)
 
 
@@ -239,8 +241,8 @@ def test_broken_label_files(name: str, con: duckdb.DuckDBPyConnection, tmp_path:
     folder.mkdir()
     request = Request([folder], release="dbdc3", split="eval")
     with pytest.raises(UsageError, match="no file whose name ends in"):
-        score(con, task("dbdc3.breakdown_detection"), request)
+        score_once(con, task("dbdc3.breakdown_detection"), request)
     (folder / "d.labels.json").write_text(DOCUMENTS[name][0], encoding="utf-8")
     with pytest.raises(UsageError, match=DOCUMENTS[name][1]) as caught:
-        score(con, task("dbdc3.breakdown_detection"), request)
+        score_once(con, task("dbdc3.breakdown_detection"), request)
     assert caught.value.where == str(folder)

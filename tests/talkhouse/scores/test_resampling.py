@@ -5,6 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,23 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, f1_score
 
-from talkhouse.scores import resampling
-from talkhouse.scores.comparison import _p_value, _subtracted
-from talkhouse.scores.intervals import interval
-from talkhouse.scores.resampling import RESAMPLES, Values, bootstrap, create_drawable, shuffled
-from talkhouse.scores.score import Request, Scored, score
-from talkhouse.scores.tasks import task
+from talkhouse.scores.metrics.metrics import Metric
+from talkhouse.scores.saved.comparison import _p_value, _subtracted
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.statistics.intervals import interval
+from talkhouse.scores.statistics.resampling import (
+    RESAMPLES,
+    Drawable,
+    bootstrap,
+    drawable,
+    draws,
+    replaced,
+    shuffled,
+    swapped,
+)
+from talkhouse.scores.tasks.request import Request
+from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.workspace import Workspace
 from tests.conftest import invented_examples
 from tests.talkhouse.scores.invented import Invented
 
@@ -36,20 +48,40 @@ class Warehouse:
         self.con = self.invented.con
         self.path = folder / "predictions.jsonl"
 
-    def score(self, name: str, rows: Rows, **options: Any) -> Scored:
-        """Score predictions of a task that has these rows; ``scored`` is what each of them scores."""
+    def score(self, workspace: Workspace, name: str, rows: Rows, **options: Any) -> Scored:
+        """Score predictions of a task that has these rows."""
         self.invented.replace(name, [gold for gold, _ in rows])
         lines = [json.dumps({"example_index": index, **one}) + "\n" for index, (_, one) in enumerate(rows)]
         self.path.write_text("".join(lines), encoding="utf-8")
-        return score(self.con, task(name), Request([self.path], **options), task(name).thresholds[:1])
+        wanted = task(name)
+        return score(workspace, wanted, Request([self.path], **options), wanted.query.thresholds[:1])
 
-    def drawn(self, sample: int) -> list[tuple[int, int, int]]:
-        """Return what a resample has: the dialogue's place there, and the run and the number of each example."""
-        return self.con.execute(
-            "select place, drawn.part, example_index from drawn inner join drawable using (part) "
-            "where sample = ? order by all",
-            [sample],
-        ).fetchall()
+    def metrics(self, name: str, rows: Rows, **options: Any) -> list[Metric]:
+        """Return the metrics of predictions alone."""
+        with Workspace(self.con) as workspace:
+            return self.score(workspace, name, rows, **options).metrics
+
+    @contextmanager
+    def drawable(self, name: str, rows: Rows, **options: Any) -> Iterator[tuple[Workspace, Drawable]]:
+        """Score predictions, and yield what can be drawn from them."""
+        with Workspace(self.con) as workspace:
+            query = f"select * from {self.score(workspace, name, rows).turns[0].scored}"
+            with drawable(workspace, task(name), [query], query, **options) as of:
+                yield workspace, of
+
+
+def drawn(workspace: Workspace, of: Drawable, sample: int) -> list[tuple[int, int, int]]:
+    """Return what a resample has: the dialogue's place there, and the run and the number of each example."""
+    draws_of = draws(of, replaced(of), sample, sample + 1)
+    return workspace.con.execute(
+        f"select place, drawn.part, example_index from ({draws_of}) as drawn inner join {of.rows} using (part) "
+        "order by all"
+    ).fetchall()
+
+
+def parts(workspace: Workspace, of: Drawable) -> list[tuple[int, int]]:
+    """Return of all resamples what is drawn."""
+    return workspace.con.execute(f"select sample, part from ({draws(of, replaced(of), 0, RESAMPLES)})").fetchall()
 
 
 @pytest.fixture(scope="module")
@@ -112,24 +144,36 @@ TASKS = [
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=6)
 
 
-@pytest.mark.parametrize("name", TASKS)
-@given(sizes=SIZES, seed=st.integers(0, 1000))
-@invented_examples(20)
-def test_a_resample_scores_what_its_rows_score(warehouse: Warehouse, name: str, sizes: list[int], seed: int) -> None:
-    """The rows of a resample are scored again as a split of their own, with each dialogue as often as it was drawn."""
-    rows = invent(name, sizes, seed)
-    warehouse.score(name, rows)
-    (values,) = bootstrap(warehouse.con, create_drawable(warehouse.con, task(name), ["select * from scored"]))
-    for sample in (0, RESAMPLES - 1):
-        drawn = [
-            ({**rows[index][0], "dialogue_id": f"drawn:{place}"}, rows[index][1])
-            for place, _, index in warehouse.drawn(sample)
+FEW = 8
+"""Resamples where each is looked at: the draws are those of the first of a thousand."""
+
+
+def check_resamples(warehouse: Warehouse, name: str, rows: Rows) -> None:
+    """Score the rows of a resample again as a split of their own, with each dialogue as often as it was drawn."""
+    with warehouse.drawable(name, rows, resamples=FEW) as (workspace, of):
+        (values,) = bootstrap(workspace, of)
+        samples = {sample: drawn(workspace, of, sample) for sample in (0, FEW - 1)}
+    for sample, places in samples.items():
+        again_rows = [
+            ({**rows[index][0], "dialogue_id": f"drawn:{place}"}, rows[index][1]) for place, _, index in places
         ]
-        again = {one.name: one.value for one in warehouse.score(name, drawn).metrics if not one.is_count}
-        warehouse.score(name, rows)
+        again = {one.name: one.value for one in warehouse.metrics(name, again_rows) if not one.is_count}
         known = {metric: found[sample] for metric, found in values.items() if found[sample] is not None}
         wanted = {metric: value for metric, value in again.items() if value is not None}
         assert known == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_resample_scores_what_its_rows_score(warehouse: Warehouse, name: str) -> None:
+    check_resamples(warehouse, name, invent(name, [2, 4, 1, 3], 5))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TASKS)
+@given(sizes=SIZES, seed=st.integers(0, 1000))
+@invented_examples(12)
+def test_any_resample_scores_what_its_rows_score(warehouse: Warehouse, name: str, sizes: list[int], seed: int) -> None:
+    check_resamples(warehouse, name, invent(name, sizes, seed))
 
 
 @given(sizes=SIZES, seed=st.integers(0, 1000))
@@ -137,38 +181,38 @@ def test_a_resample_scores_what_its_rows_score(warehouse: Warehouse, name: str, 
 def test_other_metrics_than_means_agree_with_scikit_learn(warehouse: Warehouse, sizes: list[int], seed: int) -> None:
     name = "delidata.change_of_mind"
     rows = invent(name, sizes, seed)
-    warehouse.score(name, rows)
-    (values,) = bootstrap(warehouse.con, create_drawable(warehouse.con, task(name), ["select * from scored"]))
-    for sample in range(0, RESAMPLES, 250):
-        drawn = [rows[index] for _, _, index in warehouse.drawn(sample)]
-        gold = [one["label"] for one, _ in drawn]
-        macro = f1_score(gold, [one["label"] for _, one in drawn], average="macro", zero_division=0)
+    with warehouse.drawable(name, rows, resamples=FEW) as (workspace, of):
+        (values,) = bootstrap(workspace, of)
+        samples = [[rows[index] for _, _, index in drawn(workspace, of, sample)] for sample in range(FEW)]
+    for sample, pairs in enumerate(samples):
+        gold = [one["label"] for one, _ in pairs]
+        macro = f1_score(gold, [one["label"] for _, one in pairs], average="macro", zero_division=0)
         assert values["F1 macro"][sample] == pytest.approx(macro, abs=1e-12)
         positive = [label == "+" for label in gold]
         if any(positive):
-            precision = average_precision_score(positive, [one["score"] for _, one in drawn])
+            precision = average_precision_score(positive, [one["score"] for _, one in pairs])
             assert values["average precision"][sample] == pytest.approx(precision, abs=1e-12)
         else:
-            assert values.get("average precision", [None] * RESAMPLES)[sample] is None
+            assert values.get("average precision", [None] * FEW)[sample] is None
 
 
-def one_label(warehouse: Warehouse, dialogues: list[list[bool]]) -> Values:
-    """Return the resampled values for dialogues of right and wrong labels."""
-    rows: Rows = [
+def one_label(dialogues: list[list[bool]]) -> Rows:
+    """Return dialogues of right and wrong labels."""
+    return [
         ({"label": "Solution", "dialogue_id": f"delidata:{number}"}, {"label": "Solution" if hit else "Reasoning"})
         for number, hits in enumerate(dialogues)
         for hit in hits
     ]
-    warehouse.score("delidata.probing_target", rows)
-    of = create_drawable(warehouse.con, task("delidata.probing_target"), ["select * from scored"])
-    return bootstrap(warehouse.con, of)[0]
 
 
-@pytest.mark.parametrize("dialogues", [8, 13, 64])
+TARGET = "delidata.probing_target"
+
+
+@pytest.mark.parametrize("dialogues", [13, 64])
 def test_each_dialogue_is_as_likely_at_each_place(warehouse: Warehouse, dialogues: int) -> None:
     """By chi-squared tests, of all draws and of how often a resample has the first dialogue; a power of two too."""
-    one_label(warehouse, [[True]] * dialogues)
-    rows = warehouse.con.execute("select sample, part from drawn").fetchall()
+    with warehouse.drawable(TARGET, one_label([[True]] * dialogues)) as (workspace, of):
+        rows = parts(workspace, of)
     assert len(rows) == RESAMPLES * dialogues
     every = Counter(part for _, part in rows)
     assert stats.chisquare([every[part] for part in range(dialogues)]).pvalue > 0.001
@@ -180,9 +224,10 @@ def test_each_dialogue_is_as_likely_at_each_place(warehouse: Warehouse, dialogue
     assert stats.chisquare(often, expected).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_resamples_are_not_the_same_draw_in_another_order(warehouse: Warehouse) -> None:
-    one_label(warehouse, [[True]] * 16)
-    rows = warehouse.con.execute("select sample, part from drawn").fetchall()
+    with warehouse.drawable(TARGET, one_label([[True]] * 16)) as (workspace, of):
+        rows = parts(workspace, of)
     shapes = {
         tuple(sorted(Counter(part for _, part in found).values()))
         for _, found in itertools.groupby(sorted(rows), key=lambda row: row[0])
@@ -190,12 +235,14 @@ def test_resamples_are_not_the_same_draw_in_another_order(warehouse: Warehouse) 
     assert len(shapes) > 10
 
 
+@pytest.mark.slow
 def test_an_interval_is_that_of_scipy(warehouse: Warehouse) -> None:
     """Nearly: SciPy draws others. Dialogues have one example, and then several, all right or all wrong."""
     draw = random.Random(5)  # noqa: S311
     for size in (1, 6):
         hits = [draw.random() < 0.7 for _ in range(80)]
-        low, high = interval(one_label(warehouse, [[hit] * size for hit in hits])["accuracy"])
+        with warehouse.drawable(TARGET, one_label([[hit] * size for hit in hits])) as (workspace, of):
+            low, high = interval(bootstrap(workspace, of)[0]["accuracy"])
         found = stats.bootstrap((hits,), np.mean, method="percentile", n_resamples=5_000, rng=1).confidence_interval
         assert (low, high) == pytest.approx(tuple(found), abs=0.02)
 
@@ -208,47 +255,53 @@ def test_the_ends_of_an_interval_are_percentiles(values: list[float]) -> None:
 
 def test_one_dialogue_has_no_interval(warehouse: Warehouse) -> None:
     rows = invent("delidata.change_of_mind", [4], 0)
-    done = warehouse.score("delidata.change_of_mind", rows, interval=True)
-    assert {(one.low, one.high) for one in done.metrics} == {(None, None)}
+    found = warehouse.metrics("delidata.change_of_mind", rows, interval=True)
+    assert {(one.low, one.high) for one in found} == {(None, None)}
     assert interval([None] * 5) == (None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
-def test_neither_threads_nor_steps_change_an_interval(
-    warehouse: Warehouse, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_neither_threads_nor_steps_change_a_resample(warehouse: Warehouse, name: str) -> None:
     rows = invent(name, [1, 3, 2, 5, 4, 2, 2, 3], 7)
     found = []
-    for threads, step in ((1, 2_000_000), (4, 2_000_000), (3, 1_000)):
-        monkeypatch.setattr(resampling, "_AT_ONCE", step)
+    for threads, step in ((1, 2_000_000), (4, 2_000_000), (3, 400)):
         warehouse.con.execute(f"set threads = {threads}")
-        found.append(warehouse.score(name, rows, interval=True).metrics)
+        with warehouse.drawable(name, rows, resamples=60, at_once=step) as (workspace, of):
+            found.append(bootstrap(workspace, of))
     warehouse.con.execute("reset threads")
     assert found[0] == found[1] == found[2]
-    for one in found[0]:
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TASKS)
+def test_a_metric_has_an_interval_and_a_count_has_none(warehouse: Warehouse, name: str) -> None:
+    for one in warehouse.metrics(name, invent(name, [1, 3, 2, 5], 7), interval=True):
         assert one.is_count == (one.low is None), one.name
         assert one.low is None or one.high is None or one.low <= one.high
 
 
-def two_runs(warehouse: Warehouse, hits: list[tuple[bool, bool]]) -> list[Values]:
-    """Return the swapped values of two runs over dialogues of two examples, both right or both wrong."""
-    for run in (0, 1):
-        rows: Rows = [
-            ({"label": "Solution", "dialogue_id": f"delidata:{number}"}, {"label": label})
-            for number, both in enumerate(hits)
-            for label in 2 * ["Solution" if both[run] else "Reasoning"]
-        ]
-        warehouse.score("delidata.probing_target", rows)
-        warehouse.con.execute(f"create or replace temp table run_{run} as from scored")
-    of = create_drawable(warehouse.con, task("delidata.probing_target"), ["select * from run_0", "select * from run_1"])
-    assert (of.runs, of.dialogues) == (2, len(hits))
-    return shuffled(warehouse.con, of)
+@contextmanager
+def two_runs(warehouse: Warehouse, hits: list[tuple[bool, bool]]) -> Iterator[tuple[Workspace, Drawable]]:
+    """Yield two runs over dialogues of two examples, both right or both wrong."""
+    with Workspace(warehouse.con) as both:
+        tables = []
+        for run in (0, 1):
+            rows = one_label([2 * [pair[run]] for pair in hits])
+            with Workspace(warehouse.con) as workspace:
+                tables.append(both.create("run", f"from {warehouse.score(workspace, TARGET, rows).turns[0].scored}"))
+        queries = [f"select * from {table}" for table in tables]
+        with drawable(both, task(TARGET), queries, queries[0]) as of:
+            assert (of.runs, of.dialogues) == (2, len(hits))
+            yield both, of
 
 
+@pytest.mark.slow
 def test_a_p_value_is_near_that_of_all_swaps(warehouse: Warehouse) -> None:
     """Of nine dialogues there are 512 ways to swap them; SciPy tries them all."""
     hits = [(True, False)] * 5 + [(False, True)] + [(True, True)] * 3
-    first, second = two_runs(warehouse, hits)
+    with two_runs(warehouse, hits) as (workspace, of):
+        first, second = shuffled(workspace, of)
     differences = _subtracted([first, second], "accuracy")
     difference = float(np.mean([int(b) - int(a) for a, b in hits]))
     exact = stats.permutation_test(
@@ -261,15 +314,18 @@ def test_a_p_value_is_near_that_of_all_swaps(warehouse: Warehouse) -> None:
     assert _p_value(difference, differences) == pytest.approx(exact, abs=0.04)
 
 
+@pytest.mark.slow
 def test_a_swap_changes_both_runs(warehouse: Warehouse) -> None:
     """What one run loses the other gains; each dialogue is in each run once, and swapped in half of the resamples."""
-    first, second = two_runs(warehouse, [(True, False), (True, True), (False, True), (True, False)])
+    with two_runs(warehouse, [(True, False), (True, True), (False, True), (True, False)]) as (workspace, of):
+        first, second = shuffled(workspace, of)
+        swaps = workspace.con.execute(
+            "select part // 2, count_if(part % 2 <> sample % 2), count(*) "
+            f"from ({draws(of, swapped(), 0, RESAMPLES)}) group by all"
+        ).fetchall()
     for a, b in zip(first["accuracy"], second["accuracy"], strict=True):
         assert (a or 0) + (b or 0) == pytest.approx(1.25)
-    swapped = warehouse.con.execute(
-        "select part // 2, count_if(part % 2 <> sample % 2), count(*) from drawn group by all"
-    ).fetchall()
-    for _, times, total in swapped:
+    for _, times, total in swaps:
         assert total == 2 * RESAMPLES
         assert stats.binomtest(times // 2, RESAMPLES).pvalue > 0.001
 

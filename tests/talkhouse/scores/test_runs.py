@@ -4,17 +4,21 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 import talkhouse
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.comparison import compare
-from talkhouse.scores.options import Baseline
-from talkhouse.scores.runs import path_for, save, saved
-from talkhouse.scores.score import Request, Scored, score
-from talkhouse.scores.tasks import task
+from talkhouse.scores.saved.comparison import compare
+from talkhouse.scores.saved.runs import save, saved
+from talkhouse.scores.saved.saved_file import path_for
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.tasks.options import Baseline
+from talkhouse.scores.tasks.request import Request
+from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.workspace import Workspace
 from tests.commands import run as start
 
 
@@ -39,8 +43,9 @@ def keep(
     corpus = name.partition(".")[0]
     release = "dbdc3" if corpus == "dbdc3" else None
     request = Request((), baseline=kind, keep=True, split=SPLITS.get(corpus), release=release)
-    done = score(con, task(name), request, thresholds)
-    assert save(con, done, run, warehouse) == path_for(warehouse)
+    with Workspace(con) as workspace:
+        done = score(workspace, task(name), request, thresholds)
+        assert save(workspace, done, run, warehouse) == path_for(warehouse)
     return done
 
 
@@ -57,7 +62,7 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
     assert saved(warehouse, "delidata.change_of_mind") == []
     for name in ("usual", "Usual"):
         with pytest.raises(UsageError, match=f"there is a run '{name}' already"):
-            save(con, done, name, warehouse)
+            save(Workspace(con), done, name, warehouse)
     assert len(saved(warehouse)) == 2
     assert warehouse.read_bytes() == before
     with duckdb.connect(path_for(warehouse), read_only=True) as opened:
@@ -75,6 +80,7 @@ COMPARED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_run_differs_from_its_copy_in_nothing(con: duckdb.DuckDBPyConnection, warehouse: Path, name: str) -> None:
     for run, kind in (("a", Baseline.RANDOM), ("b", Baseline.RANDOM), ("best's", Baseline.ORACLE)):
@@ -92,6 +98,7 @@ def test_a_run_differs_from_its_copy_in_nothing(con: duckdb.DuckDBPyConnection, 
         assert one.low is None or one.low == pytest.approx(-(other.high or 0), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_each_threshold_is_compared(con: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
     name = "dbdc3.breakdown_detection"
     keep(con, "a", warehouse, name, Baseline.RANDOM, 0.0, 0.5)
@@ -146,16 +153,22 @@ def test_runs_of_an_older_file_stay_and_can_not_be_compared(con: duckdb.DuckDBPy
         compare(con, warehouse, ("new", "changed"))
 
 
-@pytest.mark.usefixtures("warehouse")
-def test_the_commands(tmp_path: Path) -> None:
-    name = "delidata.probing_target"
-    plain = start("score", name, "--baseline", "random", "--json", cwd=tmp_path)
+NAME = "delidata.probing_target"
+
+
+def saved_by_command(folder: Path) -> dict[str, dict[str, Any]]:
+    """Save two baselines with their intervals; return what was printed, by the name of the run."""
     found = {}
     for run in ("majority", "random"):
-        shown = start("score", name, "--baseline", run, "--interval", "--save", run, "--json", cwd=tmp_path)
+        shown = start("score", NAME, "--baseline", run, "--interval", "--save", run, "--json", cwd=folder)
         found[run] = json.loads(shown.stdout)
-    with_intervals = found["random"]
-    assert with_intervals.pop("interval") == {
+    return found
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_the_commands(tmp_path: Path) -> None:
+    found = saved_by_command(tmp_path)
+    assert found["random"]["interval"] == {
         "level": 0.95,
         "method": "percentile bootstrap",
         "resamples": 1000,
@@ -163,29 +176,33 @@ def test_the_commands(tmp_path: Path) -> None:
         "unit": "dialogue",
         "units": 4,
     }
-    assert all(one["low"] <= one["value"] <= one["high"] for one in with_intervals["metrics"])
-    without = json.loads(plain.stdout)
+    assert all(one["low"] <= one["value"] <= one["high"] for one in found["random"]["metrics"])
+    (metric, *_) = json.loads(start("scores", NAME, "--json", cwd=tmp_path).stdout)[0]["metrics"]
+    first = found["majority"]["metrics"][0]
+    assert (metric["low"], metric["high"]) == (first["low"], first["high"])
+    data = json.loads(start("scores", "--compare", "majority", "random", "--json", cwd=tmp_path).stdout)
+    assert (data["first"], data["second"], data["task"]) == ("majority", "random", NAME)
+    assert data["test"]["method"] == "paired approximate randomisation"
+    assert all(0 < one["p_value"] <= 1 for one in data["metrics"])
+    assert start("scores", NAME, "--compare", "majority", "random", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("warehouse")
+def test_what_the_commands_print(tmp_path: Path) -> None:
+    with_intervals = saved_by_command(tmp_path)["random"]
+    del with_intervals["interval"]
+    without = json.loads(start("score", NAME, "--baseline", "random", "--json", cwd=tmp_path).stdout)
     assert without.pop("interval") is None
     for one in with_intervals["metrics"]:
         one["low"] = one["high"] = None
     assert without == with_intervals
-    (metric, *_) = json.loads(start("scores", name, "--json", cwd=tmp_path).stdout)[0]["metrics"]
-    assert (metric["low"], metric["high"]) == (
-        found["majority"]["metrics"][0]["low"],
-        found["majority"]["metrics"][0]["high"],
-    )
-    shown = start("scores", "--compare", "majority", "random", "--json", cwd=tmp_path)
-    data = json.loads(shown.stdout)
-    assert (data["first"], data["second"], data["task"]) == ("majority", "random", name)
-    assert data["test"]["method"] == "paired approximate randomisation"
-    assert all(0 < one["p_value"] <= 1 for one in data["metrics"])
     shown = start("scores", "--compare", "majority", "random", cwd=tmp_path)
     assert "p-value" in shown.stdout
     assert "among many, some are small by chance" in shown.stdout
-    assert start("scores", name, "--compare", "majority", "random", cwd=tmp_path).returncode == 2
-    shown = start("score", name, "--baseline", "random", "--interval", cwd=tmp_path)
+    shown = start("score", NAME, "--baseline", "random", "--interval", cwd=tmp_path)
     assert "95 % interval" in shown.stdout
     assert "4 dialogues, seed 20171101; fewer than 30 give intervals that are too short" in shown.stdout
-    one = ("mpchat.speaker_identification", "--split", "test")
-    shown = start("score", *one, "--baseline", "random", "--interval", cwd=tmp_path)
+    one_dialogue = ("mpchat.speaker_identification", "--split", "test")
+    shown = start("score", *one_dialogue, "--baseline", "random", "--interval", cwd=tmp_path)
     assert "no intervals: all examples are of one dialogue" in shown.stdout

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +15,19 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.export import export
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.baselines import template
-from talkhouse.scores.examples import examples_query, write_rows
-from talkhouse.scores.keys import choose_all, create_keys
-from talkhouse.scores.options import Baseline
-from talkhouse.scores.score import Request, Scored, printed, score
-from talkhouse.scores.tasks import task
+from talkhouse.scores.metrics.each_example import examples_query, write_rows
+from talkhouse.scores.metrics.metrics import set_threshold
+from talkhouse.scores.predictions.baselines import create_baseline, template
+from talkhouse.scores.printed import printed
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.tasks.examples import choose, choose_all, create_examples
+from talkhouse.scores.tasks.options import Baseline
+from talkhouse.scores.tasks.request import Request
+from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
+from tests.talkhouse.scores.scoring import score_once
 
 TASKS = [query.full_name for query in catalogue().scores]
 SPLITS = {
@@ -29,10 +35,11 @@ SPLITS = {
 }
 
 
-@pytest.fixture
-def con(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
-    with talkhouse.open(tmp_path / "talkhouse.duckdb") as opened:
+@pytest.fixture(scope="module")
+def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    path = tmp_path_factory.mktemp("score") / "talkhouse.duckdb"
+    shutil.copyfile(sample, path)
+    with talkhouse.open(path) as opened:
         yield opened
 
 
@@ -43,7 +50,18 @@ def of(name: str) -> dict[str, str]:
 
 
 def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Scored:
-    return score(con, task(name), Request((), baseline=kind, **of(name)), task(name).thresholds[:1])  # type: ignore[arg-type]
+    return score_once(con, task(name), Request((), baseline=kind, **of(name)), task(name).query.thresholds[:1])  # type: ignore[arg-type]
+
+
+@contextmanager
+def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[Table]:
+    """Yield a table of the predictions of a baseline."""
+    wanted = task(name)
+    with Workspace(con) as workspace:
+        chosen = choose(con, wanted, **{"split": None, "release": None} | of(name))
+        if wanted.query.thresholds:
+            set_threshold(con, wanted.query.thresholds[0])
+        yield create_baseline(workspace, wanted, create_examples(workspace, wanted, chosen), kind)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -67,22 +85,49 @@ def test_the_right_answers_have_the_best_scores(name: str, con: duckdb.DuckDBPyC
             assert value == 1, metric
 
 
+FORMATS = {
+    "csv": "dbdc3.breakdown_detection",
+    "tsv": "delidata.change_of_mind",
+    "jsonl": "mpchat.next_response_prediction",
+    "parquet": "mantis.intent_prediction",
+    "arrow": "mantis.response_ranking_10",
+}
+
+
+@pytest.mark.parametrize(("suffix", "name"), FORMATS.items())
+def test_a_table_gives_what_its_baseline_gives(
+    suffix: str, name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    check_formats(con, name, (suffix,), tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
-def test_a_table_gives_what_its_baseline_gives(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    """Random predictions, written in every format and read again."""
+def test_a_table_in_any_format_gives_what_its_baseline_gives(
+    name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    check_formats(con, name, FORMATS, tmp_path)
+
+
+def check_formats(con: duckdb.DuckDBPyConnection, name: str, formats: Iterable[str], tmp_path: Path) -> None:
+    """Score random predictions, written in these formats and read again."""
     first = baseline(con, name, Baseline.RANDOM)
-    for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
+    for suffix in formats:
         path = tmp_path / f"predictions.{suffix}"
-        write_rows(con, "select * from baseline", path)
-        assert score(con, task(name), Request([path]), task(name).thresholds[:1]).metrics == first.metrics, suffix
+        with predictions(con, name, Baseline.RANDOM) as table:
+            write_rows(con, f"select * from {table}", path)
+        found = score_once(con, task(name), Request([path]), task(name).query.thresholds[:1])
+        assert found.metrics == first.metrics, suffix
 
 
 def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     first = baseline(con, "dbdc3.breakdown_detection", Baseline.RANDOM)
-    rows = con.execute(
-        "select records.native_id, keys.turn_index, baseline.* from baseline "
-        "inner join keys using (release, split, example_index) inner join main.records using (record_id) order by all"
-    ).fetchall()
+    with predictions(con, "dbdc3.breakdown_detection", Baseline.RANDOM) as table:
+        rows = con.execute(
+            f"select records.native_id, keys.turn_index, baseline.* from {table} as baseline "
+            "inner join main.examples as keys using (release, split, example_index) "
+            "inner join main.records using (record_id) where task = 'breakdown_detection' order by all"
+        ).fetchall()
     folder = tmp_path / "labels"
     folder.mkdir()
     for native_id in {row[0] for row in rows}:
@@ -99,21 +144,22 @@ def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_pa
     archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
     for path in (folder, archive):
         request = Request([path], split="eval", release="dbdc3")
-        assert score(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
+        assert score_once(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
 
 
 def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     first = baseline(con, "mantis.response_ranking_50", Baseline.RANDOM)
-    rows = con.execute(
-        "select row_index, baseline.score from mantis.response_ranking_50 "
-        "inner join baseline using (split, example_index)"
-    ).fetchall()
+    with predictions(con, "mantis.response_ranking_50", Baseline.RANDOM) as table:
+        rows = con.execute(
+            f"select row_index, baseline.score from mantis.response_ranking_50 inner join {table} as baseline "
+            "using (split, example_index)"
+        ).fetchall()
     lines = ["0"] * (max(row for row, _ in rows) + 1)
     for row, value in rows:
         lines[row] = repr(value)
     (tmp_path / "preds.txt").write_text("\n".join(lines), encoding="utf-8")
     request = Request([tmp_path / "preds.txt"], split="test")
-    assert score(con, task("mantis.response_ranking_50"), request).metrics == first.metrics
+    assert score_once(con, task("mantis.response_ranking_50"), request).metrics == first.metrics
 
 
 def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -130,29 +176,32 @@ def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPy
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
     wanted = task("blended_skill_talk.guided_response")
-    found = {one.name: one.value for one in score(con, wanted, Request([path], split="test")).metrics}
+    found = {one.name: one.value for one in score_once(con, wanted, Request([path], split="test")).metrics}
     assert (found["hits@1"], found["f1"], found["accuracy"]) == (1, 1, 1)
     pairs[0][0]["text"] += "!"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match="episode 0, pair 0"):
-        score(con, wanted, Request([path], split="test"))
+        score_once(con, wanted, Request([path], split="test"))
 
 
 def test_a_template_has_the_keys_and_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     wanted = task("delidata.probing_target")
     chosen = choose_all(con, wanted, split=None, release=None)
-    create_keys(con, wanted, chosen)
-    write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
+    with Workspace(con) as workspace:
+        query = template(wanted, create_examples(workspace, wanted, chosen))
+        write_rows(con, query, tmp_path / "empty.parquet")
     path = tmp_path / "filled.parquet"
     duckdb.execute(f"copy (select * replace ('Solution' as label) from '{tmp_path / 'empty.parquet'}') to '{path}'")
-    assert score(con, wanted, Request([path])).chosen.fingerprint == chosen.fingerprint
+    assert score_once(con, wanted, Request([path])).chosen.fingerprint == chosen.fingerprint
     with pytest.raises(UsageError, match="exists already"):
-        write_rows(con, template(wanted, chosen), tmp_path / "empty.parquet")
+        write_rows(con, query, tmp_path / "empty.parquet")
 
 
 def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    done = baseline(con, "mantis.response_ranking_10", Baseline.RANDOM)
-    write_rows(con, examples_query(con, done.task), tmp_path / "examples.parquet")
+    with Workspace(con) as workspace:
+        done = score(workspace, task("mantis.response_ranking_10"), Request((), baseline=Baseline.RANDOM, split="test"))
+        query = examples_query(workspace, done.task, done.turns[0].scored)
+        write_rows(con, query, tmp_path / "examples.parquet")
     query = f"select avg(map), avg(ndcg), count(*), any_value(candidate) from '{tmp_path / 'examples.parquet'}'"
     ((mean, gain, count, text),) = duckdb.execute(query).fetchall()
     found = {one.name: one for one in done.metrics}
@@ -166,26 +215,24 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
 
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
-    done = score(con, task("dbdc3.breakdown_detection"), request, [0.0])
+    done = score_once(con, task("dbdc3.breakdown_detection"), request, [0.0])
     parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
     assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
     alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
-    assert score(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
-    drawn = score(con, task("dbdc3.breakdown_detection"), replace(request, interval=True), [0.0])
-    assert [replace(one, low=None, high=None) for one in drawn.metrics] == done.metrics
-    assert len({(one.slice, one.low, one.high) for one in drawn.metrics if one.name == "Accuracy"}) == len(parts)
+    assert score_once(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
     other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
     with pytest.raises(UsageError, match="no column 'colour'"):
-        score(con, task("dbdc3.breakdown_detection"), other)
+        score_once(con, task("dbdc3.breakdown_detection"), other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "by"), [("dbdc3.breakdown_detection", "subset"), ("delidata.change_of_mind", "label")]
 )
 def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
     request = Request((), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release"))
-    plain, drawn = (score(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
+    plain, drawn = (score_once(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
     assert [replace(one, low=None, high=None) for one in drawn] == plain
     assert len({one.slice for one in plain}) > 2
     ends = {(one.slice, one.low, one.high) for one in drawn if one.name.casefold() == "accuracy"}
@@ -195,7 +242,7 @@ def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name
 def test_what_a_script_prints_has_no_interval(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3", as_printed=True, interval=True)
     with pytest.raises(UsageError, match="the script prints no intervals"):
-        score(con, task("dbdc3.breakdown_detection"), request)
+        score_once(con, task("dbdc3.breakdown_detection"), request)
 
 
 def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -214,38 +261,41 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
 def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     wanted = task("dbdc3.breakdown_detection")
     request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
-    done = score(con, wanted, request)
+    done = score_once(con, wanted, request)
     assert done.thresholds == [0, 0.5]
     accuracies = [(one.threshold, one.slice, one.value) for one in done.metrics if one.name == "Accuracy"]
     assert [one for one in accuracies if one[1] is None] == [(0, None, 1), (0.5, None, 1)]  # Each with its own oracle.
     subsets = [name for limit, name, _ in accuracies if limit == 0 and name]
     assert len(subsets) > 2
-    lines = printed(con, score(con, wanted, replace(request, as_printed=True), [0.0, 0.5])).splitlines()
+    with Workspace(con) as workspace:
+        as_printed = score(workspace, wanted, replace(request, as_printed=True), [0.0, 0.5])
+        lines = printed(workspace, as_printed).splitlines()
     assert [line for line in lines if line.startswith("Accuracy")] == ["Accuracy : \t\t1.000000 (26/26)"] * 2
     # Predictions of all subsets are taken where one of them is scored.
-    write_rows(con, "select * from oracle", tmp_path / "all.csv")
+    with predictions(con, "dbdc3.breakdown_detection", Baseline.ORACLE) as table:
+        write_rows(con, f"select * from {table}", tmp_path / "all.csv")
     subset = subsets[0].removeprefix("subset=")
-    alone = score(con, wanted, Request([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
+    alone = score_once(con, wanted, Request([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
     assert {one.slice for one in alone.metrics} == {None}
     assert alone.rows < done.rows
 
 
 def test_what_is_too_good_is_doubted(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    baseline(con, "mantis.response_ranking_10", Baseline.ORACLE)
-    write_rows(con, "select * from oracle", tmp_path / "oracle.csv")
+    with predictions(con, "mantis.response_ranking_10", Baseline.ORACLE) as table:
+        write_rows(con, f"select * from {table}", tmp_path / "oracle.csv")
     assert (
         "artefacts of quoting"
-        in score(con, task("mantis.response_ranking_10"), Request([tmp_path / "oracle.csv"])).warnings[0]
+        in score_once(con, task("mantis.response_ranking_10"), Request([tmp_path / "oracle.csv"])).warnings[0]
     )
 
 
 def test_only_types_are_scored_as_published(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.ORACLE, as_published=True)
-    assert "None and 0 are two classes" in score(con, task("delidata.deliberation_type"), request).warnings[0]
+    assert "None and 0 are two classes" in score_once(con, task("delidata.deliberation_type"), request).warnings[0]
     with pytest.raises(UsageError, match="is scored as published anyway"):
-        score(con, task("delidata.probing_target"), request)
+        score_once(con, task("delidata.probing_target"), request)
     with pytest.raises(UsageError, match="these are other classes"):
-        score(con, task("delidata.deliberation_type"), replace(request, keep=True))
+        score_once(con, task("delidata.deliberation_type"), replace(request, keep=True))
 
 
 def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: Path) -> None:
@@ -257,6 +307,6 @@ def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: 
     path = tmp_path / "log.jsonl"
     acts = [{"text": "What?"}, {"text": "tea", "text_candidates": ["tea", "milk", " tea"]}]
     path.write_text(json.dumps({"dialog": [acts]}) + "\n", encoding="utf-8")
-    done = score(invented.con, task("blended_skill_talk.guided_response"), Request([path]))
+    done = score_once(invented.con, task("blended_skill_talk.guided_response"), Request([path]))
     found = {one.name: one.value for one in done.metrics}
     assert (found["hits@1"], found["hits@5"], found["rank"], done.tied) == (0, 1, 2, 0)

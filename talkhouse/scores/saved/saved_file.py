@@ -57,7 +57,7 @@ _COLUMNS = {
 }
 
 # Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_FOUND = """
+_TABLES = """
 select tables.table_name, columns.column_name, columns.data_type
 from system.main.duckdb_tables() as tables
 inner join system.main.duckdb_columns() as columns
@@ -119,16 +119,16 @@ def _check_file(path: Path) -> None:
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
-    found: dict[str, dict[str, str]] = {}
-    for table, column, kind in con.execute(_FOUND).fetchall():
-        found.setdefault(table, {})[column] = kind
-    if "format" in found:
-        _check_format(con, path, found["format"])
+    tables: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(_TABLES).fetchall():
+        tables.setdefault(table, {})[column] = kind
+    if "format" in tables:
+        _check_format(con, path, tables["format"])
     for table, columns in _COLUMNS.items():
         older = {name: kind for name, kind in columns.items() if name not in _ADDED}
-        if found.get(table) not in (columns, older):
+        if tables.get(table) not in (columns, older):
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
-    if "comparison" in found:
+    if "comparison" in tables:
         raise _not_ours(path, "a table comparison, which is a view in ours")
     if what := strange(con):
         raise _not_ours(path, what)

@@ -16,7 +16,8 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.query.row_stream import row_groups
 from talkhouse.schema.errors import SourceError
 from talkhouse.schema.guard import guard
-from talkhouse.scores.refusals import BadPredictions
+from talkhouse.scores.tasks.refusals import BadPredictions
+from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.system.memory import capped, lowered, out_of_memory
 
 MEMORY = 600_000_000
@@ -36,35 +37,31 @@ _BATCH_ROWS = 2_048
 
 
 class Reader:
-    """The connection that reads; ``into`` is the one that gets the rows, of which there may be ``most``."""
+    """The connection that reads; ``into`` has the tables that get the rows, of which there may be ``most``."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, into: duckdb.DuckDBPyConnection, limits: Limits) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, into: Workspace, limits: Limits) -> None:
         self.con, self.into, self.limits = con, into, limits
 
-    def pour(self, select: str, table: str, most: int) -> None:
-        """Create a temporary table of the rows of a query."""
+    def pour(self, select: str, name: str, most: int) -> Table:
+        """Create a table of the rows of a query."""
         rows = self.con.sql(select).to_arrow_reader(_BATCH_ROWS)
-        self.pour_batches(rows.schema, row_groups(rows), "*", table, most)
+        return self.pour_batches(rows.schema, row_groups(rows), "*", name, most)
 
     def pour_batches(
-        self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], columns: str, table: str, most: int
-    ) -> None:
-        """Create a temporary table of Arrow batches; ``columns`` is what is selected from them.
+        self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], columns: str, name: str, most: int
+    ) -> Table:
+        """Create a table of Arrow batches; ``columns`` is what is selected from them.
 
         Raises BadPredictions for more rows than ``most``, SourceError for more bytes than a file may have.
         """
         rows = size = 0
-        self._insert(f"create or replace temp table {table} as", pa.Table.from_batches([], schema), columns)
+        table = self.into.create_arrow(name, pa.Table.from_batches([], schema), columns)
         for batch in batches:
             rows, size = rows + batch.num_rows, size + get_record_batch_size(batch)
             check_rows(rows, most)
             self.limits.check("file", size, None, f"{size:,} or more, as they are read")
-            self._insert(f"insert into {table}", pa.Table.from_batches([batch]), columns)
-
-    def _insert(self, statement: str, batch: pa.Table, columns: str) -> None:
-        self.into.register("piece", batch)
-        self.into.execute(f"{statement} select {columns} from piece")
-        self.into.unregister("piece")
+            self.into.insert_arrow(table, pa.Table.from_batches([batch]), columns)
+        return table
 
 
 def check_rows(rows: int, most: int) -> None:
@@ -79,7 +76,7 @@ def check_rows(rows: int, most: int) -> None:
 
 
 @contextmanager
-def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> Iterator[Reader]:
+def reading(into: Workspace, folder: Path, limits: Limits) -> Iterator[Reader]:
     """Yield a reader of the files in a private folder; SourceError where they take too much memory."""
     with duckdb.connect() as con:
         spilled = str(folder / "spilled")
@@ -89,7 +86,7 @@ def reading(into: duckdb.DuckDBPyConnection, folder: Path, limits: Limits) -> It
         con.execute("set enable_progress_bar = false")
         con.execute(f"set threads = {min(_THREADS, os.cpu_count() or 1)}")
         try:
-            with lowered(into, MEMORY), capped(con, _BESIDE):
+            with lowered(into.con, MEMORY), capped(con, _BESIDE):
                 yield Reader(con, into, limits)
         except (MemoryError, duckdb.OutOfMemoryException) as error:
             raise out_of_memory(

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import duckdb
 
 from talkhouse.schema.errors import UsageError
-from talkhouse.schema.sql import identifier, literal
-from talkhouse.scores.tasks import Task
+from talkhouse.schema.sql import literal
+from talkhouse.scores.tasks.sql_files import head_errors
+from talkhouse.scores.tasks.task import Task
+from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.warehouse.fingerprint import Split, splits
 
 
@@ -21,19 +23,19 @@ class Chosen:
     @property
     def releases(self) -> list[str]:
         """The releases, where they have names."""
-        return sorted({one.release for one in self.splits if one.release is not None})
+        return sorted({split.release for split in self.splits if split.release is not None})
 
     @property
     def split_names(self) -> list[str]:
         """The splits, by the publisher's names."""
-        return sorted({one.split for one in self.splits})
+        return sorted({split.split for split in self.splits})
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of all that is chosen, before subsets."""
         joined = 0
-        for one in self.splits:
-            joined ^= int(one.fingerprint, 16)
+        for split in self.splits:
+            joined ^= int(split.fingerprint, 16)
         return f"{joined:032x}"
 
 
@@ -56,24 +58,28 @@ def choose(
             f"the warehouse has no examples of {task.name}",
             next_step="build it with that corpus: talkhouse build --data DIR",
         )
-    found = _of_split(con, task, known, split) if split is not None else known
-    found = [one for one in found if release is None or one.release == release]
-    if not found:
+    left = _of_split(con, task, known, split) if split is not None else known
+    left = [published for published in left if release is None or published.release == release]
+    if not left:
         raise _none(task, known, split, release)
     meant = set(named)
     if meant and split is None:
-        found = [one for one in found if any(name in (None, one.split) for _, name in meant)]
+        left = [published for published in left if any(name in (None, published.split) for _, name in meant)]
     if meant and release is None:
-        found = [one for one in found if any(name in (None, one.release) for name, _ in meant)]
-    if not found:
+        left = [published for published in left if any(name in (None, published.release) for name, _ in meant)]
+    if not left:
         raise _none(task, known, *_first(meant))
-    if len(found) > 1 and not task.is_pooled and (not meant or any(None in pair for pair in _needed(found, meant))):
+    if (
+        len(left) > 1
+        and task.query.pooled is None
+        and (not meant or any(None in pair for pair in _needed(left, meant)))
+    ):
         raise UsageError(
             f"{task.name} has several splits or releases, and none is named",
-            expected=_listed(found),
+            expected=_listed(left),
             next_step="name one with --split S and --release R, or have columns 'split' and 'release'",
         )
-    return Chosen(tuple(found), tuple(subsets))
+    return Chosen(tuple(left), tuple(subsets))
 
 
 def choose_all(
@@ -81,13 +87,16 @@ def choose_all(
 ) -> Chosen:
     """Find all releases and splits that the options leave, for a table whose rows name theirs."""
     known = splits(con, task.query.schema, task.query.name)
-    named = [(one.release, one.split) for one in known]
+    named = [(published.release, published.split) for published in known]
     return choose(con, task, split=split, release=release, subsets=subsets, named=named)
 
 
-def _needed(found: Sequence[Split], meant: Iterable[tuple[str | None, str | None]]) -> Iterable[tuple[str | None, ...]]:
+def _needed(left: Sequence[Split], meant: Iterable[tuple[str | None, str | None]]) -> Iterable[tuple[str | None, ...]]:
     """Return of each named pair what tells the splits apart."""
-    releases, names = len({one.release for one in found}) > 1, len({one.split for one in found}) > 1
+    releases, names = (
+        len({published.release for published in left}) > 1,
+        len({published.split for published in left}) > 1,
+    )
     return [(release if releases else "", name if names else "") for release, name in meant]
 
 
@@ -106,47 +115,52 @@ def _none(task: Task, known: Sequence[Split], split: str | None, release: str | 
 
 def _listed(known: Sequence[Split]) -> str:
     return "one of: " + ", ".join(
-        f"split {one.split}" + (f" of release {one.release}" if one.release else "") for one in known
+        f"split {published.split}" + (f" of release {published.release}" if published.release else "")
+        for published in known
     )
 
 
 def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split], split: str) -> list[Split]:
     """Return the splits of this name: the publisher's, or else a standard one (train, validation, test)."""
-    if found := [one for one in known if one.split == split]:
-        return found
+    if left := [published for published in known if published.split == split]:
+        return left
     rows = con.execute(
         "select distinct examples.split from main.examples inner join main.records using (record_id) "
         "where examples.corpus_id = ? and task = ? and standard_split = ?",
         [task.query.schema, task.query.name, split],
     )
     names = {name for (name,) in rows.fetchall()}
-    return [one for one in known if one.split in names]
+    return [published for published in known if published.split in names]
 
 
-def create_keys(con: duckdb.DuckDBPyConnection, task: Task, chosen: Chosen) -> None:
-    """Create ``keys``, a row for each example that is to be scored, and ``gold``, the task's view.
+@dataclass(frozen=True)
+class Examples:
+    """The examples that are scored."""
 
-    ``other_keys`` has those of the same splits in other subsets than the chosen: they may be predicted too.
-    Raises UsageError for subsets that have no examples.
-    """
+    chosen: Chosen
+    keys: Table
+    """A row for each of them."""
+    others: Table
+    """Those of the same splits in other subsets than the chosen: they may be predicted too."""
+
+
+def create_examples(workspace: Workspace, task: Task, chosen: Chosen) -> Examples:
+    """Create the keys of the examples that were chosen; UsageError for subsets that have no examples."""
     of = " or ".join(
-        f"(release is not distinct from {literal(one.release) if one.release is not None else 'null'} "
-        f"and split = {literal(one.split)})"
-        for one in chosen.splits
+        f"(release is not distinct from {literal(split.release) if split.release is not None else 'null'} "
+        f"and split = {literal(split.split)})"
+        for split in chosen.splits
     )
     within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({of})"
     is_meant = "true"
     if chosen.subsets:
-        _check_subsets(con, within, chosen.subsets)
-        names = ", ".join(literal(one) for one in chosen.subsets)
+        _check_subsets(workspace.con, within, chosen.subsets)
+        names = ", ".join(literal(name) for name in chosen.subsets)
         is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
-    for name, condition in (("keys", is_meant), ("other_keys", f"not {is_meant}")):
-        con.execute(
-            f"create or replace temp table {name} as select release, split, example_index, record_id, turn_index, "
-            f"dialogue_id from main.examples where {within} and {condition}"
-        )
-    view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
-    con.execute(f"create or replace temp view gold as from {view}")
+    select = "select release, split, example_index, record_id, turn_index, dialogue_id from main.examples"
+    keys = workspace.create("keys", f"{select} where {within} and {is_meant}")
+    others = workspace.create("other_keys", f"{select} where {within} and not {is_meant}")
+    return Examples(chosen, keys, others)
 
 
 def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool = False) -> int:
@@ -156,10 +170,10 @@ def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool =
     """
     of = f"main.examples where corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)}"
     query = f"select count(*) from {of}"
-    if by_position and task.query.counts:
-        view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
-        query = f"select coalesce(sum({task.query.counts}), 0) from {view}"
-    ((count,),) = con.execute(query).fetchall()
+    if by_position and task.query.counts is not None:
+        query = f"select coalesce(sum({task.query.counts}), 0) from {task.view}"
+    with head_errors(task.query, "counts"):
+        ((count,),) = con.execute(query).fetchall()
     return 2 * int(count) + 1_000_000
 
 

@@ -1,17 +1,17 @@
 """What a user may choose; a command line that only shows its help imports nothing else."""
 
 from enum import StrEnum
+from pathlib import Path
+
+from talkhouse import queries
+
+AUTO, TABLE = "auto", "table"
+"""Values of ``--format`` beside the layouts of the catalogue: by the name of the file, and a table."""
 
 
-class Layout(StrEnum):
-    """How predictions come."""
-
-    AUTO = "auto"
-    TABLE = "table"
-    DBDC3 = "dbdc3"
-    PARLAI = "parlai"
-    MANTIS = "mantis"
-    MPCHAT = "mpchat"
+def layout_names() -> list[str]:
+    """Return the names of the layouts of all corpora; their files have these names, and none is opened for it."""
+    return sorted({path.stem for root in queries.__path__ for path in Path(root).glob("*/layouts/*.sql")})
 
 
 class Otherwise(StrEnum):

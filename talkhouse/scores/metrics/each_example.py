@@ -9,9 +9,11 @@ from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.relations import columns_of
-from talkhouse.schema.sql import identifier, literal, quoted
-from talkhouse.scores.metrics import metrics
-from talkhouse.scores.tasks import Task
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.metrics.metrics import metrics, whole
+from talkhouse.scores.tasks.sql_files import Bound
+from talkhouse.scores.tasks.task import Task
+from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
 from talkhouse.system.output_links import target_of
 
@@ -39,28 +41,28 @@ def write_rows(con: duckdb.DuckDBPyConnection, query: str, output: Path, *, forc
     return rows.count
 
 
-def examples_query(con: duckdb.DuckDBPyConnection, task: Task) -> str:
+def examples_query(workspace: Workspace, task: Task, scored: Table) -> str:
     """Return the query of what each example scores, with its keys and the columns of the task's view."""
-    names = [one.name for one in metrics(con, task)]
-    con.execute("create or replace temp view sliced as select rowid::varchar as slice, * from scored")
-    con.execute(f"create or replace temp table each_example as {_each(task, names)}")
-    view = f"{identifier(task.query.schema)}.{identifier(task.query.name)}"
-    known = [column["name"] for column in columns_of(con, task.query.schema, task.query.name)]
+    names = [metric.name for metric in metrics(workspace.con, task, whole(scored), f"from {scored}")]
+    each = workspace.create("each_example", _each(task, scored, names))
+    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
     same = ["example_index", "split", *(["release"] if "release" in known else [])]
     on = " and ".join(f"gold.{name} is not distinct from scored.{name}" for name in same)
     gold = ", ".join(f"gold.{quoted(name)}" for name in known if name not in _OWN)
     return (
-        f"select scored.release, scored.split, scored.example_index, scored.record_id, "
-        f"each_example.* exclude (slice), {gold} "
-        f"from scored inner join each_example on each_example.slice = scored.rowid::varchar "
-        f"inner join {view} as gold on {on} order by scored.release nulls first, scored.split, scored.example_index"
+        f"select scored.release, scored.split, scored.example_index, scored.record_id, each.* exclude (slice), {gold} "
+        f"from {scored} as scored inner join {each} as each on each.slice = scored.rowid::varchar "
+        f"inner join {task.view} as gold on {on} "
+        "order by scored.release nulls first, scored.split, scored.example_index"
     )
 
 
-def _each(task: Task, names: Sequence[str]) -> str:
-    """Return the query of a row per slice with a column per metric."""
+def _each(task: Task, scored: Table, names: Sequence[str]) -> str:
+    """Return the query of a row per example with a column per metric."""
+    sliced = {"sliced": f"select rowid::varchar as slice, * from {scored}", "scored": f"from {scored}"}
     parts = " union all ".join(
-        f"select slice, unnest(results, recursive := true) from ({summary.sql})" for summary in task.summaries
+        f"select slice, unnest(results, recursive := true) from ({Bound(summary, 'metrics', sliced).sql})"
+        for summary in task.summaries
     )
     columns = ", ".join(f"max(value) filter (where name = {literal(name)}) as {quoted(name)}" for name in names)
     return f"select slice, {columns} from ({parts}) group by slice"

@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.given import Given
-from talkhouse.scores.names import check_names
-from talkhouse.scores.reader import Reader
+from talkhouse.scores.predictions.files import PredictionFile
+from talkhouse.scores.predictions.names import check_names
+from talkhouse.scores.predictions.reader import Reader
 
-_TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda one: lower(one))))"
+_TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda key: lower(key))))"
 
 
-def json_lines(reader: Reader, one: Given, wanted: Sequence[str]) -> tuple[list[str], str]:
+def json_lines(reader: Reader, file: PredictionFile, wanted: Sequence[str]) -> tuple[list[str], str]:
     """Return the keys of all rows, and the query of those that are wanted; ValueError for a key twice."""
-    source = f"read_ndjson_objects({literal(str(one.only))}, compression = 'none')"
+    source = f"read_ndjson_objects({literal(str(file.only))}, compression = 'none')"
     reader.con.execute(
         "create or replace temp table shapes as "
         f"select json_type(json) = 'OBJECT' as is_object, json_keys(json) as keys from {source} group by all"

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from pyarrow import lib as pa
 from pyarrow.compute import call_function  # type: ignore[attr-defined]
@@ -13,11 +13,12 @@ from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.columnar import check_parquet, check_texts, parquet
-from talkhouse.scores.given import Given, readable
-from talkhouse.scores.json_lines import json_lines
-from talkhouse.scores.names import check_names
-from talkhouse.scores.reader import Reader
+from talkhouse.scores.predictions.columnar import check_parquet, check_texts, parquet
+from talkhouse.scores.predictions.files import PredictionFile, readable
+from talkhouse.scores.predictions.json_lines import json_lines
+from talkhouse.scores.predictions.names import check_names
+from talkhouse.scores.predictions.reader import Reader
+from talkhouse.scores.tasks.workspace import Table
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -29,63 +30,75 @@ _HEAD = 1_000_000
 """Characters of the names of a CSV file's columns."""
 
 
-def columns_of_tables(reader: Reader, given: Sequence[Given], wanted: Sequence[str]) -> list[str]:
-    """Create the view ``table_N`` of each file on the reader's connection; return the names of all columns.
+class FileTable(NamedTuple):
+    """A file that is open as a table."""
 
-    Of these only what is ``wanted`` can be read. Raises UsageError where a file can't be read, or has a name twice:
+    file: PredictionFile
+    view: str
+    """The name of the view on the reader's connection; it has of the file's columns those that are wanted."""
+    names: list[str]
+    """The names of all columns of the file."""
+
+
+def open_tables(reader: Reader, files: Sequence[PredictionFile], wanted: Sequence[str]) -> list[FileTable]:
+    """Open each file as a table with the columns that are wanted.
+
+    Raises UsageError where a file can't be read, or has a name twice:
     capital and small letters are the same.
     """
-    known: dict[str, None] = {}
-    for index, one in enumerate(given):
-        with readable([one]):
-            names = _create_table(reader, f"table_{index}", one, wanted)
-            known |= dict.fromkeys(names)
-            check_names(known, "the files differ in the letters of a column's name")
-    return list(known)
+    tables: list[FileTable] = []
+    for index, file in enumerate(files):
+        with readable([file]):
+            tables.append(_open_table(reader, f"table_{index}", file, wanted))
+            check_names(names_of(tables), "the files differ in the letters of a column's name")
+    return tables
 
 
-def pour_tables(reader: Reader, given: Sequence[Given], wanted: Iterable[str], most: int) -> None:
-    """Create the view ``raw``: the rows of all files, of their columns those that are wanted."""
+def names_of(tables: Sequence[FileTable]) -> list[str]:
+    """Return the names of the columns that any of the files has."""
+    return list(dict.fromkeys(name for table in tables for name in table.names))
+
+
+def pour_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> Table:
+    """Create a table of the rows of all files, of their columns those that are wanted."""
     selects = []
-    with readable(given):
-        for index, one in enumerate(given):
-            known = {row[0] for row in reader.con.execute(f"describe table_{index}").fetchall()}
-            names = [name for name in wanted if name in known]
-            if one.path.suffix.lower() == ".parquet":
-                check_parquet(reader, one, most)
-                check_texts(reader, one, f"table_{index}", names)
-            selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from table_{index}")
-        reader.pour(" union all by name ".join(selects), "poured", most)
-    reader.into.execute("create or replace temp view raw as from poured")
+    with readable([table.file for table in tables]):
+        for file, view, all_names in tables:
+            names = [name for name in wanted if name in all_names]
+            if file.path.suffix.lower() == ".parquet":
+                check_parquet(reader, file, most)
+                check_texts(reader, file, view, names)
+            selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from {view}")
+        return reader.pour(" union all by name ".join(selects), "raw", most)
 
 
-def _create_table(reader: Reader, name: str, one: Given, wanted: Sequence[str]) -> list[str]:
+def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequence[str]) -> FileTable:
     """Create a view of a file; in text formats each column is text, to be read as what it should be."""
-    suffix = one.path.suffix.lower()
+    suffix = file.path.suffix.lower()
     if suffix in _DELIMITERS:
-        names, source = _csv(one.only, _DELIMITERS[suffix], wanted)
+        names, source = _csv(file.only, _DELIMITERS[suffix], wanted)
     elif suffix in JSON_LINES:
-        names, source = json_lines(reader, one, wanted)
+        names, source = json_lines(reader, file, wanted)
     elif suffix == ".parquet":
-        names, source = parquet(reader, one)
+        names, source = parquet(reader, file)
     elif suffix in _ARROW:
-        names, source = _arrow(reader, name, one.only)
+        names, source = _arrow(reader, name, file.only)
     else:
         raise UsageError(
-            f"the name '{one.path.name}' does not show what is in it",
-            where=one.path,
+            f"the name '{file.path.name}' does not show what is in it",
+            where=file.path,
             expected=f"a name that ends in {', '.join(TABLES)}, or a layout named by --format",
             next_step="rename the file, or add --format",
         )
     reader.con.execute(f"create temp view {name} as {source}")
-    return names
+    return FileTable(file, name, names)
 
 
-def is_world_log(one: Given, limits: Limits) -> bool:
+def is_world_log(file: PredictionFile, limits: Limits) -> bool:
     """Tell whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
-    if one.path.suffix.lower() not in JSON_LINES:
+    if file.path.suffix.lower() not in JSON_LINES:
         return False
-    with one.only.open("rb") as stream:
+    with file.only.open("rb") as stream:
         return b'"dialog"' in stream.readline(limits.record)
 
 

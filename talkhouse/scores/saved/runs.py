@@ -13,9 +13,10 @@ import duckdb
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import dicts, insert, literal
-from talkhouse.scores.saved_examples import metrics_hash, save_examples, table_names
-from talkhouse.scores.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
+from talkhouse.scores.saved.saved_examples import metrics_hash, save_examples, table_names
+from talkhouse.scores.saved.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
+from talkhouse.scores.tasks.workspace import Workspace
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, private_folder
 
@@ -143,8 +144,8 @@ def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
         )
 
 
-def save(con: duckdb.DuckDBPyConnection, done: Scored, run: str, warehouse: Path) -> Path:
-    """Save a run that was scored on a connection with ``keep``, whole or not at all.
+def save(workspace: Workspace, scored: Scored, run: str, warehouse: Path) -> Path:
+    """Save a run that was scored, whole or not at all.
 
     Waits for another process that saves one. Raises UsageError where there is one of that name, or another has it, and
     what ``open_saved`` raises.
@@ -152,24 +153,24 @@ def save(con: duckdb.DuckDBPyConnection, done: Scored, run: str, warehouse: Path
     check_run(run, warehouse)
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
-        _insert(into, done, run)
-        save_examples(con, run, into)
+        _insert(into, scored, run)
+        save_examples(workspace, scored, run, into)
     return path_for(warehouse)
 
 
-def _insert(con: duckdb.DuckDBPyConnection, done: Scored, run: str) -> None:
-    chosen = done.chosen
+def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
+    chosen = scored.chosen
     con.execute(
         "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            *(run, done.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
-            *([one["sha256"] for one in done.files], done.rows, done.missing, done.tied, version()),
-            *(datetime.now(UTC).replace(tzinfo=None), metrics_hash(done.task)),
+            *(run, scored.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
+            *([file["sha256"] for file in scored.files], scored.rows, scored.missing, scored.tied, version()),
+            *(datetime.now(UTC).replace(tzinfo=None), metrics_hash(scored.task)),
         ],
     )
     numbers = [
         (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of, m.low, m.high)
-        for place, m in enumerate(done.metrics)
+        for place, m in enumerate(scored.metrics)
     ]
     insert(con, "metrics", numbers)
 

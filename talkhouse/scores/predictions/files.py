@@ -42,7 +42,7 @@ class Copy(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class PredictionFile:
     """A file or folder that the user has named."""
 
     path: Path
@@ -63,41 +63,41 @@ class Given:
         return self.only.stat().st_size
 
 
-def take(paths: Sequence[Path], folder: Path, limits: Limits) -> list[Given]:
+def take(paths: Sequence[Path], folder: Path, limits: Limits) -> list[PredictionFile]:
     """Copy files to a private folder, and hash them on the way.
 
     Raises UsageError for what is missing or neither a file nor a folder, SourceError for what is beyond the limits.
     """
-    found = []
+    files = []
     for index, path in enumerate(paths):
         if path.is_dir():
-            found.append(_folder(path, folder / f"{index}", limits))
+            files.append(_folder(path, folder / f"{index}", limits))
         else:
             copy = folder / f"{index}"
             with _opened(path) as stream:
                 digest, _ = _copy(stream, path, copy, limits)
-            found.append(Given(path, False, (Copy(path.name, copy),), digest))
-    return found
+            files.append(PredictionFile(path, False, (Copy(path.name, copy),), digest))
+    return files
 
 
 @contextmanager
-def readable(given: Sequence[Given]) -> Iterator[None]:
+def readable(files: Sequence[PredictionFile]) -> Iterator[None]:
     """Turn what a reader raises into UsageError or SourceError with the paths that the user knows."""
-    where = ", ".join(str(one.path) for one in given) or None
+    where = ", ".join(str(file.path) for file in files) or None
     try:
         yield
     except (MemoryError, duckdb.OutOfMemoryException):
         raise
     except SourceError as error:
-        raise _at(error, given, where) from error
+        raise _at(error, files, where) from error
     except (
         *(OSError, zipfile.BadZipFile, duckdb.Error, pa.ArrowException, csv.Error),
         *(ValueError, TypeError, OverflowError, RecursionError),
     ) as error:
         # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
         said = re.split(r"\n\n|\nPossible fixes|\. Detail:", str(error).strip())[0].replace("\n", "; ")
-        for one in given:
-            for copy in one.copies:
+        for file in files:
+            for copy in file.copies:
                 said = said.replace(str(copy.path), copy.name)
         raise UsageError(
             "the predictions can't be read",
@@ -107,20 +107,20 @@ def readable(given: Sequence[Given]) -> Iterator[None]:
         ) from error
 
 
-def _at(error: SourceError, given: Sequence[Given], paths: str | None) -> TalkhouseError:
+def _at(error: SourceError, files: Sequence[PredictionFile], paths: str | None) -> TalkhouseError:
     """Return an error about a private copy as one about the file that the user has named."""
-    named = {str(copy.path): one.path for one in given for copy in one.copies}
+    named = {str(copy.path): file.path for file in files for copy in file.copies}
     where = named.get(str(error.where), error.where or paths)
     return SourceError(error.what, where=where, expected=error.expected, found=error.found, next_step=error.next_step)
 
 
-def _folder(path: Path, folder: Path, limits: Limits) -> Given:
+def _folder(path: Path, folder: Path, limits: Limits) -> PredictionFile:
     """Copy the label files of a folder."""
     folder.mkdir()
     copies, hashes, total = [], [], 0
     files = disk_files(path, path.name, limits) if any(os.scandir(path)) else []
-    labels = [one for one in files if one.location.name.endswith(LABEL_FILES)]
-    for index, file in enumerate(sorted(labels, key=lambda one: one.location)):
+    labels = [file for file in files if file.location.name.endswith(LABEL_FILES)]
+    for index, file in enumerate(sorted(labels, key=lambda file: file.location)):
         copy = Copy(file.location.relative_to(path).as_posix(), folder / f"{index}")
         with file.open() as stream:
             digest, size = _copy(stream, file.location, copy.path, limits)
@@ -128,7 +128,7 @@ def _folder(path: Path, folder: Path, limits: Limits) -> Given:
         limits.check("file", total, path, f"{total:,} or more, in its files {LABEL_FILES}")
         copies.append(copy)
         hashes.append(f"{copy.name} {digest}\n")
-    return Given(path, True, tuple(copies), sha256("".join(hashes).encode()).hexdigest())
+    return PredictionFile(path, True, tuple(copies), sha256("".join(hashes).encode()).hexdigest())
 
 
 def _opened(path: Path) -> BinaryIO:

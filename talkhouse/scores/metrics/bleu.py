@@ -4,8 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-import duckdb
 from pyarrow import lib as pa
+
+from talkhouse.scores.tasks.workspace import Table, Workspace
 
 _EPSILON = 1e-12
 """What counts in place of no match."""
@@ -22,7 +23,7 @@ def sentence_bleu(guess: str, answer: str) -> list[float]:
     short = len(hypothesis) < len(reference)
     penalty = math.exp(1 - len(reference) / len(hypothesis)) if short else 1.0
     logs = [math.log((count or _EPSILON) / max(1, len(hypothesis) - size)) for size, count in enumerate(hits)]
-    return [penalty * math.exp(math.fsum(one / size for one in logs[:size])) for size in range(1, _LONGEST + 1)]
+    return [penalty * math.exp(math.fsum(log / size for log in logs[:size])) for size in range(1, _LONGEST + 1)]
 
 
 def _matches(hypothesis: Sequence[str], reference: Sequence[str], size: int) -> int:
@@ -34,16 +35,19 @@ def _grams(tokens: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
-def add_columns(con: duckdb.DuckDBPyConnection) -> None:
-    """Add the columns bleu_1 to bleu_4 to ``scored``; null where there is no guess."""
-    rows = con.execute("select rowid, guess, answer from scored where guess is not null").fetchall()
+def with_bleu(workspace: Workspace, scored: Table) -> Table:
+    """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
+    query = f"select rowid, guess, answer from {scored} where guess is not null"
+    rows = workspace.con.execute(query).fetchall()
     values = [sentence_bleu(guess, answer) for _, guess, answer in rows]
-    table = {"place": pa.array([row[0] for row in rows], pa.int64())}
+    columns = {"place": pa.array([row[0] for row in rows], pa.int64())}
     for index in range(_LONGEST):
-        table[f"bleu_{index + 1}"] = pa.array([one[index] for one in values], pa.float64())
-    con.register("bleu_values", pa.table(table))
-    con.execute(
-        "create or replace temp table scored as select scored.*, bleu_values.* exclude (place) "
-        "from scored left join bleu_values on bleu_values.place = scored.rowid"
+        columns[f"bleu_{index + 1}"] = pa.array([value[index] for value in values], pa.float64())
+    bleu = workspace.create_arrow("bleu", pa.table(columns))
+    with_columns = workspace.create(
+        "scored",
+        f"select scored.*, bleu.* exclude (place) from {scored} as scored "
+        f"left join {bleu} as bleu on bleu.place = scored.rowid order by scored.rowid",
     )
-    con.unregister("bleu_values")
+    workspace.drop([bleu, scored])
+    return with_columns

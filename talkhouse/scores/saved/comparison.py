@@ -8,14 +8,15 @@ from typing import Any
 import duckdb
 
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
-from talkhouse.scores.intervals import described, interval
-from talkhouse.scores.keys import most_rows
-from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, create_drawable, shuffled
-from talkhouse.scores.runs import saved
-from talkhouse.scores.saved_examples import load_examples, metrics_hash
-from talkhouse.scores.saved_file import open_saved, path_for
-from talkhouse.scores.tasks import Task, task
+from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.scores.saved.runs import saved
+from talkhouse.scores.saved.saved_examples import load_examples, metrics_hash
+from talkhouse.scores.saved.saved_file import open_saved, path_for
+from talkhouse.scores.statistics.intervals import described, interval
+from talkhouse.scores.statistics.resampling import RESAMPLES, SEED, Values, bootstrap, drawable, shuffled
+from talkhouse.scores.tasks.examples import most_rows
+from talkhouse.scores.tasks.task import Task, task
+from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
@@ -69,23 +70,33 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     wanted = task(first["task"])
     for run in (first, second):
         _check_examples(run, wanted)
-    _load(con, wanted, warehouse, (first, second))
-    try:
-        parts = [_at_threshold(con, wanted, (first, second), threshold) for threshold in first["thresholds"]]
-    except _OTHER_ROWS as error:
-        raise _without_examples("one of the runs", str(error).splitlines()[0]) from error
-    found = [one for differences, _ in parts for one in differences]
+    with Workspace(con) as workspace:
+        tables = _load(workspace, wanted, warehouse, (first, second))
+        try:
+            parts = [
+                _at_threshold(workspace, wanted, (first, second), tables, threshold)
+                for threshold in first["thresholds"]
+            ]
+        except (*_OTHER_ROWS, CatalogueError) as error:
+            said = error.found if isinstance(error, CatalogueError) else str(error).splitlines()[0]
+            raise _without_examples("one of the runs", said or "other rows") from error
+    differences = [difference for of_threshold, _ in parts for difference in of_threshold]
     dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
-    return Comparison((first, second), found, described(dialogues), {**test, "units": dialogues})
+    return Comparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
 
 
-def _load(con: duckdb.DuckDBPyConnection, wanted: Task, warehouse: Path, runs: Sequence[dict[str, Any]]) -> None:
-    """Create ``saved_0`` and ``saved_1``, what each example of the runs scored."""
+def _load(workspace: Workspace, wanted: Task, warehouse: Path, runs: Sequence[dict[str, Any]]) -> list[Table]:
+    """Create a table for each of the runs, of what each example scored."""
+    most = most_rows(workspace.con, wanted)
+    tables = []
     with open_saved(path_for(warehouse)) as saved_runs:
-        for place, run in enumerate(runs):
-            if not load_examples(saved_runs, run["run"], con, f"saved_{place}", most_rows(con, wanted)):
+        for run in runs:
+            table = load_examples(saved_runs, run["run"], workspace, most)
+            if table is None:
                 raise _without_examples(f"the run '{run['run']}'", "no table of its examples")
+            tables.append(table)
+    return tables
 
 
 def _without_examples(run: str, found: str) -> UsageError:
@@ -97,18 +108,20 @@ def _without_examples(run: str, found: str) -> UsageError:
 
 
 def _at_threshold(
-    con: duckdb.DuckDBPyConnection, wanted: Task, runs: Sequence[dict[str, Any]], threshold: float | None
+    workspace: Workspace,
+    wanted: Task,
+    runs: Sequence[dict[str, Any]],
+    tables: Sequence[Table],
+    threshold: float | None,
 ) -> tuple[list[Difference], int]:
     """Compare two runs at a threshold; return the differences, and the number of dialogues."""
     limit = "null" if threshold is None else repr(threshold)
     rows = [
-        f"select * exclude (threshold) from saved_{place} where threshold is not distinct from {limit}"
-        for place in range(len(runs))
+        f"select * exclude (threshold) from {table} where threshold is not distinct from {limit}" for table in tables
     ]
-    con.execute(f"create or replace temp table scored as {rows[0]}")
-    of = create_drawable(con, wanted, rows)
     both = [_values(run, threshold) for run in runs]
-    return _differences(threshold, both, bootstrap(con, of), shuffled(con, of)), of.dialogues
+    with drawable(workspace, wanted, rows, rows[0]) as of:
+        return _differences(threshold, both, bootstrap(workspace, of), shuffled(workspace, of)), of.dialogues
 
 
 def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -124,7 +137,7 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
                 next_step="list the runs with: talkhouse scores",
             )
     for run in known.values():
-        run["thresholds"] = list(dict.fromkeys(one["threshold"] for one in run["metrics"]))
+        run["thresholds"] = list(dict.fromkeys(metric["threshold"] for metric in run["metrics"]))
     first, second = (known[name] for name in names)
     for what in _SAME:
         if first[what] != second[what]:
@@ -142,9 +155,9 @@ def _shown(value: Any) -> str:
 
 def _check_examples(run: dict[str, Any], wanted: Task) -> None:
     """Refuse a run whose examples are not there, or come from metrics that are others now."""
-    found = run.get("metrics_sha256")
-    if found != metrics_hash(wanted):
-        kept = "it was saved before examples were kept" if found is None else "its metrics have changed since"
+    kept_hash = run.get("metrics_sha256")
+    if kept_hash != metrics_hash(wanted):
+        kept = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
         raise UsageError(
             f"the run '{run['run']}' can't be compared: {kept}",
             next_step="score its predictions again, and save them under another name",
@@ -153,31 +166,31 @@ def _check_examples(run: dict[str, Any], wanted: Task) -> None:
 
 def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str, Any]]:
     """Return the metrics of all examples of a run, without counts, by their names."""
-    numbers = [one for one in run["metrics"] if one["slice"] is None and one["threshold"] == threshold]
-    return {one["name"]: one for one in numbers if one["denominator"] is not None}
+    metrics = [metric for metric in run["metrics"] if metric["slice"] is None and metric["threshold"] == threshold]
+    return {metric["name"]: metric for metric in metrics if metric["denominator"] is not None}
 
 
 def _differences(
     threshold: float | None, both: list[dict[str, dict[str, Any]]], drawn: list[Values], swapped: list[Values]
 ) -> list[Difference]:
-    found = []
+    differences = []
     for name in dict.fromkeys([*both[0], *both[1]]):
-        first, second = (one[name]["value"] if name in one else None for one in both)
-        is_official = all(name in one and one[name]["official"] for one in both)
+        first, second = (run[name]["value"] if name in run else None for run in both)
+        is_official = all(name in run and run[name]["official"] for run in both)
         difference = None if first is None or second is None else second - first
         low, high = interval(_subtracted(drawn, name)) if difference is not None else (None, None)
         p_value = None if difference is None else _p_value(difference, _subtracted(swapped, name))
-        found.append(Difference(name, threshold, is_official, first, second, difference, low, high, p_value))
-    return found
+        differences.append(Difference(name, threshold, is_official, first, second, difference, low, high, p_value))
+    return differences
 
 
 def _subtracted(values: list[Values], name: str) -> list[float]:
     """Return the differences of a metric in the resamples in which both runs have it."""
-    first, second = (one.get(name, []) for one in values)
+    first, second = (run.get(name, []) for run in values)
     return [b - a for a, b in zip(first, second, strict=True) if a is not None and b is not None]
 
 
 def _p_value(difference: float, swapped: Sequence[float]) -> float:
     """Return the share of as large a difference among those under the null hypothesis, what was seen among them."""
-    as_large = sum(abs(one) >= abs(difference) - _ROUNDING for one in swapped)
+    as_large = sum(abs(other) >= abs(difference) - _ROUNDING for other in swapped)
     return (as_large + 1) / (len(swapped) + 1)

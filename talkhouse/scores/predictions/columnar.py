@@ -1,37 +1,37 @@
 """Parquet as a relation: what its metadata says is checked before anything is unpacked, as a few bytes can be many."""
 
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.given import Given
-from talkhouse.scores.names import check_names
-from talkhouse.scores.reader import Reader, check_rows
+from talkhouse.scores.predictions.files import PredictionFile
+from talkhouse.scores.predictions.names import check_names
+from talkhouse.scores.predictions.reader import Reader, check_rows
 
 _NUMBER = 8
 """Bytes of a number in memory; in the file, thousands of the same can take one."""
 
 
-def parquet(reader: Reader, one: Given) -> tuple[list[str], str]:
+def parquet(reader: Reader, file: PredictionFile) -> tuple[list[str], str]:
     """Return the columns of a Parquet file, and its query; ValueError for a column twice."""
-    file = literal(str(one.only))
-    rows = reader.con.execute(f"select name, coalesce(num_children, 0) from parquet_schema({file})").fetchall()
+    path = literal(str(file.only))
+    rows = reader.con.execute(f"select name, coalesce(num_children, 0) from parquet_schema({path})").fetchall()
     names = _top(rows)
     # DuckDB would read the second of two by another name.
     check_names(names)
-    return names, f"select * from read_parquet({file}, hive_partitioning = false)"
+    return names, f"select * from read_parquet({path}, hive_partitioning = false)"
 
 
-def check_parquet(reader: Reader, one: Given, most: int) -> None:
+def check_parquet(reader: Reader, file: PredictionFile, most: int) -> None:
     """Raise BadPredictions for more rows than there may be, SourceError for more bytes than a file may have."""
-    file = literal(str(one.only))
-    ((rows,),) = reader.con.execute(f"select sum(num_rows) from parquet_file_metadata({file})").fetchall()
+    path = literal(str(file.only))
+    ((rows,),) = reader.con.execute(f"select sum(num_rows) from parquet_file_metadata({path})").fetchall()
     check_rows(int(rows or 0), most)
     ((size, values),) = reader.con.execute(
-        f"select sum(total_uncompressed_size), sum(num_values) from parquet_metadata({file})"
+        f"select sum(total_uncompressed_size), sum(num_values) from parquet_metadata({path})"
     ).fetchall()
     size = max(int(size or 0), int(values or 0) * _NUMBER)
-    reader.limits.check("file", size, one.path, f"{size:,}, as its metadata says")
+    reader.limits.check("file", size, file.path, f"{size:,}, as its metadata says")
 
 
-def check_texts(reader: Reader, one: Given, table: str, names: list[str]) -> None:
+def check_texts(reader: Reader, file: PredictionFile, table: str, names: list[str]) -> None:
     """Raise SourceError where texts that the file has once make too many bytes, since rows repeat them."""
     types = dict(reader.con.execute(f"select column_name, column_type from (describe {table})").fetchall())
     lengths = {"VARCHAR": "strlen", "BLOB": "octet_length"}
@@ -39,7 +39,7 @@ def check_texts(reader: Reader, one: Given, table: str, names: list[str]) -> Non
     if texts:
         sizes = " + ".join(f"coalesce(sum({length}({quoted(name)})), 0)" for name, length in texts)
         ((size,),) = reader.con.execute(f"select {sizes} from {table}").fetchall()
-        reader.limits.check("file", int(size), one.path, f"{int(size):,}, as its rows repeat texts")
+        reader.limits.check("file", int(size), file.path, f"{int(size):,}, as its rows repeat texts")
 
 
 def _top(rows: list[tuple[str, int]]) -> list[str]:

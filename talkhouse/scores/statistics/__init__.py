@@ -1,0 +1,1 @@
+"""Resamples of what was scored, and the intervals of metrics."""

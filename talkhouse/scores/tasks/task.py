@@ -1,0 +1,117 @@
+"""The tasks that can be scored, as the SQL files of their corpora declare them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
+from talkhouse.queries.heads import LayoutQuery, MetricQuery, PrintedQuery, ScoreQuery
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.schema.sql import identifier
+from talkhouse.scores.tasks.options import AUTO, TABLE
+
+_TYPES = {
+    "label": "varchar",
+    "labels": "varchar[]",
+    "score": "double",
+    "scores": "double[]",
+    "text": "varchar",
+}
+"""Types of the columns that a prediction may have; ``prob_...`` is a number too."""
+
+
+class Column(NamedTuple):
+    """A column that predictions of a task have."""
+
+    name: str
+    is_optional: bool
+    """Whether a prediction may be without it, as where a system says nothing."""
+    type: str
+    """Its type in SQL."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task with its own metrics."""
+
+    query: ScoreQuery
+    """What each example scores."""
+    summaries: tuple[MetricQuery, ...]
+    """The metrics over all of them."""
+    layouts: tuple[LayoutQuery, ...]
+    """The layouts of publishers that its predictions may have."""
+    printed: PrintedQuery | None
+
+    @property
+    def name(self) -> str:
+        """The name of the task's view."""
+        return self.query.full_name
+
+    @property
+    def view(self) -> str:
+        """The name of the task's view as SQL writes it."""
+        return f"{identifier(self.query.schema)}.{identifier(self.query.name)}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of a prediction beside its key."""
+        names = ((text.removesuffix("?"), text.endswith("?")) for text in self.query.predicts)
+        return tuple(Column(name, optional, _TYPES.get(name, "double")) for name, optional in names)
+
+    def layout(self, name: str) -> LayoutQuery | None:
+        """Return the layout of this name, None for a table and where it is to be found; UsageError lists the names."""
+        if name in (AUTO, TABLE):
+            return None
+        by_name = {layout.name: layout for layout in self.layouts}
+        if name not in by_name:
+            raise UsageError(
+                f"{self.name} has no predictions in the layout '{name}'",
+                expected=f"one of: {', '.join(closest(name, [AUTO, TABLE, *by_name]))}",
+                next_step="name one of these with --format",
+            )
+        return by_name[name]
+
+    def labels(self, con: duckdb.DuckDBPyConnection) -> list[str]:
+        """Return the labels that a prediction may have; none where it has no labels."""
+        scheme = self.query.scheme
+        if scheme is None:
+            return list(self.query.labels)
+        rows = con.execute(
+            "select label from main.labels where scheme = ? order by all", [self.query.scheme]
+        ).fetchall()
+        if not rows:
+            raise CatalogueError(
+                f"no labels of the scheme '{scheme}' are declared",
+                where=self.query.path,
+                expected=f"one of: {', '.join(closest(scheme, _schemes(con)))}",
+                next_step="mend the line '-- scheme:', or declare the scheme in the corpus",
+            )
+        return [label for (label,) in rows]
+
+
+def _schemes(con: duckdb.DuckDBPyConnection) -> list[str]:
+    return [name for (name,) in con.execute("select distinct scheme from main.labels").fetchall()]
+
+
+def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
+    """Find a task by the name of its view; UsageError lists those that can be scored."""
+    files = catalogue(roots)
+    queries = {query.full_name: query for query in files.scores}
+    if name not in queries:
+        raise UsageError(
+            f"no metrics for '{name}'",
+            expected=f"one of: {', '.join(closest(name, queries))}",
+            next_step="name the view of one of these tasks",
+        )
+    query = queries[name]
+    summaries = {summary.full_name: summary for summary in files.metrics}
+    return Task(
+        query,
+        tuple(summaries[wanted] for wanted in query.metrics),
+        tuple(layout for layout in files.layouts if layout.schema == query.schema and query.name in layout.tasks),
+        next((file for file in files.printed if file.full_name == name), None),
+    )
