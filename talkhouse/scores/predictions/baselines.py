@@ -22,9 +22,7 @@ def create_baseline(workspace: Workspace, task: Task, examples: Examples, kind: 
         return oracle
     labels = task.labels(workspace.con)
     columns = ", ".join(f"{_predicted(column, kind, labels)} as {quoted(column.name)}" for column in task.columns)
-    usual = ", ".join(
-        f"mode({quoted(column.name)} order by {_KEY}) as {quoted(column.name)}" for column in task.columns
-    )
+    usual = ", ".join(f"mode({quoted(column.name)}) as {quoted(column.name)}" for column in task.columns)
     seeded = workspace.create(
         "seeded",
         f"select *, row_number() over (order by {_KEY}) - 1 as place, "

@@ -34,6 +34,7 @@ def test_all_numbers_are_printed(sample: Path) -> None:
     assert len(text.splitlines()) > 200
 
 
+@pytest.mark.slow
 def test_slices_that_are_asked_for_are_printed(sample: Path) -> None:
     text = shown(sample, *EVAL, "--by", "subset", "--threshold", "0")
     assert "subset=" in text
@@ -55,6 +56,7 @@ def test_a_task_without_official_metrics_shows_its_main_ones(sample: Path, name:
     assert hidden not in text
 
 
+@pytest.mark.slow
 def test_ranks_under_ties_are_printed_with_their_bounds(sample: Path) -> None:
     done = start("score", "mantis.response_ranking_10", "--baseline", "uniform", "--split", "test", "--db", sample)
     assert "map" in done.stdout
