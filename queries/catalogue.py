@@ -155,6 +155,24 @@ def _check_names(catalogue: Catalogue) -> None:
     for score in catalogue.scores:
         for name in score.metrics:
             _check_name(score, "metrics", name, metrics)
+        whole, begun = _metric_names(catalogue, score)
+        named = [("official", name) for name in score.official or () if name != "none"]
+        for key, name in [*named, *([("doubt", score.doubt.metric)] if score.doubt else [])]:
+            if not name.startswith(begun):
+                _check_name(score, key, name, whole)
+
+
+def _metric_names(catalogue: Catalogue, score: ScoreQuery) -> tuple[set[str], tuple[str, ...]]:
+    """Return the names that the metrics of a task may have, and how those begin that are put together.
+
+    Both are texts in the SQL of the metrics and of the macros that they call.
+    """
+    macros = {macro.full_name: macro for macro in catalogue.written_macros}
+    queries: list[Query] = [metric for metric in catalogue.metrics if metric.full_name in score.metrics]
+    for query in queries:
+        queries += [macros[name] for name in sorted(query.calls & macros.keys()) if macros[name] not in queries]
+    texts = [match for query in queries for match in _TEXT.findall(query.sql)]
+    return {text for text, more in texts if not more}, tuple(text for text, more in texts if more)
 
 
 def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:

@@ -1,12 +1,11 @@
 """What each example scores, and the metrics over it: the SQL of a task."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 import duckdb
 
 from talkhouse.queries.heads import Query
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.scores.metrics import bleu
 from talkhouse.scores.tasks.refusals import refuse
@@ -137,19 +136,6 @@ def _of_file(summary: Query, task: Task, part: str | None, results: object) -> I
             is_main = result["official"] if has_official else place < _FIRST
         is_official = is_possible and result["official"]
         yield Metric(**result | {"slice": part, "official": is_official, "is_main": is_main})
-
-
-def check_official(task: Task, numbers: Iterable[Metric]) -> list[str]:
-    """Return warnings of names in the head of a task that no metric has: a typing error there makes others official."""
-    names = {metric.name for metric in numbers}
-    wanted = {"official": task.query.official or (), "doubt": (task.query.doubt.metric,) if task.query.doubt else ()}
-    return [
-        f"{task.query.path}: the line '-- {key}:' names '{name}', which no metric here is called; "
-        f"there are: {', '.join(closest(name, names))}"
-        for key, known in wanted.items()
-        for name in known
-        if name not in names and (name,) != NONE
-    ]
 
 
 def tied(workspace: Workspace, scored: Table) -> int:

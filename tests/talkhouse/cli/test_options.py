@@ -7,8 +7,8 @@ from typer.main import get_command
 from talkhouse.cli.commands import app
 from tests.commands import run
 
-OWN = {"--format", "--output", "--limit"}
-"""Of each command its own: what is written, and how."""
+OWN = {"--all", "--format", "--output", "--limit"}
+"""Of each command its own: how much is shown, what is written, and how."""
 
 OTHERS = {"--db": {"lake"}, "--corpus": {"findings", "search"}, "--memory-limit": {"sql"}, "--force": {"publish"}}
 """Commands in which an option takes more or fewer values, or has another effect, than in all others."""

@@ -124,6 +124,7 @@ BROKEN: list[tuple[str, str, str, str, str]] = [
     ("scores", " predicted.dialogue_id,", "", "", "columns release, split, example_index, record_id, dialogue_id"),
     ("scores", "predicts: label", "predicts: lable", ":2", "label"),
     ("scores", "toy.moods", "toy.mood", ":4", "toy.moods"),
+    ("scores", "official: accuracy", "official: acuracy", ":5", "accuracy"),
     ("scores", "oracle: label", "oracle: mood as label", ":6", "oracle"),
     ("scores", "oracle: label", "oracle: label as mood", "", "no column 'label'"),
     ("scores", "labels: +, -", "scheme: delidata.targets", "", "delidata.target"),
@@ -157,14 +158,6 @@ def test_what_is_wrong_with_a_file_names_it(
 
 def print_scores(workspace: Workspace, roots: tuple[Path, Path], request: Request) -> None:
     printed(workspace, score(workspace, task("toy.mood", roots), request))
-
-
-def test_a_typing_error_in_official_is_warned_of(toy: Toy, moods: Invented) -> None:
-    wanted = task("toy.mood", toy(scores=("official: accuracy", "official: acuracy")))
-    done = score_once(moods.con, wanted, Request((), baseline=Baseline.ORACLE))
-    (warning,) = done.warnings
-    assert "names 'acuracy', which no metric here is called; there are: accuracy" in warning
-    assert not any(one.official for one in done.metrics)
 
 
 def test_the_tables_of_a_run_are_gone_with_it(moods: Invented) -> None:
