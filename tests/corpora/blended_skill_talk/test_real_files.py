@@ -183,6 +183,7 @@ def test_lists_are_counted_with_their_repetitions(
         assert real.execute(distinct, [subset]).fetchall() == [(count - repeated,)]
 
 
+@pytest.mark.slow
 def test_every_topic_and_persona_is_chosen_by_the_rules(folder: Path, tmp_path: Path) -> None:
     """The published lists, with an invented episode for each topic and each persona."""
     published_personas, lines = text_of(folder, "persona_list.txt"), lines_of(folder, "topic_to_persona_list.txt")
@@ -220,6 +221,7 @@ def test_the_topicifier_makes_as_many_examples_as_published(
     assert found == TOPICIFIED[task][split]
 
 
+@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     write_back(real, CORPUS, tmp_path)
     for path in (path for path in folder.rglob("*") if path.suffix in (".json", ".txt")):

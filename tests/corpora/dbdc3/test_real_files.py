@@ -141,6 +141,7 @@ def test_every_cic_talk_has_its_paragraph_in_every_release(real: duckdb.DuckDBPy
     assert real.execute(query).fetchall() == [(True,)]
 
 
+@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     """Loose files and members of archives; logs by value and order of keys, paragraphs byte for byte."""
     write_back(real, CORPUS, tmp_path)

@@ -106,6 +106,7 @@ def test_the_published_figures(real: duckdb.DuckDBPyConnection, groups: list[Gro
     assert real.execute(opening).fetchall() == [(1_738, 471, 47)]
 
 
+@pytest.mark.slow
 def test_every_file_comes_back_equal(
     real: duckdb.DuckDBPyConnection, folder: Path, groups: list[Group], tmp_path: Path
 ) -> None:

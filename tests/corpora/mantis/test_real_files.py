@@ -163,6 +163,7 @@ def test_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
     assert real.execute("select source_file_id, pointer, detail from meta.quarantine").fetchall() == []
 
 
+@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     write_back(real, CORPUS, tmp_path)
     paths = [path for path in folder.rglob("*") if path.suffix in (".json", ".tsv", ".txt", ".csv")]

@@ -73,6 +73,7 @@ def test_every_thread_is_one_dialogue_and_nothing_is_rejected(real: duckdb.DuckD
     assert real.execute("select count(*) from main.dialogues where corpus_id = 'mpchat'").fetchall() == [(15_000,)]
 
 
+@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     compared = 0
     for path in write_back(real, CORPUS, tmp_path).files:

@@ -13,8 +13,8 @@ from tests.commands import COMMAND, run
 from tests.postgres_server import Database
 
 
-def test_publishing_verifying_and_doing_nothing(sample: Path, postgres: Database) -> None:
-    publish = ("publish", postgres.url(), "--db", sample, "--views", "delidata")
+def test_publishing_verifying_and_doing_nothing(small: Path, postgres: Database) -> None:
+    publish = ("publish", postgres.url(), "--db", small, "--views", "delidata")
     planned = run(*publish, "--dry-run")
     assert "Dry run: nothing was published to database" in planned.stdout, planned.stderr
     first = run(*publish, "--json")
@@ -24,9 +24,16 @@ def test_publishing_verifying_and_doing_nothing(sample: Path, postgres: Database
     assert turns["kind"] == "table"
     assert len(turns["hash"]) == 16
     assert "Nothing changed: database" in run(*publish).stdout
-    verify = ("publish", postgres.url(), "--db", sample, "--verify")
-    equal = run(*verify)
+    equal = run("publish", postgres.url(), "--db", small, "--verify")
     assert (equal.returncode, equal.stdout[:5]) == (0, "Equal"), equal.stderr
+
+
+@pytest.mark.slow
+def test_verifying_names_what_differs_and_publishing_by_force_mends_it(small: Path, postgres: Database) -> None:
+    publish = ("publish", postgres.url(), "--db", small, "--views", "delidata")
+    found = json.loads(run(*publish, "--json").stdout)
+    turns = next(one for one in found["relations"] if one["name"] == "main.turns")
+    verify = ("publish", postgres.url(), "--db", small, "--verify")
     with postgres.connect() as server:
         server.execute(
             "update main.turns set text = text || ' ' where dialogue_id = (select min(dialogue_id) from main.turns)"
