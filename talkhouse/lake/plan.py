@@ -8,8 +8,8 @@ from sqlalchemy import Table as Declared
 from talkhouse.lake.files import Content, content
 from talkhouse.lake.warehouses import SHARED, Warehouses
 from talkhouse.lake_format.manifest import Column, File, Manifest
-from talkhouse.lake_format.progress import Progress
 from talkhouse.lake_format.table_files import is_whole
+from talkhouse.progress import Progress
 from talkhouse.relations import columns_of
 from talkhouse.schema import warehouse
 from talkhouse.schema.tables import metadata

@@ -21,7 +21,7 @@ from talkhouse.lake_format.documents import are_there, documents
 from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.manifest import FORMAT, File, Manifest, Table
-from talkhouse.lake_format.progress import Progress
+from talkhouse.progress import Progress
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema import warehouse

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 from psycopg import Connection
@@ -10,6 +10,7 @@ from psycopg import Connection
 from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
 from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.server import run, version
+from talkhouse.progress import Progress
 from talkhouse.query.row_stream import text_bytes
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
@@ -21,16 +22,6 @@ _LOOKED_UP = ("dialogue_id", "corpus_id")
 
 _INDEXED = 2_600
 """Bytes of the longest key that is indexed."""
-
-
-class Progress(Protocol):
-    """Shows how far a publication is."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit lie ahead."""
-
-    def advance(self, records: int) -> None:
-        """Count what is done."""
 
 
 def load(

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import Connection
 
-from talkhouse.postgres.load import Progress
 from talkhouse.postgres.plan import Relation
 from talkhouse.postgres.row_text import Proof, proof, select_proof_there
 from talkhouse.postgres.server import run, where
+from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed
 
 _NONE: Mapping[str, str | None] = MappingProxyType({})

@@ -12,7 +12,7 @@ import duckdb
 from psycopg import Connection
 
 from talkhouse.postgres.column_types import SETUP
-from talkhouse.postgres.load import Progress, load
+from talkhouse.postgres.load import load
 from talkhouse.postgres.nul import check_nul
 from talkhouse.postgres.own import marked, own_relations, owners
 from talkhouse.postgres.plan import Options, Plan, make_plan
@@ -22,6 +22,7 @@ from talkhouse.postgres.replace import drop_replaced, replace_former
 from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, run, where
+from talkhouse.progress import Progress
 from talkhouse.query.sandbox import failure
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.guard import configure

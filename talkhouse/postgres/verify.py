@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from talkhouse.postgres.load import Progress, proof_here
+from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.own import TABLE, VIEW, relations
 from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
 from talkhouse.postgres.proof import Difference, differences
@@ -15,6 +15,7 @@ from talkhouse.postgres.publish import configured
 from talkhouse.postgres.record import FORMAT, Published, read_record
 from talkhouse.postgres.row_text import Proof
 from talkhouse.postgres.server import connected, locked, where
+from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse

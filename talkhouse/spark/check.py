@@ -18,8 +18,8 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.lake_format.columns import check_columns, columns_of_all
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.manifest import Manifest, read
-from talkhouse.lake_format.progress import Progress
 from talkhouse.lake_format.table_files import is_whole
+from talkhouse.progress import Progress
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
