@@ -16,8 +16,8 @@ def command(
     """
     from talkhouse.cli.terminal.finding_list import show_findings
     from talkhouse.explore.findings import findings
-    from talkhouse.relations import check_corpus
     from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.relations import check_corpus
 
     with opened(database(db)) as warehouse:
         if corpus is not None:

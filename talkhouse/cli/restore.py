@@ -42,9 +42,9 @@ def command(
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
     from talkhouse.ingest.registry import corpora, pick
-    from talkhouse.relations import check_corpus
     from talkhouse.restore.write_back import count_records, write_back
     from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.relations import check_corpus
 
     with opened(database(db)) as warehouse, ProgressBar() as bar:
         con = warehouse.con

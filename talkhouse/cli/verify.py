@@ -87,10 +87,10 @@ def _verdicts(
 ) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
     from talkhouse.ingest.registry import corpora, pick
-    from talkhouse.relations import check_corpus
     from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
+    from talkhouse.warehouse.relations import check_corpus
 
     con, known = warehouse.con, corpora()
     for name in only:

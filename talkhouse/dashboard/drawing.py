@@ -16,9 +16,9 @@ from talkhouse.dashboard import errors
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
-from talkhouse.relations import columns_of
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.visible import visible
+from talkhouse.warehouse.relations import columns_of
 
 _OPTIONS = 1_000
 """Values that a filter offers at most."""

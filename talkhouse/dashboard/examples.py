@@ -11,10 +11,10 @@ import polars as pl
 
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.relations import columns_of
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
+from talkhouse.warehouse.relations import columns_of
 
 _TASKS = """
 select views.schema_name || '.' || views.view_name

@@ -12,8 +12,8 @@ from sqlalchemy import Table
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.heads import ViewQuery
-from talkhouse.relations import columns_of
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.warehouse.relations import columns_of
 
 TABLES = (
     *("corpora", "dialogues", "records", "examples", "speakers", "participants", "turns"),

@@ -5,8 +5,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.relations import check_corpus
 from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse.relations import check_corpus
 
 _OF_CORPUS = "starts_with(dialogue_id, $corpus || ':')"
 

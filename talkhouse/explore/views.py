@@ -4,8 +4,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.relations import columns_of, relation
 from talkhouse.schema.sql import dicts, identifier
+from talkhouse.warehouse.relations import columns_of, relation
 
 _VIEWS = """
 select schema_name as schema, view_name as name, comment

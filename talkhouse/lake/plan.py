@@ -10,9 +10,9 @@ from talkhouse.lake.warehouses import SHARED, Warehouses
 from talkhouse.lake_format.manifest import Column, File, Manifest
 from talkhouse.lake_format.table_files import is_whole
 from talkhouse.progress import Progress
-from talkhouse.relations import columns_of
 from talkhouse.schema import warehouse
 from talkhouse.schema.tables import metadata
+from talkhouse.warehouse.relations import columns_of
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import column_type
 from talkhouse.postgres.row_text import Column
 from talkhouse.query.selection import Selection, select
-from talkhouse.relations import relations
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relations
 
 _VIEWS = """
 select schema_name || '.' || view_name

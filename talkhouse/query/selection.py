@@ -7,12 +7,12 @@ from typing import Any
 import duckdb
 
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.relations import columns_of, relation
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import columns_of, relation
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for task views that the catalogue does not have."""

@@ -24,13 +24,13 @@ from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
 from talkhouse.ingest.registry import corpora, pick
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.relations import check_corpus
 from talkhouse.replay.copied_files import ReaderOfCopies
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.system.memory import MemoryLimit
+from talkhouse.warehouse.relations import check_corpus
 from talkhouse.warehouse.row_sets import row_sets_of
 
 _SOURCE = "the warehouse itself"

@@ -13,7 +13,6 @@ from talkhouse.charts.declared import Declared, Metrics, dashboards, metrics
 from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
 from talkhouse.charts.query import chart_sql, filter_sql
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
-from talkhouse.relations import columns_of, relations
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
@@ -22,6 +21,7 @@ from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
 from talkhouse.system.atomic_output import atomic_file, check_free
+from talkhouse.warehouse.relations import columns_of, relations
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""

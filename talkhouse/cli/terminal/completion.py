@@ -10,7 +10,7 @@ from talkhouse.visible import visible
 def relations(context: typer.Context, incomplete: str) -> list[str]:
     """List the views and tables whose names begin with what was typed."""
     import talkhouse
-    from talkhouse.relations import relations
+    from talkhouse.warehouse.relations import relations
 
     try:
         with talkhouse.open(database(context.params.get("db"))) as con:

@@ -15,9 +15,9 @@ from talkhouse.query import sandbox
 from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
-from talkhouse.relations import relations
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import quoted
+from talkhouse.warehouse.relations import relations
 
 SHOWN = 1_000
 """Rows of a table that are shown."""

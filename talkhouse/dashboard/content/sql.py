@@ -10,8 +10,8 @@ from talkhouse.dashboard import command, download, errors, tables, warehouse
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.relations import columns_of, relations
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
 """How long a query may take."""

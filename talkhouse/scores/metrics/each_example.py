@@ -8,7 +8,6 @@ import duckdb
 from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
-from talkhouse.relations import columns_of
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.metrics.metrics import metrics, whole
 from talkhouse.scores.tasks.sql_files import Bound
@@ -16,6 +15,7 @@ from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
 from talkhouse.system.output_links import target_of
+from talkhouse.warehouse.relations import columns_of
 
 _OWN = ("release", "split", "example_index", "record_id", "turn_index")
 

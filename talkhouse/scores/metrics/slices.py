@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.relations import columns_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.warehouse.relations import columns_of
 
 _NARROW = {
     "split": "scored.split",

@@ -18,8 +18,8 @@ from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.proof import proof_there
 from talkhouse.postgres.publish import Result, configured
 from talkhouse.postgres.verify import verify
-from talkhouse.relations import relations
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relations
 from tests.postgres_server import Database
 from tests.talkhouse.postgres.conftest import Publish, Quiet
 

@@ -7,9 +7,9 @@ import pytest
 
 from talkhouse.ingest.registry import corpora
 from talkhouse.query.suggestions import suggest
-from talkhouse.relations import check_corpus, relation
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse.relations import check_corpus, relation
 from tests.commands import run
 
 
