@@ -72,7 +72,7 @@ PHASES = {
     },
     "superset": {
         "open": "talkhouse.schema.warehouse:connect",
-        "check": "talkhouse.superset.bundle:_check_views",
+        "check": "talkhouse.superset.bundle:_check_declared",
         "datasets": "talkhouse.superset.bundle:dataset",
         "charts": "talkhouse.superset.bundle:chart",
         "pack": "talkhouse.superset.bundle:_write",
