@@ -26,7 +26,7 @@ from talkhouse.query.formats import ExportFormat
 from talkhouse.query.selection import select
 from talkhouse.schema.sql import literal
 from talkhouse.system.atomic_output import private_folder
-from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.opened import Warehouse, opened
 
 VIEW = "dbdc3.breakdown_detection_invented"
 """Named like a view of one split, so that it is sorted as such a view is."""
@@ -59,13 +59,13 @@ def invent(path: Path, rows: int) -> None:
 
 def talkhouse_export(path: Path, file_format: str, output: Path) -> None:
     """Export as the command does."""
-    with talkhouse.open(path, settings=settings(output)) as con:
-        export(Warehouse(con), VIEW, output, file_format=ExportFormat(file_format))
+    with opened(path, settings=settings(output)) as warehouse:
+        export(warehouse, VIEW, output, file_format=ExportFormat(file_format))
 
 
 def duckdb_copy(path: Path, file_format: str, output: Path) -> None:
     """Let DuckDB write the same rows in the same order."""
-    limits = {**settings(output), "memory_limit": "1GB"}
+    limits = {**settings(output), "memory_limit": "1GB", "enable_progress_bar": False}
     with talkhouse.open(path, settings=limits, unsafe=True) as con, private_folder(output):
         con.execute(f"copy ({select(Warehouse(con), VIEW).sql()}) to {literal(str(output))} ({COPIES[file_format]})")
 

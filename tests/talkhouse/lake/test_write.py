@@ -381,6 +381,7 @@ def test_warehouses_that_disagree_are_an_error(one_each: list[Path], tmp_path: P
     change(other, "update meta.rules set remedy = 'another' where corpus_id is null and rule = 'TH-01'")
     with pytest.raises(UsageError, match=r"disagree[\s\S]*meta.rules[\s\S]*TH-01"):
         written(tmp_path / "lake", other, one_each[1])
+    shutil.copyfile(one_each[0], other)
     change(other, "update meta.loads set catalogue_hash = 'another'")
     with pytest.raises(SchemaMismatch, match="other views"):
         written(tmp_path / "lake", other, one_each[1])
