@@ -1,6 +1,7 @@
 """Splitting JSON: the members as published, nothing but JSON around them, and each malformed member by itself."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -73,11 +74,11 @@ def test_fields_are_in_published_order_and_stand_once() -> None:
 
 BROKEN = [
     (b'{"a": 1 "b": 2}', "column 9"),
-    (b'{"a": 1,}', "column 9"),
+    (b'{"a": 1,}', "column [89]"),
     (b'{"a": 1},', "column 9"),
     (b'{"a": 1} x', "column 10"),
     (b"[1 2]", "column 4"),
-    (b"[1,]", "column 4"),
+    (b"[1,]", "column [34]"),
     (b"[,1]", "column 2"),
     (b"[1}", "column 3"),
     (b"[1]]", "column 4"),
@@ -92,7 +93,7 @@ BROKEN = [
 def test_what_stands_around_the_members_must_be_json(raw: bytes, place: str) -> None:
     with pytest.raises(BadRecord, match="TH-01") as caught:
         members(raw)
-    assert place in caught.value.detail
+    assert re.search(place, caught.value.detail)  # from Python 3.13 on, a comma too many is where it stands
 
 
 VALUES = ["1", "null", '"x"', '"],["', "[1, 2]", '{"a": [{}]}', "{}"]
