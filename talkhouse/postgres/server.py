@@ -1,5 +1,6 @@
 """Connects to a PostgreSQL server, checks what it must have, and says what it did not do; no password is ever shown."""
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ import psycopg
 from psycopg import Connection, Cursor, Transaction
 
 from talkhouse.schema.errors import ServerFailed, UsageError
+
+# The driver logs what goes wrong while it gives up a copy; the cause is raised, and told once.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 OLDEST = 14
 """The oldest version of the server that has what is needed."""
