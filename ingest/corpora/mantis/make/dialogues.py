@@ -1,0 +1,213 @@
+"""Dialogues out of posts and comments, as the authors' code puts them together, and why the others are none."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
+from talkhouse.ingest.corpora.mantis.make.text import clean, has_link, is_edited
+
+USER, AGENT = "user", "agent"
+_NAN = float("nan")
+"""How the authors' code writes what is missing."""
+
+REASONS = {
+    "without_owner": "the account of who answered is gone",
+    "flagged": "somebody voted that the answer is offensive or spam",
+    "question_missing": "there is no such question",
+    "question_without_owner": "the account of who asked is gone",
+    "question_flagged": "somebody voted that the question is offensive or spam",
+    "by_asker": "the asker answered",
+    "only_lost_comments": "all of its comments are by accounts that are gone",
+    "more_than_two_people": "more than two people take part",
+    "one_turn": "who answered did not speak again after the asker",
+    "no_link": "no utterance of the one who answers has a link",
+    "edited": "an utterance of the one who answers says that it was edited or is deprecated",
+    "negative_feedback": "the asker's last words are below the site's threshold",
+}
+"""Why an answer gives no dialogue, in the order in which this is asked."""
+
+TIED = "answers_at_one_time"
+UNLISTED = "people_not_in_users"
+"""Kinds of findings."""
+
+
+class Said(NamedTuple):
+    """An utterance before its text is cleaned."""
+
+    user: float
+    text: str
+    time: str | None
+    score: str | None
+    id: str
+
+
+@dataclass
+class Kept:
+    """How many answers of a site there were, gave a dialogue, and did not, by reason."""
+
+    seen: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+class Builder:
+    """Makes the dialogues of one site."""
+
+    def __init__(self, dump: Dump, category: str, threshold: float, score: Callable[[str], float]) -> None:
+        """``threshold``: the lowest sentiment, from -1 to 1, of a last utterance that is the asker's."""
+        self._dump, self._category, self._threshold, self._score = dump, category, threshold, score
+        self.counts = Kept()
+
+    def dialogues(self) -> Iterator[dict[str, Any]]:
+        """Yield the dialogues in the publisher's order and form, and count what happens to each answer."""
+        answers: defaultdict[int, list[Answer]] = defaultdict(list)
+        for answer in self._dump.answers:
+            self.counts.seen += 1
+            reason = self._no_question(answer)
+            if reason is None and answer.question is not None:
+                answers[answer.question].append(answer)
+            else:
+                self.counts.dropped[reason or ""] += 1
+        for question in sorted((self._dump.questions[key] for key in answers), key=self._order):
+            for _, tied in groupby(sorted(answers[question.id], key=_time), key=_time):
+                yield from self._of_answers(question, list(tied))
+
+    def _no_question(self, answer: Answer) -> str | None:
+        """Say why an answer has no question to go with, if that is so."""
+        dump = self._dump
+        if answer.user is None:
+            return "without_owner"
+        if answer.id in dump.flagged:
+            return "flagged"
+        if answer.question in dump.without_owner:
+            return "question_without_owner"
+        if answer.question is None or answer.question not in dump.questions:
+            return "question_missing"
+        if answer.question in dump.flagged:
+            return "question_flagged"
+        return "by_asker" if dump.questions[answer.question].user == answer.user else None
+
+    def _order(self, question: Question) -> tuple[str, str, int]:
+        """Order questions by their time, then by their own first comment's, then as the file has them."""
+        own = self._dump.comments.get(question.id, ())
+        first = min((comment.time or LAST for comment in own), default=LAST)
+        return question.time or LAST, first, question.place
+
+    def _of_answers(self, question: Question, tied: list[Answer]) -> Iterator[dict[str, Any]]:
+        """Make the dialogues of the answers of a question that have one time, nearly always one answer."""
+        reasons: dict[int, list[str | None]] = {answer.id: [] for answer in tied}
+        for answer, comments in self._runs(tied):
+            if answer.body is None:
+                reasons[answer.id].append(self._no_talk(question, answer))
+                continue
+            said = _said(question, answer, self._dump.text(question), comments)
+            glued = _glued(said)
+            reason = self._broken(question, glued)
+            reasons[answer.id].append(reason)
+            if reason is None:
+                yield self._dialogue(question, glued, is_glued=len(glued) < len(said))
+        for each in reasons.values():
+            if None in each:
+                self.counts.kept += 1
+            else:
+                self.counts.dropped[each[0] if each and each[0] else "only_lost_comments"] += 1
+
+    def _runs(self, tied: list[Answer]) -> Iterator[tuple[Answer, list[Comment]]]:
+        """Yield each answer with its comments by time; answers of one time again wherever their comments alternate.
+
+        The authors' code begins a dialogue wherever the answer is another than in the row before.
+        """
+        rows: list[tuple[Answer, Comment | None]] = []
+        for answer in sorted(tied, key=lambda answer: answer.place):
+            comments = self._dump.comments.get(answer.id)
+            if comments:
+                rows += [(answer, comment) for comment in comments if comment.user is not None]
+            else:
+                rows.append((answer, None))
+        rows.sort(key=lambda row: (row[1].time if row[1] else None) or LAST)
+        runs = [list(run) for _, run in groupby(rows, key=lambda row: row[0].id)]
+        if len(runs) > len(tied):
+            self._dump.report(TIED, f"answers {', '.join(str(answer.id) for answer in tied)}")
+        for run in runs:
+            yield run[0][0], [comment for _, comment in run if comment]
+
+    def _no_talk(self, question: Question, answer: Answer) -> str:
+        """Say why the people of an answer can't have had a dialogue; needs no text."""
+        people = {comment.user for comment in self._dump.comments.get(answer.id, ())}
+        return "more_than_two_people" if people - {answer.user, question.user, None} else "one_turn"
+
+    def _broken(self, question: Question, said: Sequence[Said]) -> str | None:
+        """Name the first of the README's conditions that a dialogue does not meet, the cheapest first."""
+        answers = [utterance.text for utterance in said if utterance.user != question.user]
+        if len({utterance.user for utterance in said}) > 2:  # noqa: PLR2004
+            return "more_than_two_people"
+        if len(answers) < 2:  # noqa: PLR2004
+            return "one_turn"
+        if not any(map(has_link, answers)):
+            return "no_link"
+        if any(map(is_edited, answers)):
+            return "edited"
+        ends_with_asker = said[-1].user == question.user
+        return "negative_feedback" if ends_with_asker and self._score(said[-1].text) < self._threshold else None
+
+    def _dialogue(self, question: Question, said: Sequence[Said], *, is_glued: bool) -> dict[str, Any]:
+        """Write a dialogue as the authors' code does, fields in its order."""
+        return {
+            "category": self._category,
+            "title": _or_nan(question.title),
+            "dialog_time": _or_nan(question.time),
+            "utterances": [
+                {
+                    "utterance": one.text,
+                    "utterance_time": _or_nan(one.time),
+                    "utterance_pos": position,
+                    "actor_type": USER if one.user == question.user else AGENT,
+                    "user_name": self._name(one.user),
+                    "user_id": one.user,
+                    "votes": _or_nan(one.score),
+                    "id": one.id,
+                    "is_answer": 0,  # of every utterance: the authors compare a number with a text
+                }
+                for position, one in enumerate(said, 1)
+            ],
+            "has_concatenated_utterances": int(is_glued),
+        }
+
+    def _name(self, user: float) -> str | float:
+        if user not in self._dump.names:
+            self._dump.report(UNLISTED, f"user {user:.0f}")
+        return self._dump.names.get(user, _NAN)
+
+
+def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comment]) -> list[Said]:
+    """List what was said: the question, the answer, and the comments by time; the answer is second in any case."""
+    assert answer.user is not None  # noqa: S101 - such an answer has no question to go with
+    return [
+        Said(question.user, clean(text), question.time, question.score, str(question.id)),
+        Said(answer.user, clean(answer.body or ""), answer.time, answer.score, str(answer.id)),
+        *(
+            Said(comment.user, clean(comment.text), comment.time, comment.score, f"{answer.id}-{comment.id}")
+            for comment in comments
+            if comment.user is not None
+        ),
+    ]
+
+
+def _glued(said: Sequence[Said]) -> list[Said]:
+    """Join neighbours by one person without a blank; all else is that of the first."""
+    joined = []
+    for _, run in groupby(said, key=lambda utterance: utterance.user):
+        first, *others = run
+        joined.append(first._replace(text="".join([first.text, *(other.text for other in others)])))
+    return joined
+
+
+def _time(answer: Answer) -> str:
+    return answer.time or LAST
+
+
+def _or_nan(text: str | None) -> str | float:
+    return _NAN if text is None else text

@@ -1,0 +1,166 @@
+"""Where the dump of each site is: a folder with its XML files, or an archive of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from talkhouse.ingest.corpora.mantis.make import archive
+from talkhouse.ingest.making import NotMade, WrongInput
+
+PARTS = ("Comments.xml", "Posts.xml", "Users.xml", "Votes.xml")
+"""The files that are read, in the order in which they are needed, which is that of an archive's members too."""
+
+_PIECE = 1_000_000
+"""Bytes that are read at a time."""
+
+_OWN_HOSTS = ("askubuntu.com", "mathoverflow.net", "serverfault.com", "stackapps.com", "stackoverflow.com", "superuser.com")
+_ENDINGS = (".stackexchange.com", ".com", ".net")
+
+Feed = Callable[[bytes], None]
+Open = Callable[[str], tuple[Feed, Callable[[], None]]]
+"""Takes the name of a part; returns what takes its bytes, and what is called at its end."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site's dump."""
+
+    name: str
+    """What dialogues have as their category: the host's name without its ending, such as travel."""
+    path: Path
+    checksums: dict[str, dict[str, object]] = field(default_factory=dict, compare=False)
+    """Bytes and SHA-256 of each file that has been read, in full, by name."""
+
+    @property
+    def host(self) -> str:
+        """The address at which the site's posts are."""
+        own = next((host for host in _OWN_HOSTS if _name_of(host) == self.name), None)
+        return own or f"{self.name}.stackexchange.com"
+
+    @property
+    def size(self) -> int:
+        """Bytes that are read."""
+        if self.path.is_dir():
+            return sum((self.path / part).stat().st_size for part in PARTS)
+        return archive.size(self.path, PARTS)
+
+    def read(self, start: Open) -> None:
+        """Read the parts one after the other; raises NotMade for one that is damaged."""
+        if self.path.is_dir():
+            for part in PARTS:
+                self._read_file(part, *start(part))
+        else:
+            archive.read(self.path, PARTS, start)
+            with self.path.open("rb") as stream:
+                for _ in _pieces(stream.read, self._sum(self.path.name)):
+                    pass
+
+    def _read_file(self, part: str, feed: Feed, close: Callable[[], None]) -> None:
+        with (self.path / part).open("rb") as stream:
+            for piece in _pieces(stream.read, self._sum(part)):
+                feed(piece)
+        close()
+
+    def _sum(self, name: str) -> Callable[[int, str], None]:
+        def keep(size: int, digest: str) -> None:
+            self.checksums[name] = {"bytes": size, "sha256": digest}
+
+        return keep
+
+
+def _pieces(read: Callable[[int], bytes], done: Callable[[int, str], None]) -> Iterator[bytes]:
+    """Yield what is read; then tell its size and SHA-256."""
+    checksum, size = sha256(), 0
+    for piece in iter(partial(read, _PIECE), b""):
+        checksum.update(piece)
+        size += len(piece)
+        yield piece
+    done(size, checksum.hexdigest())
+
+
+def find(inputs: Sequence[Path], names: Sequence[str]) -> list[Site]:
+    """Find the sites of folders and archives; ``names``: only these, in this order.
+
+    Where there is one site and one name, it is the name of this site. Raises WrongInput for what is no dump.
+    """
+    sites = [Site(_name_of(_host(path)), path) for given in inputs for path in _dumps(given)]
+    if len(sites) == len(names) == 1:
+        return [Site(names[0], sites[0].path)]
+    known: dict[str, Site] = {}
+    for site in sites:
+        if site.name in known:
+            raise WrongInput(
+                f"the site {site.name} is given twice",
+                where=site.path,
+                found=f"also {known[site.name].path}",
+                next_step="name each site's dump once",
+            )
+        known[site.name] = site
+    return [_picked(name, known, names) for name in names] if names else sites
+
+
+def _picked(name: str, known: Mapping[str, Site], names: Sequence[str]) -> Site:
+    if name not in known or names.count(name) > 1:
+        raise WrongInput(
+            f"--site {name} is given twice" if name in known else f"there is no dump of the site {name}",
+            expected="one of: " + ", ".join(known),
+            next_step="name each site once, as its folder or archive is named: travel, travel.stackexchange.com.7z",
+        )
+    return known[name]
+
+
+def _dumps(given: Path) -> list[Path]:
+    """List the dumps that a path stands for: itself, or those that a folder holds."""
+    if given.is_file():
+        if given.suffix.lower() != archive.SUFFIX:
+            _not_a_dump(given, f"a file that is no {archive.SUFFIX}")
+        archive.check(given, PARTS)
+        return [given]
+    if not given.is_dir():
+        raise WrongInput("there is no such file or folder", where=given, next_step="name a site's folder or .7z")
+    if any((given / part).exists() for part in PARTS):
+        for part in PARTS:
+            if not (given / part).is_file():
+                missing(given, part)
+        return [given]
+    inside = sorted(path for path in given.iterdir() if _is_dump(path))
+    if not inside:
+        _not_a_dump(given, ", ".join(sorted(path.name for path in given.iterdir())[:5]) or "an empty folder")
+    return [dump for path in inside for dump in _dumps(path)]
+
+
+def _is_dump(path: Path) -> bool:
+    return path.suffix.lower() == archive.SUFFIX if path.is_file() else any((path / part).is_file() for part in PARTS)
+
+
+def missing(where: Path, part: str) -> None:
+    """Raise NotMade for a dump without one of its files."""
+    raise NotMade(
+        f"{part} is missing",
+        where=where,
+        expected=", ".join(PARTS),
+        next_step="unpack the site's whole archive; who has no votes puts an empty <votes></votes> there",
+    )
+
+
+def _not_a_dump(path: Path, found: str) -> None:
+    raise WrongInput(
+        "this is no dump of a site",
+        where=path,
+        expected=f"a folder with {', '.join(PARTS)}, a site's .7z, or a folder of these",
+        found=found,
+        next_step="see docs/mantis-from-source.md for where dumps are",
+    )
+
+
+def _host(path: Path) -> str:
+    name = path.resolve().name
+    return name if path.is_dir() else name[: -len(archive.SUFFIX)]
+
+
+def _name_of(host: str) -> str:
+    """Return a host's name without its ending: travel, askubuntu, travel.meta."""
+    host = host.lower()
+    return next((host.removesuffix(ending) for ending in _ENDINGS if host.endswith(ending)), host)
