@@ -39,6 +39,12 @@ class Role(NamedTuple):
 
 
 _ROLES = {pattern.format(split): Role(subset, split) for pattern, subset in _PATTERNS.items() for split in SPLITS}
+_NAMES = {role: name for name, role in _ROLES.items()}
+
+
+def name(part: Role) -> str:
+    """Return the name that the publisher gives to a file of one split."""
+    return _NAMES[part]
 
 
 def role(name: str) -> Role | None:

@@ -1,0 +1,60 @@
+"""Writes ``merged_<split>.json``, a site after the other, and reads single dialogues back by where they lie."""
+
+import json
+from array import array
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from talkhouse.ingest.corpora.mantis.files import SPLITS
+from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
+
+NAME = "merged_{}.json"
+
+
+class Merged:
+    """The three files of dialogues in a folder; their keys count from 0 in each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._files: dict[str, IO[bytes]] = {}
+        self._ends = {split: array("Q") for split in SPLITS}
+        self._starts = {split: array("Q") for split in SPLITS}
+
+    def __enter__(self) -> Self:
+        for split in SPLITS:
+            path = self._folder / NAME.format(split)
+            self._files[split] = self._stack.enter_context(path.open("wb"))
+            self._files[split].write(b"{")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for file in self._files.values():
+            file.write(b"}")
+        self._stack.close()
+
+    def add(self, split: str, dialogue: bytes) -> None:
+        """Append a dialogue, which is JSON as Python's ``json`` writes it."""
+        file, key = self._files[split], len(self._starts[split])
+        file.write(b'%s"%d": ' % (b", " if key else b"", key))
+        self._starts[split].append(file.tell())
+        file.write(dialogue)
+        self._ends[split].append(file.tell())
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Dialogues of each split."""
+        return {split: len(starts) for split, starts in self._starts.items()}
+
+    def conversations(self, split: str) -> Iterator[Conversation]:
+        """Read the dialogues of a split, when all are written."""
+        with (self._folder / NAME.format(split)).open("rb") as file:
+            for key, (start, end) in enumerate(zip(self._starts[split], self._ends[split], strict=True)):
+                file.seek(start)
+                dialogue: dict[str, Any] = json.loads(file.read(end - start))
+                said = dialogue["utterances"]
+                roles, texts = ([one[name] for one in said] for name in ("actor_type", "utterance"))
+                yield Conversation(str(key), dialogue["category"], roles, texts)

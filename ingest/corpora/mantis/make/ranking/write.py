@@ -1,0 +1,135 @@
+"""Writes the response-ranking files of all splits, named and laid out as the authors' code does."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from talkhouse.ingest.corpora.mantis.files import SPLITS
+from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
+from talkhouse.ingest.corpora.mantis.make.ranking.documents import Corpus, Documents
+from talkhouse.ingest.corpora.mantis.make.ranking.errors import TooFewTexts
+from talkhouse.ingest.corpora.mantis.make.ranking.sampler import Sampler, Searched, save
+from talkhouse.ingest.corpora.mantis.make.ranking.tsv import Draw, Split, Written
+from talkhouse.ingest.corpora.mantis.make.ranking.workers import started
+
+DRAWN_FROM = ("train", "dev")
+"""The splits whose agents' texts are negatives; those of test are not."""
+
+OF_ONE_CATEGORY = 10
+"""So many negatives come from the texts of the dialogue's own category; where there are 50, they come from all."""
+
+Conversations = Callable[[str], Iterator[Conversation]]
+"""Yields those of a split in the order of their keys, as often as it is called."""
+
+
+class Progress(Protocol):
+    """Shows how far the work is."""
+
+    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
+        """Show a new step, and no other; so many of the unit lie ahead."""
+
+    def advance(self, records: int) -> None:
+        """Count what is done."""
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """What was written with one number of negatives."""
+
+    corpora: list[Corpus]
+    """What was drawn from: one corpus per category, or one of all."""
+    splits: dict[str, Written]
+
+
+Rankings = dict[int, Ranking]
+"""By the number of negatives."""
+
+
+def write_rankings(
+    folder: Path,
+    conversations: Conversations,
+    sizes: Mapping[str, int],
+    *,
+    negatives: Sequence[int],
+    seed: int,
+    jobs: int,
+    progress: Progress,
+) -> Rankings:
+    """Write the TSVs and lookup files of all splits into a folder; ``negatives`` are 10, 50, or both.
+
+    ``sizes`` are the dialogues of each split. The same conversations and seed give the same bytes, whatever ``jobs``,
+    the number of processes that draw. What a failure leaves in the folder is not whole.
+
+    Raises TooFewTexts, before anything is written, where a context can't have so many negatives; WorkerEnded where one
+    of the processes was killed.
+    """
+    documents = _documents(conversations, sizes, progress)
+    corpora = {count: _corpora(documents, count) for count in negatives}
+    for count in negatives:
+        _check(documents, conversations, corpora[count], count)
+    rankings = {}
+    for count in negatives:
+        with _drawing(documents, corpora[count], count, jobs, folder, progress) as draw:
+            progress.begin(f"drawing {count} negatives", records=documents.contexts, unit="contexts")
+            numbers = {corpus.category: number for number, corpus in enumerate(corpora[count])}
+            written = {
+                split: Split(folder, split, documents, numbers, count, seed).write(
+                    conversations(split), draw, progress.advance
+                )
+                for split in SPLITS
+            }
+        rankings[count] = Ranking(corpora[count], written)
+    return rankings
+
+
+def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: Progress) -> Documents:
+    progress.begin("reading the texts for negatives", records=sum(sizes.values()), unit="dialogues")
+    documents = Documents()
+    for split in SPLITS:
+        for conversation in conversations(split):
+            documents.add(conversation, is_drawn_from=split in DRAWN_FROM)
+            progress.advance(1)
+    return documents
+
+
+def _corpora(documents: Documents, count: int) -> list[Corpus]:
+    return [documents.corpus(category) for category in (documents.categories if count == OF_ONE_CATEGORY else [None])]
+
+
+def _check(documents: Documents, conversations: Conversations, corpora: list[Corpus], count: int) -> None:
+    """Raise TooFewTexts for the corpus that has the fewest texts, if that is too few for one of its contexts."""
+    small = {corpus.category: corpus for corpus in corpora if corpus.distinct_texts <= count}
+    if not small:
+        return
+    examples = (
+        example for split in SPLITS for conversation in conversations(split) for example in conversation.examples()
+    )
+    fewest = documents.fewest(examples, small)
+    for category in sorted(fewest, key=lambda category: fewest[category])[:1]:
+        if fewest[category] < count:
+            raise TooFewTexts(category, small[category].distinct_texts, count, fewest[category])
+
+
+@contextmanager
+def _drawing(
+    documents: Documents, corpora: list[Corpus], count: int, jobs: int, folder: Path, progress: Progress
+) -> Iterator[Draw]:
+    """Index the texts, and have them drawn from here or in other processes."""
+    progress.begin(f"indexing the texts for {count} negatives", records=len(corpora), unit="corpora")
+    searched = _searched(documents, corpora, progress)
+    if jobs == 1:
+        yield Sampler(list(searched), count).draw_all
+        return
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".postings-") as place:
+        save(searched, Path(place))
+        with started(Path(place), count, jobs) as workers:
+            yield workers.draw
+
+
+def _searched(documents: Documents, corpora: list[Corpus], progress: Progress) -> Iterator[Searched]:
+    for corpus in corpora:
+        yield Searched(documents.postings(corpus.category), documents.texts(corpus.category))
+        progress.advance(1)
