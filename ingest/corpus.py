@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from talkhouse.ingest.common_rules import Rule
+from talkhouse.ingest.making import Maker
 from talkhouse.ingest.outcomes import Reader
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
 
@@ -73,5 +74,7 @@ class Corpus:
     """For a corpus whose records refer to ``main.texts`` in ``extra`` too: the writers then have these texts."""
     write_record: RecordWriter | None = None
     """For ``talkhouse show ID --raw``, which says so where there is none."""
+    make: Maker | None = None
+    """For ``talkhouse make``, where its publisher says what it was made from."""
     folder: Path | None = None
     """The folder that declares it; the registry sets it."""

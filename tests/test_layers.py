@@ -42,7 +42,7 @@ ROOMS["cli"] = {*ROOMS}
 """What each room may import beside its own modules."""
 
 FOR_CORPORA = {
-    *("common_rules", "corpus", "decode", "file_per_dialogue", "input_files", "json_members", "keys"),
+    *("common_rules", "corpus", "decode", "file_per_dialogue", "input_files", "json_members", "keys", "making"),
     *("outcomes", "restatements", "rows", "sources", "stored_record", "texts"),
 }
 """What a corpus may import of ingest."""

@@ -53,9 +53,9 @@ def _of_facts(corpus: Corpus) -> Iterator[str]:
 
 
 def _of_code(corpus: Corpus) -> Iterator[str]:
-    functions = {name: getattr(corpus, name) for name in ("read", "write", "text_ids_of", "write_record")}
+    functions = {name: getattr(corpus, name) for name in ("read", "write", "text_ids_of", "write_record", "make")}
     for name, function in functions.items():
-        if not callable(function) and not (name == "write_record" and function is None):
+        if not callable(function) and not (name in ("write_record", "make") and function is None):
             yield f"{name} is a function, not {function!r}"
     if type(corpus.has_record_per_file) is not bool:
         yield f"has_record_per_file is True or False, not {corpus.has_record_per_file!r}"

@@ -1,13 +1,26 @@
 """MANtIS: information-seeking conversations between two people, from 14 sites of Stack Exchange."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
 from talkhouse.ingest.corpora.mantis.files import SPLITS
 from talkhouse.ingest.corpora.mantis.format import INTENT
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
 from talkhouse.ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.making import MakeOptions, Progress
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
+
+
+def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
+    # Needs an XML parser, which other commands spare.
+    from talkhouse.ingest.corpora.mantis.make.from_dumps import make
+
+    return make(inputs, options, folder, progress)
+
 
 CORPUS = Corpus(
     id="mantis",
@@ -66,4 +79,5 @@ CORPUS = Corpus(
     write=write,
     text_ids_of=text_ids_of,
     write_record=write_record,
+    make=_make,
 )

@@ -77,12 +77,12 @@ def _opened(path: Path) -> "Iterator[Any]":
             where=path,
             next_step="type: pip install 'talkhouse[make]'; or unpack the archive and name the folder",
         ) from None
-    damaged = (py7zr.exceptions.ArchiveError, py7zr.exceptions.PasswordRequired, EOFError, LZMAError, OSError, ValueError)
+    own = (py7zr.exceptions.ArchiveError, py7zr.exceptions.PasswordRequired)
     try:
         # Given a path, py7zr may unpack several members at the same time; given a file, one after the other.
         with path.open("rb") as stream, py7zr.SevenZipFile(stream) as opened:
             yield opened
-    except damaged as error:
+    except (*own, EOFError, LZMAError, OSError, ValueError) as error:
         raise NotMade(
             "the archive is damaged or cut off; nothing was written",
             where=path,
@@ -96,7 +96,7 @@ def _factory(start: Callable[[str], tuple[Callable[[bytes], None], Callable[[], 
     """Make what py7zr asks for a place to write a member to."""
     from py7zr.io import Py7zIO, WriterFactory
 
-    class Member(Py7zIO):  # type: ignore[misc]
+    class Member(Py7zIO):
         def __init__(self, name: str) -> None:
             self._feed, self._close = start(_base(name))
             self._size = 0
@@ -123,7 +123,7 @@ def _factory(start: Callable[[str], tuple[Callable[[bytes], None], Callable[[], 
         def size(self) -> int:
             return self._size
 
-    class Factory(WriterFactory):  # type: ignore[misc]
+    class Factory(WriterFactory):
         def create(self, filename: str) -> Member:
             return Member(filename)
 

@@ -60,6 +60,7 @@ class Builder:
         """``threshold``: the lowest sentiment, from -1 to 1, of a last utterance that is the asker's."""
         self._dump, self._category, self._threshold, self._score = dump, category, threshold, score
         self.counts = Kept()
+        self._unlisted: set[float] = set()
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
         """Yield the dialogues in the publisher's order and form, and count what happens to each answer."""
@@ -142,9 +143,9 @@ class Builder:
     def _broken(self, question: Question, said: Sequence[Said]) -> str | None:
         """Name the first of the README's conditions that a dialogue does not meet, the cheapest first."""
         answers = [utterance.text for utterance in said if utterance.user != question.user]
-        if len({utterance.user for utterance in said}) > 2:  # noqa: PLR2004
+        if len({utterance.user for utterance in said}) > 2:
             return "more_than_two_people"
-        if len(answers) < 2:  # noqa: PLR2004
+        if len(answers) < 2:
             return "one_turn"
         if not any(map(has_link, answers)):
             return "no_link"
@@ -177,7 +178,8 @@ class Builder:
         }
 
     def _name(self, user: float) -> str | float:
-        if user not in self._dump.names:
+        if user not in self._dump.names and user not in self._unlisted:
+            self._unlisted.add(user)
             self._dump.report(UNLISTED, f"user {user:.0f}")
         return self._dump.names.get(user, _NAN)
 

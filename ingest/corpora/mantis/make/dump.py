@@ -15,7 +15,14 @@ PARTS = ("Comments.xml", "Posts.xml", "Users.xml", "Votes.xml")
 _PIECE = 1_000_000
 """Bytes that are read at a time."""
 
-_OWN_HOSTS = ("askubuntu.com", "mathoverflow.net", "serverfault.com", "stackapps.com", "stackoverflow.com", "superuser.com")
+_OWN_HOSTS = (
+    "askubuntu.com",
+    "mathoverflow.net",
+    "serverfault.com",
+    "stackapps.com",
+    "stackoverflow.com",
+    "superuser.com",
+)
 _ENDINGS = (".stackexchange.com", ".com", ".net")
 
 Feed = Callable[[bytes], None]

@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from talkhouse.ingest.corpora.mantis.files import SPLITS
@@ -31,7 +30,7 @@ class Merged:
             self._files[split].write(b"{")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         for file in self._files.values():
             file.write(b"}")
         self._stack.close()

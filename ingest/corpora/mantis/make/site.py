@@ -152,7 +152,9 @@ class Dump:
     def _drop_texts(self, post: int) -> None:
         """Forget the texts of comments that can't be in a dialogue."""
         if post in self.comments:
-            self.comments[post] = [Comment(comment.time, comment.user, 0.0, None, "") for comment in self.comments[post]]
+            self.comments[post] = [
+                Comment(comment.time, comment.user, 0.0, None, "") for comment in self.comments[post]
+            ]
 
     def _take_users(self, rows: Sequence[Row]) -> None:
         for row in rows:

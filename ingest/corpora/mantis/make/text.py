@@ -24,6 +24,6 @@ def has_link(text: str) -> bool:
 
 
 def is_edited(text: str) -> bool:
-    """Whether somebody says that a text was edited or is out of date; ``credit:`` is taken for it, as the authors do."""
+    """Whether a text says that it was edited or is deprecated; ``credit:`` is taken for it, as the authors do."""
     text = text.lower()
     return "edit:" in text or "deprecated:" in text

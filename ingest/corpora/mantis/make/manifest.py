@@ -1,0 +1,94 @@
+"""``manifest.json``: what a made corpus was made from and how, what was dropped, and what attribution needs.
+
+It has no time and no path, so that equal inputs give equal bytes.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import file_digest
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from talkhouse.ingest.corpora.mantis.make import sentiment
+from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS
+from talkhouse.ingest.corpora.mantis.make.ranking.tokenizer import TOKENIZER
+from talkhouse.ingest.corpora.mantis.make.splits import slices
+from talkhouse.ingest.making import MakeOptions
+
+if TYPE_CHECKING:
+    from talkhouse.ingest.corpora.mantis.make.from_dumps import MadeSite
+
+NAME = "manifest.json"
+FORMAT = 1
+KIND = "made by talkhouse make mantis"
+"""How a reader tells this file from others of its name."""
+
+_ATTRIBUTION = (
+    "The texts are posts and comments of Stack Exchange under CC BY-SA: version 2.5 before 2011-04-08, 3.0 before "
+    "2018-05-02, 4.0 since then. Whoever passes them on names the authors (user_name), links to the posts and to their "
+    "authors as below, names the licence, and shares alike."
+)
+
+
+def write(folder: Path | None, made: Sequence["MadeSite"], rankings: Any, options: MakeOptions) -> Mapping[str, Any]:
+    """Describe what was made, and write it to the folder if there is one."""
+    packages = (*sentiment.PACKAGES, *(["numpy"] if rankings else []))
+    described = {
+        "kind": KIND,
+        "format": FORMAT,
+        "note": "Not the published MANtIS: made from the dumps below.",
+        "made_from": "dumps of " + ", ".join(site.site.name for site in made),
+        "versions": {name: version(name) for name in ("talkhouse", *packages)},
+        "tokens": TOKENIZER,
+        "seed": options.seed,
+        "negatives": list(options.negatives),
+        "attribution": _ATTRIBUTION,
+        "sites": {site.site.name: _of_site(site) for site in made},
+        "rankings": msgspec.to_builtins(rankings, str_keys=True) if rankings else {},
+    }
+    if folder:
+        paths = sorted(path for path in folder.iterdir() if path.is_file())
+        described["files"] = {path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in paths}
+        (folder / NAME).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+    return described
+
+
+def _of_site(made: "MadeSite") -> Mapping[str, Any]:
+    host, counts = made.site.host, made.counts
+    return {
+        "host": host,
+        "links": {
+            "post": f"https://{host}/q/{{id}}",
+            "comment": f"https://{host}/posts/comments/{{comment id}}",
+            "author": f"https://{host}/users/{{user_id}}",
+        },
+        "files": made.site.checksums,
+        "rows": made.rows,
+        "posts_by_licence": dict(sorted(made.licences.items())),
+        "threshold": {"value": made.threshold.value, "source": made.threshold.source},
+        "questions": made.questions,
+        "answers": {
+            "seen": counts.seen,
+            "kept": counts.kept,
+            "dropped": {reason: counts.dropped[reason] for reason in REASONS},
+        },
+        "dialogues": len(made.times),
+        "splits": {
+            split: {
+                "dialogues": len(numbers),
+                "first": made.times[numbers[0]] if numbers else None,
+                "last": made.times[numbers[-1]] if numbers else None,
+            }
+            for split, numbers in slices(made.cut, len(made.times)).items()
+        },
+        "boundaries_moved": {"dev": made.cut.walked[0], "test": made.cut.walked[1]},
+        "findings": made.findings.described(),
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,141 @@
+"""``talkhouse make``: a corpus's files, made from what its publisher made them from."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import CorpusId, DryRun
+from talkhouse.cli.terminal.progress import ProgressBar
+
+_SHOWN = 3
+"""Places of a finding that are printed."""
+
+
+def command(
+    corpus: CorpusId,
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="DUMP...", help="A site's folder or .7z archive, or a folder of these.")
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.", show_default=False),
+    ] = None,
+    sites: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--site",
+            metavar="NAME",
+            help="Only this site (may be repeated; the files have the sites in this order). With one dump: its name.",
+            show_default=False,
+        ),
+    ] = None,
+    thresholds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--threshold",
+            metavar="SITE=X",
+            help="Lowest sentiment, from -1 to 1, of an asker's last words (may be repeated). Default: the authors' of "
+            "their 14 sites, 0.05 elsewhere.",
+            show_default=False,
+        ),
+    ] = None,
+    negatives: Annotated[
+        str, typer.Option("--negatives", metavar="10,50|none", help="Wrong responses to rank the right one among.")
+    ] = "10,50",
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Decides which wrong responses are drawn.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=1, max=1024, help="Processes that draw at the same time.")
+    ] = 1,
+    is_dry_run: DryRun = False,
+) -> None:
+    """Make a corpus's files from what its publisher made them from: MANtIS from dumps of Stack Exchange.
+
+    DIR gets the publisher's files and manifest.json all at once, when they are complete. The same dumps and seed give
+    the same bytes. What is made is not the published corpus, and the warehouse says so wherever it names the corpus.
+
+    Examples:
+        talkhouse make mantis travel.stackexchange.com.7z diy.stackexchange.com.7z --output corpora/mantis
+
+        talkhouse make mantis dumps/ --site travel --threshold travel=0.2 --negatives none --output corpora/mantis
+
+        talkhouse build --data corpora
+    """
+    from talkhouse.ingest.making import MakeOptions
+    from talkhouse.ingest.registry import corpora, pick
+    from talkhouse.schema.errors import UsageError
+    from talkhouse.system.atomic_output import atomic_folder
+
+    known = pick(corpora(), corpus)
+    if known.make is None:
+        makers = ", ".join(sorted(name for name, each in corpora().items() if each.make))
+        next_step = "load the publisher's files: talkhouse build --data DIR"
+        raise UsageError(f"nothing makes {corpus}", expected=f"one of: {makers}", next_step=next_step)
+    if folder is None and not is_dry_run:
+        raise UsageError("--output is missing", next_step="name a new folder: --output DIR")
+    options = MakeOptions(
+        sites=sites or (),
+        thresholds=dict(map(_threshold, thresholds or ())),
+        negatives=_negatives(negatives),
+        seed=seed,
+        jobs=jobs,
+    )
+    with nullcontext() if folder is None or is_dry_run else atomic_folder(folder) as private, ProgressBar() as progress:
+        manifest = known.make(inputs, options, private, progress)
+    _show(manifest)
+    if private and folder:
+        output.print(f"Wrote {len(manifest['files']) + 1} files to {escape(str(folder))}", soft_wrap=True)
+        output.print(f"Next:\n  talkhouse ingest {corpus} {escape(str(folder))}", soft_wrap=True)
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    """Read SITE=X. Raises UsageError."""
+    from talkhouse.schema.errors import UsageError
+
+    site, _, value = text.partition("=")
+    try:
+        return site, float(value)
+    except ValueError:
+        raise UsageError("--threshold is not SITE=X", expected="such as travel=0.17", found=text) from None
+
+
+def _negatives(text: str) -> list[int]:
+    """Read numbers separated by commas, or none. Raises UsageError."""
+    from talkhouse.schema.errors import UsageError
+
+    if text == "none":
+        return []
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise UsageError("--negatives is no list of numbers", expected="10,50, 10, 50 or none", found=text) from None
+
+
+def _show(manifest: Mapping[str, Any]) -> None:
+    """Print what became of each site's answers, and what was unusual."""
+    for name, site in manifest["sites"].items():
+        answers, threshold = site["answers"], site["threshold"]
+        output.print(
+            f"{escape(name)}: {site['dialogues']:,} dialogues from {answers['kept']:,} of {answers['seen']:,} answers "
+            f"to {site['questions']:,} questions; threshold {threshold['value']} ({threshold['source']})",
+            soft_wrap=True,
+        )
+        table = Table.grid(padding=(0, 2))
+        table.add_column(justify="right")
+        for reason, count in answers["dropped"].items():
+            if count:
+                table.add_row(f"    {count:,}", f"dropped: {reason.replace('_', ' ')}")
+        for split, facts in site["splits"].items():
+            table.add_row(
+                f"    {facts['dialogues']:,}", f"in {split}" + ("" if facts["dialogues"] else ", which is empty")
+            )
+        output.print(table)
+        for finding in site["findings"].values():
+            output.print(f"  {finding['count']:,} times: {finding['what']}", soft_wrap=True)
+            for where in finding["first"][:_SHOWN]:
+                output.print(f"    {escape(where)}", soft_wrap=True)
