@@ -204,7 +204,7 @@ def _no_number(folder: Path) -> Path:
         (_malformed, r"Comments\.xml, line 4: the XML is malformed; .*\n.*\n.*found: .*not well-formed.*Text=Good"),
         (_without_users, r"travel: Users\.xml is missing"),
         (_other_file, r"Votes\.xml, line 1: the file is not a file of a dump; .*\n.*<votes>.*\n.*found: .*<html>"),
-        (_no_number, r"Posts\.xml: a post without a number as its Id"),
+        (_no_number, r"Posts\.xml: a row whose Id is missing or no number"),
     ],
 )
 def test_a_damaged_dump_stops_with_its_place(tmp_path: Path, harm: Any, message: str) -> None:

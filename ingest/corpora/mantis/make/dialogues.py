@@ -72,9 +72,17 @@ class Builder:
                 answers[answer.question].append(answer)
             else:
                 self.counts.dropped[reason or ""] += 1
-        for question in sorted((self._dump.questions[key] for key in answers), key=self._order):
+        talked_about = []
+        for key, own in answers.items():
+            question = self._dump.questions[key]
+            if any(answer.body is not None for answer in own):
+                talked_about.append(question)
+            else:
+                self.counts.dropped.update([self._no_talk(question, answer) for answer in own])
+        for question in sorted(talked_about, key=self._order):
+            text = self._dump.text(question)
             for _, tied in groupby(sorted(answers[question.id], key=_time), key=_time):
-                yield from self._of_answers(question, list(tied))
+                yield from self._of_answers(question, text, list(tied))
 
     def _no_question(self, answer: Answer) -> str | None:
         """Say why an answer has no question to go with, if that is so."""
@@ -97,14 +105,14 @@ class Builder:
         first = min((comment.time or LAST for comment in own), default=LAST)
         return question.time or LAST, first, question.place
 
-    def _of_answers(self, question: Question, tied: list[Answer]) -> Iterator[dict[str, Any]]:
+    def _of_answers(self, question: Question, text: str, tied: list[Answer]) -> Iterator[dict[str, Any]]:
         """Make the dialogues of the answers of a question that have one time, nearly always one answer."""
         reasons: dict[int, list[str | None]] = {answer.id: [] for answer in tied}
         for answer, comments in self._runs(tied):
             if answer.body is None:
                 reasons[answer.id].append(self._no_talk(question, answer))
                 continue
-            said = _said(question, answer, self._dump.text(question), comments)
+            said = _said(question, answer, text, comments)
             glued = _glued(said)
             reason = self._broken(question, glued)
             reasons[answer.id].append(reason)
@@ -138,6 +146,8 @@ class Builder:
     def _no_talk(self, question: Question, answer: Answer) -> str:
         """Say why the people of an answer can't have had a dialogue; needs no text."""
         people = {comment.user for comment in self._dump.comments.get(answer.id, ())}
+        if people == {None}:
+            return "only_lost_comments"
         return "more_than_two_people" if people - {answer.user, question.user, None} else "one_turn"
 
     def _broken(self, question: Question, said: Sequence[Said]) -> str | None:
@@ -191,7 +201,7 @@ def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comm
         Said(question.user, clean(text), question.time, question.score, str(question.id)),
         Said(answer.user, clean(answer.body or ""), answer.time, answer.score, str(answer.id)),
         *(
-            Said(comment.user, clean(comment.text), comment.time, comment.score, f"{answer.id}-{comment.id}")
+            Said(comment.user, clean(comment.text), comment.time, comment.score, f"{answer.id}-{float(comment.id)}")
             for comment in comments
             if comment.user is not None
         ),

@@ -1,10 +1,11 @@
 """What is kept of a site's dump while it is read: answers that two people may have talked about, and who wrote what.
 
-A dialogue needs a comment of the asker and one of the answerer, so of all other answers only the numbers of the people
-are kept, and of questions only where their text lies in a temporary file.
+A dialogue needs a comment of the asker and one of the answerer, so other answers are kept without their text, and of
+questions only where their text lies in a temporary file.
 """
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import IO, NamedTuple
@@ -16,6 +17,17 @@ QUESTION, ANSWER = "1", "2"
 _FLAGS = ("4", "12")
 """Votes that a post is offensive, or spam."""
 
+_NUMBER = re.compile("-?[0-9]{1,15}")
+_NUMBERS = {
+    "Comments.xml": ("Id", "PostId", "UserId"),
+    "Posts.xml": ("Id", "ParentId", "OwnerUserId"),
+    "Users.xml": ("Id",),
+    "Votes.xml": ("PostId",),
+}
+"""Attributes that are numbers, which is how the authors' code compares people and posts."""
+
+_OPTIONAL = ("UserId", "ParentId", "OwnerUserId")
+
 LAST = "\uffff"
 """Sorts after every time: a comment, or its time, that is missing."""
 
@@ -25,12 +37,12 @@ EMPTY = "empty_comments"
 
 
 class Comment(NamedTuple):
-    """A comment; of one that can't be in a dialogue, ``text`` is empty."""
+    """A comment; of one whose account is gone, only the time is kept."""
 
     time: str | None
     user: float | None
     """None: the account is gone."""
-    id: float
+    id: str
     score: str | None
     text: str
 
@@ -70,7 +82,7 @@ class Dump:
     report: Report
     texts: IO[bytes]
     """Where the texts of questions are written to."""
-    comments: dict[int, list[Comment]] = field(default_factory=dict)
+    comments: defaultdict[int, list[Comment]] = field(default_factory=lambda: defaultdict(list))
     questions: dict[int, Question] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
     names: dict[float, str] = field(default_factory=dict)
@@ -80,16 +92,27 @@ class Dump:
     licences: Counter[str] = field(default_factory=Counter)
     """Posts by their licence, where a dump says it."""
     _seen: set[int] = field(default_factory=set)
-    _people: set[float] = field(default_factory=set)
+    _people: set[float | None] = field(default_factory=set)
+    _end: int = 0
+    """Bytes of the texts."""
 
     def take(self, part: str) -> Callable[[Sequence[Row]], None]:
         """Return what takes the rows of a file."""
-        return {
+        take = {
             "Comments.xml": self._take_comments,
             "Posts.xml": self._take_posts,
             "Users.xml": self._take_users,
             "Votes.xml": self._take_votes,
         }[part]
+
+        def checked(rows: Sequence[Row]) -> None:
+            try:
+                take(rows)
+            except (KeyError, ValueError):
+                _check_numbers(part, rows)
+                raise
+
+        return checked
 
     def text(self, question: Question) -> str:
         """Read the text of a question."""
@@ -99,22 +122,18 @@ class Dump:
     def _take_comments(self, rows: Sequence[Row]) -> None:
         comments = self.comments
         for row in rows:
-            get = row.get
-            user = get("UserId")
-            if user is None:
-                comment = Comment(get("CreationDate"), None, 0.0, None, "")
-            else:
-                text = get("Text", "")
-                if not text:
-                    self.report(EMPTY, f"Comments.xml, comment {get('Id')}")
-                number = number_of(row, "Id", "comment")
-                comment = Comment(get("CreationDate"), number_of(row, "UserId", "comment"), number, get("Score"), text)
-            comments.setdefault(int(number_of(row, "PostId", "comment")), []).append(comment)
+            get, post = row.get, int(row["PostId"])
+            if "UserId" not in row:
+                comments[post].append(Comment(get("CreationDate"), None, "", None, ""))
+                continue
+            text = get("Text", "")
+            if not text:
+                self.report(EMPTY, f"Comments.xml, comment {row['Id']}")
+            comments[post].append(Comment(get("CreationDate"), float(row["UserId"]), row["Id"], get("Score"), text))
 
     def _take_posts(self, rows: Sequence[Row]) -> None:
         for row in rows:
-            kind = row.get("PostTypeId")
-            post = int(number_of(row, "Id", "post"))
+            post, kind = int(row["Id"]), row.get("PostTypeId")
             if post in self._seen:
                 self.report(REPEATED, f"Posts.xml, post {post}")
                 continue
@@ -130,53 +149,45 @@ class Dump:
         if "OwnerUserId" not in row:
             self.without_owner.add(post)
             return
-        get, user = row.get, number_of(row, "OwnerUserId", "post")
-        start, size = self.texts.tell(), self.texts.write(get("Body", "").encode())
+        get, user = row.get, float(row["OwnerUserId"])
+        start, size = self._end, self.texts.write(get("Body", "").encode())
+        self._end += size
         place, time = len(self._seen), get("CreationDate")
         self.questions[post] = Question(place, post, user, time, get("Score"), get("Title"), start, size)
         self._people.add(user)
 
     def _take_answer(self, post: int, row: Row) -> None:
-        get = row.get
-        question = int(number_of(row, "ParentId", "post")) if "ParentId" in row else None
-        user = number_of(row, "OwnerUserId", "post") if "OwnerUserId" in row else None
-        talkers = {comment.user for comment in self.comments.get(post, ()) if comment.user is not None}
-        can_be = user in talkers and len(talkers) > 1
-        body = get("Body", "") if can_be else None
-        self.answers.append(Answer(len(self._seen), post, question, user, get("CreationDate"), get("Score"), body))
-        if can_be:
-            self._people |= talkers
-        else:
-            self._drop_texts(post)
-
-    def _drop_texts(self, post: int) -> None:
-        """Forget the texts of comments that can't be in a dialogue."""
+        get, body = row.get, None
+        question = int(row["ParentId"]) if "ParentId" in row else None
+        user = float(row["OwnerUserId"]) if "OwnerUserId" in row else None
         if post in self.comments:
-            self.comments[post] = [
-                Comment(comment.time, comment.user, 0.0, None, "") for comment in self.comments[post]
-            ]
+            talkers = {comment.user for comment in self.comments[post]} - {None}
+            if user in talkers and len(talkers) > 1:
+                body = get("Body", "")
+                self._people |= talkers
+        self.answers.append(Answer(len(self._seen), post, question, user, get("CreationDate"), get("Score"), body))
 
     def _take_users(self, rows: Sequence[Row]) -> None:
         for row in rows:
-            user = number_of(row, "Id", "user")
+            user = float(row["Id"])
             if user in self._people and "DisplayName" in row:
                 self.names.setdefault(user, row["DisplayName"])
 
     def _take_votes(self, rows: Sequence[Row]) -> None:
         for row in rows:
             if row.get("VoteTypeId") in _FLAGS:
-                self.flagged.add(int(number_of(row, "PostId", "vote")))
+                self.flagged.add(int(row["PostId"]))
 
 
-def number_of(row: Row, name: str, kind: str) -> float:
-    """Return an attribute as a number, which is how the authors' code compares people. Raises NotMade."""
-    try:
-        return float(row[name])
-    except (KeyError, ValueError):
-        raise NotMade(
-            f"a {kind} without a number as its {name}; nothing was written",
-            where=f"{kind.capitalize()}s.xml",
-            expected=f'{name}="1234"',
-            found=" ".join(f'{key}="{value:.30}"' for key, value in row.items())[:200],
-            next_step="download the dump again; if the file is so at its source, remove the row",
-        ) from None
+def _check_numbers(file: str, rows: Sequence[Row]) -> None:
+    """Raise NotMade for the first row with an id that is missing or no number."""
+    for row in rows:
+        for name in _NUMBERS[file]:
+            if not _NUMBER.fullmatch(row.get(name, "0" if name in _OPTIONAL else "")):
+                raise NotMade(
+                    f"a row whose {name} is missing or no number; nothing was written",
+                    where=file,
+                    expected=f'{name}="1234"',
+                    found=" ".join(f'{key}="{value:.30}"' for key, value in row.items())[:200],
+                    next_step="download the dump again; if the file is so at its source, remove the row",
+                )
