@@ -138,6 +138,8 @@ class FileEnvelope:
     extra: Mapping[str, object]
     records: int | None = None
     """How many records the file was split into; each must be loaded or rejected, which a check holds against this."""
+    made_from: str | None = None
+    """What the corpus's files were made from, where this file says that they are not its publisher's."""
 
 
 Outcome: TypeAlias = Loaded | LoadedBatch | Rejected | Unrecognised | FileEnvelope | ReaderFinding

@@ -12,6 +12,7 @@ counted as (
         counts.corpus_id,
         counts.title,
         counts.is_sample,
+        counts.made_from,
         counts.licence,
         counts.terms,
         corpora.reader_version,

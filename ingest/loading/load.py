@@ -113,6 +113,8 @@ class Load:
     current: Outcome | None = None
     """What the reader has just yielded; None while it is at work."""
     last: Outcome | None = None
+    made_from: str | None = None
+    """What the files were made from, where one of them says so."""
 
     def __post_init__(self) -> None:
         """Prepare the batches, the counts and the contract."""
@@ -141,7 +143,7 @@ class Load:
             self._check_loaded(disk, files)
         with self.connect() as con:
             con.execute("begin")
-            declare(con, self.corpus, self.vocabulary, is_sample=is_sample)
+            declare(con, self.corpus, self.vocabulary, is_sample=is_sample, made_from=self.made_from)
             complete_vocabulary(con, self.corpus)
             con.execute("commit")
 
@@ -196,7 +198,8 @@ class Load:
                 self.counts.of(file).kind = "unrecognised"
                 self._find(ReaderFinding("TH-05", detail), file, None)
                 self.advance(0, file.size)
-            case FileEnvelope(file, extra, records):
+            case FileEnvelope(file, extra, records, made_from):
+                self.made_from = made_from or self.made_from
                 count = self.counts.of(file)
                 count.extra, count.records = dump(extra), records
             case ReaderFinding():

@@ -23,6 +23,7 @@ _COLUMNS = {
     "corpora": (
         ("declaration", Text, "The declaration that its files were read by, verbatim; null: it is Python."),
         ("origin", Text, "Where the corpus is declared: Talkhouse, a package and its version, or a folder."),
+        ("made_from", Text, "What its files were made from, where they are not its publisher's; null: they are, or a sample."),
     ),
     "dialogues": (
         ("derived_from", Text, "The dialogue that this one was made from, where it says so; may be another corpus's, and need not be in this warehouse."),

@@ -21,6 +21,7 @@
 --   quarantined_count: Records that could not be loaded.
 --   finding_count: Findings: what was warned about or refused.
 --   is_sample: True: invented sample data that ships with Talkhouse.
+--   made_from: What its files were made from, where they are not its publisher's; null: they are, or a sample.
 --   built_at: When this warehouse was built, UTC.
 with
 counts as (
@@ -87,6 +88,7 @@ select
     coalesce(wide.quarantined_count, 0) as quarantined_count,
     coalesce(wide.finding_count, 0) as finding_count,
     corpora.is_sample,
+    corpora.made_from,
     (select max(finished_at) from meta.loads) as built_at,
 from main.corpora
 left join wide on wide.corpus_id = corpora.corpus_id

@@ -19,6 +19,11 @@ corpora = table(
     Required("is_sample", Boolean, comment="True: invented sample data that ships with Talkhouse."),
     Column("declaration", Text, comment="The declaration that its files were read by, verbatim; null: it is Python."),
     Column("origin", Text, comment="Where the corpus is declared: Talkhouse, a package and its version, or a folder."),
+    Column(
+        "made_from",
+        Text,
+        comment="What its files were made from, where they are not its publisher's; null: they are, or a sample.",
+    ),
     grain=("corpus_id",),
     owner="corpus_id",
     comment="A corpus, with its licence and citation.",

@@ -13,6 +13,7 @@ from rich.markup import escape
 from talkhouse.cli.terminal.console import output
 from talkhouse.cli.terminal.options import MOST_ROWS, Db, Force, OptionalMaxMemory, Relation, Split, check_absent
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -171,7 +172,8 @@ def _show(exported: "Exported") -> None:
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
     for corpus in exported.corpora:
-        tag = ", invented sample" if corpus["is_sample"] else ""
-        output.print(f"  licence of {escape(corpus['corpus_id'])}{tag}: {escape(corpus['licence'])}", soft_wrap=True)
+        note = not_published(corpus)
+        tag = f", {note}" if note else ""
+        output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)

@@ -11,6 +11,7 @@ from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts
+from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible
@@ -101,8 +102,9 @@ def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
     put(Text(), Text(visible(shown["id"]), "bold"))
-    sample = ", invented sample" if corpus["is_sample"] else ""
-    _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{sample})")
+    note = not_published(corpus)
+    tag = f", {note}" if note else ""
+    _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
     if shown["kind"] == "record" and dialogue:
         _put_fact("dialogue", dialogue["dialogue_id"])
     for column in ("title", "language", "domain", "started_at"):

@@ -10,7 +10,7 @@ from talkhouse.schema.sql import dicts
 _DIALOGUE = "from main.dialogues where dialogue_id = $dialogue"
 
 _CORPUS = """
-select corpus_id, title, homepage, licence, licence_url, terms, citation, is_sample
+select corpus_id, title, homepage, licence, licence_url, terms, citation, is_sample, made_from
 from main.corpora
 where corpus_id = $corpus
 """

@@ -12,6 +12,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from talkhouse.content_policy import source
+from talkhouse.made import not_published
 from talkhouse.report.drawing import VERSION
 from talkhouse.visible import visible
 
@@ -34,6 +35,7 @@ def render(content: Mapping[str, Any], drawings: Mapping[str, Mapping[str, Any]]
         finalize=_readable,
     )
     environment.filters["grouped"] = "{:,}".format
+    environment.filters["not_published"] = not_published
     environment.tests["web"] = lambda value: isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
     style, script = _own("style.css"), _script()
     inside = {"style": style, "script": script, "policy": _policy(style, script)}

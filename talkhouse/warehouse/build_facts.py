@@ -15,7 +15,8 @@ from {}.meta.loads order by load_id desc limit 1
 """
 
 _CORPORA = """
-select corpus_id, title, licence, licence_url, terms, citation, is_sample from {}.main.corpora order by corpus_id
+select corpus_id, title, licence, licence_url, terms, citation, is_sample, made_from
+from {}.main.corpora order by corpus_id
 """
 
 
@@ -25,5 +26,5 @@ def build(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any] | Non
 
 
 def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any]]:
-    """Return the corpora, sorted by id: title, licence, terms, citation, whether it is a sample."""
+    """Return the corpora, sorted by id: title, licence, terms, citation, whether it is a sample or made."""
     return dicts(con.execute(_CORPORA.format(quoted(database))))

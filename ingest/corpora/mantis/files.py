@@ -14,12 +14,37 @@ CORPUS = "mantis"
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 """The publisher's splits, each with its standard name."""
 
+SITES = {
+    "apple": 0.3,
+    "askubuntu": 0.37,
+    "dba": 0.35,
+    "diy": 0.0,
+    "electronics": 0.06,
+    "english": 0.23,
+    "gaming": 0.07,
+    "gis": 0.35,
+    "physics": 0.54,
+    "scifi": 0.0,
+    "security": 0.28,
+    "stats": 0.48,
+    "travel": 0.17,
+    "worldbuilding": 0.58,
+}
+"""The sites of the published corpus, which are its categories.
+
+Each with the lowest VADER score that its askers' last words have. The authors' code does not say how it was chosen.
+"""
+
 MERGED = "merged"
 INTENTS = "intents"
 INTENTS_CSV = "intents_csv"
 CONVERSATIONS = (MERGED, INTENTS)
 RANKING = {"mantis_10": 10, "mantis_50": 50}
 """The two response-ranking subsets, each with its negatives per context."""
+
+MANIFEST = "manifest"
+MADE = "made by talkhouse make mantis"
+"""What a manifest says of its kind."""
 
 _PATTERNS = {
     "merged_{}.json": MERGED,
@@ -39,6 +64,7 @@ class Role(NamedTuple):
 
 
 _ROLES = {pattern.format(split): Role(subset, split) for pattern, subset in _PATTERNS.items() for split in SPLITS}
+_ROLES["manifest.json"] = Role(MANIFEST, None)
 _NAMES = {role: name for name, role in _ROLES.items()}
 
 

@@ -19,6 +19,9 @@ INTENT = f"{CORPUS}.intent"
 NAN = b"NaN"
 """What stands for a bare NaN in a decoded dialogue."""
 
+PLACEHOLDER = "<Placeholder Response>"
+"""What the authors' code writes for an utterance that has no text left."""
+
 Value: TypeAlias = Any
 """A decoded JSON value, in which ``bytes`` is the literal of a float; UNSET where a field is absent."""
 

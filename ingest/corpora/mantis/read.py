@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
+from talkhouse.ingest.corpora.mantis import made
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.files import (
     CONVERSATIONS,
     CORPUS,
     INTENTS_CSV,
+    MANIFEST,
     RANKING,
     SPLITS,
     Role,
@@ -52,6 +54,9 @@ def _parts(parts: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
     index = ContextIndex(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if all(Role(subset, split) in parts for subset in CONVERSATIONS)}
     build, texts = Build(index, shared), Texts(CORPUS)
+    if (file := parts.get(Role(MANIFEST, None))) is not None:
+        outcome, build.sites = made.read(file)
+        yield outcome
     for part in _of(parts, CONVERSATIONS):
         yield from read_dialogues(build, parts[part], part)
     yield from _labels(tables, index)

@@ -13,6 +13,7 @@ from talkhouse.cli.terminal.console import output
 from talkhouse.cli.terminal.finding_list import show_findings
 from talkhouse.explore.findings import Inventory
 from talkhouse.explore.status import status
+from talkhouse.made import not_published
 from talkhouse.settings import database
 
 _COUNTED = ("dialogues", "turns", "annotations", "candidates", "personas", "examples")
@@ -62,9 +63,9 @@ def _show_dry_run(result: Result, inventory: Inventory) -> None:
 def show_corpora(described: dict[str, Any], unchanged: Collection[str] = ()) -> None:
     """Print each corpus with its counts."""
     for corpus in described["corpora"]:
-        tags = ["invented sample"] if corpus["is_sample"] else []
+        tags = [note] if (note := not_published(corpus)) else []
         tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
-        tag = f" [dim]({', '.join(tags)})[/]" if tags else ""
+        tag = f" [dim]({escape(', '.join(tags))})[/]" if tags else ""
         output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
         counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
         output.print(f"    {counts}", soft_wrap=True)

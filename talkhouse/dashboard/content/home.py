@@ -8,6 +8,7 @@ import streamlit as st
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
+from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
 
 _CARDS = 3
@@ -19,7 +20,7 @@ select load_id, finished_at, source, talkhouse_version, schema_revision from met
 
 _CORPORA = """
 select
-    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample,
+    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
     dialogue_count, turn_count, record_count, annotation_count, example_count, finding_count,
 from bi.corpora
 order by title
@@ -73,8 +74,9 @@ def _put_corpora(corpora: list[dict[str, Any]]) -> None:
 
 
 def _put_corpus(corpus: Mapping[str, Any]) -> None:
-    sample = "  :orange-badge[invented sample]" if corpus["is_sample"] else ""
-    st.markdown(f"**{plain(corpus['title'])}**{sample}")
+    note = not_published(corpus)
+    badge = f"  :orange-badge[{plain(note)}]" if note else ""
+    st.markdown(f"**{plain(corpus['title'])}**{badge}")
     st.markdown(plain(corpus["description"]))
     sizes = ", ".join(f"{corpus[name]:,} {title.lower()}" for title, name in _COUNTERS.items())
     st.markdown(f"{sizes}  \nLanguages: {', '.join(corpus['languages'].split())}")

@@ -15,6 +15,7 @@ from talkhouse.explore import items
 from talkhouse.explore.search import hits
 from talkhouse.explore.search_filters import Pattern
 from talkhouse.explore.show import show
+from talkhouse.made import not_published
 
 _KEPT = 20
 """Conversations that are kept in memory."""
@@ -80,12 +81,13 @@ def _put_neighbours(here: st.Page, opened: Warehouse, state: State, dialogue_id:
 
 def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
     corpus, dialogue = found["corpus"], found["dialogue"] or {}
-    sample = " (invented sample)" if corpus["is_sample"] else ""
+    note = not_published(corpus)
+    tag_of_title = f" ({note})" if note else ""
     started = f"{dialogue['started_at']:%Y-%m-%d %H:%M:%S}" if dialogue.get("started_at") else None
     head = tag("h2", "title", html(found["id"]), ' dir="auto"')
     if dialogue.get("title"):
         head += tag("div", "subtitle", html(dialogue["title"]), ' dir="auto"')
-    head += facts([corpus["title"] + sample, dialogue.get("domain"), dialogue.get("language"), started])
+    head += facts([corpus["title"] + tag_of_title, dialogue.get("domain"), dialogue.get("language"), started])
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
     st.html(head + _table(items.facts(extra)))
     if found["kind"] == "record" and dialogue:

@@ -44,6 +44,8 @@ class Build:
     orders: KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
     known: KnownDialogues = field(default_factory=KnownDialogues)
     people: People = field(default_factory=People)
+    sites: frozenset[str] = frozenset()
+    """Categories that dialogues may have beside those of the published corpus."""
 
 
 class Batch:
@@ -99,7 +101,7 @@ class Batch:
         row, findings = record(location, known, dialogue, self._rows)
         if known.is_new:
             add_dialogue(known.dialogue_id, member.key, dialogue, self._build.people, self._rows, self._turns)
-            findings = warnings(dialogue) + findings
+            findings = warnings(dialogue, self._build.sites) + findings
         self._findings += [location.finding(finding, row.record_id) for finding in findings]
 
     def _known(self, key: str, dialogue: PublishedDialogue) -> Known:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator
 import polars as pl
 
 from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.conversations.warnings import DOMAINS, ID, PLACEHOLDER
-from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, SPOKEN
+from talkhouse.ingest.corpora.mantis.conversations.warnings import ID
+from talkhouse.ingest.corpora.mantis.files import SITES
+from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, PLACEHOLDER, SPOKEN
 
 _HEX = "[0-9a-fA-F]"
 _PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -51,7 +52,7 @@ def _dialogue() -> str:
     user, agent = _utterance("user"), _utterance("agent")
     turns = rf"{user}\s*,\s*{agent}(?:\s*,\s*{user}\s*,\s*{agent})+(?:\s*,\s*{user})?"
     values = {
-        "category": f'"(?:{"|".join(sorted(DOMAINS))})"',
+        "category": f'"(?:{"|".join(sorted(SITES))})"',
         "title": _TEXT,
         "dialog_time": _TIME,
         "utterances": rf"\[\s*{turns}\s*\]",

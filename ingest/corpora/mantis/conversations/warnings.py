@@ -7,18 +7,10 @@ from itertools import pairwise
 from msgspec import UNSET
 
 from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.format import NAN, Value, literal, moment
+from talkhouse.ingest.corpora.mantis.files import SITES
+from talkhouse.ingest.corpora.mantis.format import NAN, PLACEHOLDER, Value, literal, moment
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
-
-DOMAINS = frozenset(
-    {
-        *("apple", "askubuntu", "dba", "diy", "electronics", "english", "gaming"),
-        *("gis", "physics", "scifi", "security", "stats", "travel", "worldbuilding"),
-    }
-)
-PLACEHOLDER = "<Placeholder Response>"
-"""What the authors' code writes for an utterance that has no text left."""
 
 _PEOPLE = 2
 _AGENT_UTTERANCES = 2
@@ -29,10 +21,16 @@ _ID = re.compile(ID, re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 
 
-def warnings(dialogue: PublishedDialogue) -> list[ReaderFinding]:
-    """List a finding for each rule that a dialogue breaks, with the pointer of the first and what else there is."""
-    checks = {"MA-03": _order, "MA-04": _content, "MA-05": _values}
-    broken = {rule: list(check(dialogue)) for rule, check in checks.items()}
+def warnings(dialogue: PublishedDialogue, sites: frozenset[str]) -> list[ReaderFinding]:
+    """List a finding for each rule that a dialogue breaks, with the pointer of the first and what else there is.
+
+    ``sites``: categories that are expected beside those of the published corpus.
+    """
+    broken = {
+        "MA-03": list(_order(dialogue)),
+        "MA-04": list(_content(dialogue, sites)),
+        "MA-05": list(_values(dialogue)),
+    }
     return [
         ReaderFinding(rule, "; ".join(said for _, said in unusual), pointer=unusual[0][0])
         for rule, unusual in broken.items()
@@ -40,11 +38,11 @@ def warnings(dialogue: PublishedDialogue) -> list[ReaderFinding]:
     ]
 
 
-def _content(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
+def _content(dialogue: PublishedDialogue, sites: frozenset[str]) -> Iterator[tuple[str, str]]:
     """MA-04: what the publisher's filters should have left out; the order of time is a check in SQL."""
     category, spoken = dialogue.facts["category"], dialogue.spoken
-    if category not in DOMAINS:
-        yield "/category", f"the category {category!r} is none of the {len(DOMAINS)} sites"
+    if category not in SITES and category not in sites:
+        yield "/category", f"the category {category!r} is none of the {len(SITES)} sites"
     if len(people := set(spoken["user_id"]).difference(_MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
     if (said := spoken["actor_type"].count("agent")) < _AGENT_UTTERANCES:

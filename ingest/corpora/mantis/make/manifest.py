@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from talkhouse.ingest.corpora.mantis.files import MADE
 from talkhouse.ingest.corpora.mantis.make import sentiment
 from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS
 from talkhouse.ingest.corpora.mantis.make.ranking.tokenizer import TOKENIZER
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 NAME = "manifest.json"
 FORMAT = 1
-KIND = "made by talkhouse make mantis"
-"""How a reader tells this file from others of its name."""
-
 _ATTRIBUTION = (
     "The texts are posts and comments of Stack Exchange under CC BY-SA: version 2.5 before 2011-04-08, 3.0 before "
     "2018-05-02, 4.0 since then. Whoever passes them on names the authors (user_name), links to the posts and to their "
@@ -37,7 +35,7 @@ def write(folder: Path | None, made: Sequence["MadeSite"], rankings: Any, option
     """Describe what was made, and write it to the folder if there is one."""
     packages = (*sentiment.PACKAGES, *(["numpy"] if rankings else []))
     described = {
-        "kind": KIND,
+        "kind": MADE,
         "format": FORMAT,
         "note": "Not the published MANtIS: made from the dumps below.",
         "made_from": "dumps of " + ", ".join(site.site.name for site in made),

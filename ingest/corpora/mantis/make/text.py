@@ -2,8 +2,7 @@
 
 import re
 
-PLACEHOLDER = "<Placeholder Response>"
-"""What stands for a text of which nothing is left."""
+from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
 
 _TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
 _GLUED = str.maketrans("", "", "\n\r\t")

@@ -4,25 +4,8 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import NamedTuple
 
+from talkhouse.ingest.corpora.mantis.files import SITES
 from talkhouse.ingest.making import WrongInput
-
-_AUTHORS = {
-    "apple": 0.3,
-    "askubuntu": 0.37,
-    "dba": 0.35,
-    "diy": 0.0,
-    "electronics": 0.06,
-    "english": 0.23,
-    "gaming": 0.07,
-    "gis": 0.35,
-    "physics": 0.54,
-    "scifi": 0.0,
-    "security": 0.28,
-    "stats": 0.48,
-    "travel": 0.17,
-    "worldbuilding": 0.58,
-}
-"""Of the authors' code, which does not say how they were chosen."""
 
 _OTHER = 0.05
 """VADER's own line between neutral and positive; the authors' code stops at another site."""
@@ -53,6 +36,6 @@ def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Th
 def _of(name: str, given: Mapping[str, float]) -> Threshold:
     if name in given:
         return Threshold(given[name], "--threshold")
-    if name in _AUTHORS:
-        return Threshold(_AUTHORS[name], "the authors'")
+    if name in SITES:
+        return Threshold(SITES[name], "the authors'")
     return Threshold(_OTHER, "VADER's line for positive; the authors have none for this site")
