@@ -3,6 +3,7 @@
 import math
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -108,10 +109,16 @@ def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
 
 
 @invented_examples(100)
-@given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, 7.25]), max_size=30), count=st.integers(1, 40))
-def test_of_equal_scores_the_lower_position_is_better(values: list[float], count: int) -> None:
-    expected = sorted(range(len(values)), key=lambda at: (-values[at], at))[:count]
-    assert bm25.best(np.array(values, float), count).tolist() == expected
+@given(
+    number=st.integers(0, 10**6),
+    size=st.sampled_from([1, 7, 300, 5000]),
+    count=st.integers(1, 400),
+    sparse=st.sampled_from([0, 1, 50]),
+)
+def test_of_equal_scores_the_lower_position_is_better(number: int, size: int, count: int, sparse: int) -> None:
+    values = Random(number).choices([0.0] * sparse + [0.5, 1.0, -1.0, 7.25, 9.0], k=size)  # noqa: S311 - invented data
+    expected = sorted(range(size), key=lambda at: (-values[at], at))[:count]
+    assert bm25.best(np.array(values), count).tolist() == expected
 
 
 MADE = "c09b933994ac0e4903abddf1dbb02e4f16dd7c0222b2688bf32fc1dbb14743c9"
