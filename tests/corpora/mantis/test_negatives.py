@@ -166,6 +166,12 @@ def test_too_few_texts_stop_before_anything_is_written(size: int, response: str,
     assert not contents(tmp_path)
 
 
+def test_all_texts_together_may_be_too_few(tmp_path: Path) -> None:
+    with pytest.raises(TooFewTexts, match=r"^all categories together have 50 texts; at most 49 negatives, not 50$"):
+        write(tmp_path, small(50, test="tram 3"))
+    assert not contents(tmp_path)
+
+
 @pytest.mark.parametrize(("size", "response"), [(10, "else"), (11, "tram 3")])
 def test_just_enough_texts_are_enough(size: int, response: str, tmp_path: Path) -> None:
     write(tmp_path, small(size, test=response), negatives=(10,))
