@@ -52,9 +52,11 @@ def postings(terms: NDArray[np.int32], lengths: Numbers, words: int) -> Postings
     """Index documents: all their terms one after the other, each below ``words``, and how many each document has."""
     size = len(lengths)
     pairs = terms * np.int64(size)
-    pairs += np.repeat(np.arange(size), lengths)
+    pairs += np.repeat(np.arange(size, dtype=np.int32), lengths)
     pairs.sort()
-    firsts = np.flatnonzero(np.diff(pairs, prepend=-1))
+    is_first = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    firsts = np.flatnonzero(is_first)
     counts = np.diff(firsts, append=len(pairs)).astype(np.int32)
     pairs = pairs[firsts]
     del firsts
