@@ -3,6 +3,7 @@
 import math
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -108,14 +109,23 @@ def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
 
 
 @invented_examples(100)
-@given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, 7.25]), max_size=30), count=st.integers(1, 40))
-def test_of_equal_scores_the_lower_position_is_better(values: list[float], count: int) -> None:
-    expected = sorted(range(len(values)), key=lambda at: (-values[at], at))[:count]
-    assert bm25.best(np.array(values, float), count).tolist() == expected
+@given(
+    number=st.integers(0, 10**6),
+    size=st.sampled_from([1, 7, 300, 5000]),
+    count=st.integers(1, 400),
+    sparse=st.sampled_from([0, 1, 50]),
+)
+def test_of_equal_scores_the_lower_position_is_better(number: int, size: int, count: int, sparse: int) -> None:
+    values = Random(number).choices([0.0] * sparse + [0.5, 1.0, -1.0, 7.25, 9.0], k=size)  # noqa: S311 - invented data
+    expected = sorted(range(size), key=lambda at: (-values[at], at))[:count]
+    assert bm25.best(np.array(values), count).tolist() == expected
+
+
+MADE = "c09b933994ac0e4903abddf1dbb02e4f16dd7c0222b2688bf32fc1dbb14743c9"
+"""Hash of the files that Python 3.11 made with numpy 2.4; other versions, machines and jobs make the same."""
 
 
 def test_a_seed_gives_the_same_bytes_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The hash is that of the files which Python 3.11 made with numpy 2.4: other versions, machines, jobs make the same.
     talks = fixed()
     write(tmp_path / "here", talks)
     monkeypatch.setenv("PYTHONHASHSEED", "7")  # of the processes, not of this one
@@ -153,6 +163,12 @@ def test_too_few_texts_stop_before_anything_is_written(size: int, response: str,
         write(tmp_path, small(size, test=response), negatives=(10,))
     said = stopped.value
     assert (said.category, said.distinct_texts, said.negatives, said.largest) == ("diy", size, 10, largest)
+    assert not contents(tmp_path)
+
+
+def test_all_texts_together_may_be_too_few(tmp_path: Path) -> None:
+    with pytest.raises(TooFewTexts, match=r"^all categories together have 50 texts; at most 49 negatives, not 50$"):
+        write(tmp_path, small(50, test="tram 3"))
     assert not contents(tmp_path)
 
 

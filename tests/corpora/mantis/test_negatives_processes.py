@@ -10,8 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from talkhouse.ingest.corpora.mantis.make.ranking import worker
 from talkhouse.ingest.corpora.mantis.make.ranking.errors import WorkerEnded
 from tests.corpora.mantis.negatives import Silent, invent, write
+
+
+def workers(parent: int | None = None) -> list[psutil.Process]:
+    """Return the processes that draw for a process, by default for this one."""
+    return [child for child in psutil.Process(parent).children() if worker.__name__ in child.cmdline()]
 
 
 class Interrupting(Silent):
@@ -38,8 +44,8 @@ def interrupted(folder: Path, act: Callable[[], object]) -> None:
 
 def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(WorkerEnded, match=r"^a process that draws negatives ended by signal 9$"):
-        interrupted(tmp_path, lambda: [child.kill() for child in psutil.Process().children()])
-    assert not psutil.Process().children()
+        interrupted(tmp_path, lambda: [child.kill() for child in workers()])
+    assert not workers()
     assert not [path.name for path in tmp_path.iterdir() if path.is_dir()]
 
 
@@ -73,9 +79,10 @@ def test_processes_end_silently_with_the_one_that_started_them(
         start_new_session=True,
     )
     assert process.stdout.readline() == "drawing\n"
-    children = psutil.Process(process.pid).children()
+    children = workers(process.pid)
     assert len(children) == 2
     os.killpg(process.pid, number)  # as a terminal does for Ctrl-C
     _, errors = process.communicate()  # the children write their errors there too
     assert (process.returncode, errors) == (code, "")
+    assert number == signal.SIGKILL or not [path for path in tmp_path.iterdir() if path.is_dir()]
     assert not psutil.wait_procs(children, timeout=60)[1]

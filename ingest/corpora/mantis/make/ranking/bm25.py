@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 K1, B, EPSILON = 1.5, 0.75, 0.25
 """The library's constants."""
 
+_STEP, _MARGIN = 64, 8
+"""One score in so many is in a sample; so many more of the sample are taken than are needed."""
+
 _EXACT = Context(prec=40)
 
 Numbers = NDArray[np.int64]
@@ -49,9 +52,11 @@ def postings(terms: NDArray[np.int32], lengths: Numbers, words: int) -> Postings
     """Index documents: all their terms one after the other, each below ``words``, and how many each document has."""
     size = len(lengths)
     pairs = terms * np.int64(size)
-    pairs += np.repeat(np.arange(size), lengths)
+    pairs += np.repeat(np.arange(size, dtype=np.int32), lengths)
     pairs.sort()
-    firsts = np.flatnonzero(np.diff(pairs, prepend=-1))
+    is_first = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    firsts = np.flatnonzero(is_first)
     counts = np.diff(firsts, append=len(pairs)).astype(np.int32)
     pairs = pairs[firsts]
     del firsts
@@ -66,11 +71,24 @@ def best(scores: Scores, count: int) -> Numbers:
     size = len(scores)
     if count >= size:
         return np.argsort(-scores, kind="stable")
-    border = scores[np.argpartition(scores, size - count)[size - count]]
+    border = _border(scores, count)
     above = np.flatnonzero(scores > border)
     level = np.flatnonzero(scores == border)[: count - len(above)]
     found = np.sort(np.concatenate([above, level]))
     return found[np.argsort(-scores[found], kind="stable")]
+
+
+def _border(scores: Scores, count: int) -> float:
+    """Return the score of the last one of the best.
+
+    A sample tells which score surely more than ``count`` reach: to partition all, of which most are 0, takes longer
+    than to compute them. Where the sample is wrong, or says nothing, all are.
+    """
+    sample = np.sort(scores[::_STEP])
+    high = scores[scores >= sample[-min(len(sample), _MARGIN + 2 * count // _STEP)]]
+    if len(high) < count:
+        high = scores
+    return float(np.partition(high, len(high) - count)[len(high) - count])
 
 
 def _weights(

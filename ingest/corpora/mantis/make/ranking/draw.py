@@ -23,7 +23,7 @@ _WORD = 64
 
 
 def draw(scores: Scores, texts: NDArray[np.int32], response: int, count: int, seed: bytes) -> tuple[list[int], bool]:
-    """Draw so many distinct texts from those of the best documents, none of them the response.
+    """Draw so many distinct texts from those of the best documents, in the order of the ranking, without the response.
 
     ``texts`` has the text's number for each document. Where the best have too few other texts, all that they have are
     taken, and the next ones of the ranking; the second value says so. There must be enough of them.

@@ -35,7 +35,7 @@ class Split(msgspec.Struct, frozen=True):
     split: str
     documents: Documents
     corpora: dict[str | None, int]
-    """The number of the corpus of each category; that of all (None) serves every category."""
+    """The number of the corpus of each category, or (None) of the one of all."""
     count: int
     """Negatives of a context."""
     seed: int
@@ -58,7 +58,7 @@ class Split(msgspec.Struct, frozen=True):
 
     def _requests(self, conversations: Iterator[Conversation]) -> Iterator[tuple[Example, Request]]:
         for conversation in conversations:
-            corpus = self.corpora.get(conversation.category, self.corpora.get(None, 0))
+            corpus = self.corpora[None if None in self.corpora else conversation.category]
             for example in conversation.examples():
                 query, response = self.documents.query(example.response), self.documents.number(example.response)
                 seed = seed_of(self.seed, self.split, conversation.key, example.number, self.count)

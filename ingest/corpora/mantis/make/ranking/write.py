@@ -9,10 +9,13 @@ from typing import Protocol
 import msgspec
 
 from talkhouse.ingest.corpora.mantis.files import SPLITS
+from talkhouse.ingest.corpora.mantis.make.ranking.bm25 import EPSILON, K1, B
 from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
 from talkhouse.ingest.corpora.mantis.make.ranking.documents import Corpus, Documents
+from talkhouse.ingest.corpora.mantis.make.ranking.draw import BEST, GENERATOR
 from talkhouse.ingest.corpora.mantis.make.ranking.errors import TooFewTexts
 from talkhouse.ingest.corpora.mantis.make.ranking.sampler import Sampler, Searched, save
+from talkhouse.ingest.corpora.mantis.make.ranking.tokenizer import TOKENIZER
 from talkhouse.ingest.corpora.mantis.make.ranking.tsv import Draw, Split, Written
 from talkhouse.ingest.corpora.mantis.make.ranking.workers import started
 
@@ -21,6 +24,15 @@ DRAWN_FROM = ("train", "dev")
 
 OF_ONE_CATEGORY = 10
 """So many negatives come from the texts of the dialogue's own category; where there are 50, they come from all."""
+
+METHOD = {
+    "tokens": TOKENIZER,
+    "scores": f"BM25 of gensim 3: k1 {K1}, b {B}, epsilon {EPSILON}",
+    "best": BEST,
+    "draw": GENERATOR,
+    "drawn_from": DRAWN_FROM,
+}
+"""How negatives are drawn, for manifests: with the same method and seed the same texts give the same negatives."""
 
 Conversations = Callable[[str], Iterator[Conversation]]
 """Yields those of a split in the order of their keys, as often as it is called."""
