@@ -3,40 +3,25 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import msgspec
+
 from talkhouse.ingest.corpora.mantis.files import RANKING
 from talkhouse.ingest.corpora.mantis.make import manifest, sentiment
-from talkhouse.ingest.corpora.mantis.make.dialogues import Builder, Kept
+from talkhouse.ingest.corpora.mantis.make.dialogues import Builder
 from talkhouse.ingest.corpora.mantis.make.dump import Site, find
 from talkhouse.ingest.corpora.mantis.make.findings import Findings
+from talkhouse.ingest.corpora.mantis.make.made_site import MadeSite
 from talkhouse.ingest.corpora.mantis.make.merged import Merged
 from talkhouse.ingest.corpora.mantis.make.ranking.errors import TooFewTexts, WorkerEnded
 from talkhouse.ingest.corpora.mantis.make.site import Dump
-from talkhouse.ingest.corpora.mantis.make.splits import Boundaries, boundaries, slices
+from talkhouse.ingest.corpora.mantis.make.splits import boundaries, slices
 from talkhouse.ingest.corpora.mantis.make.thresholds import Threshold, thresholds
 from talkhouse.ingest.corpora.mantis.make.xml_rows import Row, XmlRows
 from talkhouse.ingest.making import MakeOptions, NotMade, Progress, WrongInput
-
-
-@dataclass(frozen=True)
-class MadeSite:
-    """What became of one site's dump."""
-
-    site: Site
-    threshold: Threshold
-    rows: Mapping[str, int]
-    """Rows of each file."""
-    questions: int
-    counts: Kept
-    cut: Boundaries
-    times: Sequence[Any]
-    """The questions' times, dialogue by dialogue."""
-    licences: Mapping[str, int]
-    findings: Findings
 
 
 def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
@@ -51,9 +36,7 @@ def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, prog
     score = _scorer()
     with Merged(folder) if folder else nullcontext() as merged:
         made = [_of_site(site, by_site[site.name], score, merged, progress) for site in sites]
-    rankings = None
-    if folder and merged and options.negatives:
-        rankings = _rank(folder, merged, options, progress)
+    rankings = _rank(folder, merged, options, progress) if folder and merged and options.negatives else {}
     return manifest.write(folder, made, rankings, options)
 
 
@@ -133,13 +116,13 @@ def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
         yield dialogue
 
 
-def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress) -> Any:
-    """Write the ranking files; raises NotMade where the dialogues are too few."""
+def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress) -> Mapping[str, Any]:
+    """Write the ranking files, and describe them; raises NotMade where the dialogues are too few."""
     # Needs numpy, which --negatives none spares.
-    from talkhouse.ingest.corpora.mantis.make.ranking.write import write_rankings
+    from talkhouse.ingest.corpora.mantis.make.ranking.write import METHOD, write_rankings
 
     try:
-        return write_rankings(
+        rankings = write_rankings(
             folder,
             merged.conversations,
             merged.sizes,
@@ -148,6 +131,7 @@ def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress
             jobs=options.jobs,
             progress=progress,
         )
+        return {"method": METHOD, **msgspec.to_builtins(rankings, str_keys=True)}
     except TooFewTexts as error:
         smaller = [number for number in RANKING.values() if number <= error.largest]
         raise NotMade(

@@ -8,22 +8,18 @@ from collections.abc import Mapping, Sequence
 from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import Any
 
 from talkhouse.ingest.corpora.mantis.files import MADE
 from talkhouse.ingest.corpora.mantis.make import sentiment
 from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS
-from talkhouse.ingest.corpora.mantis.make.ranking.tokenizer import TOKENIZER
+from talkhouse.ingest.corpora.mantis.make.made_site import MadeSite
 from talkhouse.ingest.corpora.mantis.make.splits import slices
 from talkhouse.ingest.making import MakeOptions
 
-if TYPE_CHECKING:
-    from talkhouse.ingest.corpora.mantis.make.from_dumps import MadeSite
-
 NAME = "manifest.json"
 FORMAT = 1
+
 _ATTRIBUTION = (
     "The texts are posts and comments of Stack Exchange under CC BY-SA: version 2.5 before 2011-04-08, 3.0 before "
     "2018-05-02, 4.0 since then. Whoever passes them on names the authors (user_name), links to the posts and to their "
@@ -31,21 +27,21 @@ _ATTRIBUTION = (
 )
 
 
-def write(folder: Path | None, made: Sequence["MadeSite"], rankings: Any, options: MakeOptions) -> Mapping[str, Any]:
+def write(
+    folder: Path | None, made: Sequence[MadeSite], rankings: Mapping[str, Any], options: MakeOptions
+) -> Mapping[str, Any]:
     """Describe what was made, and write it to the folder if there is one."""
-    packages = (*sentiment.PACKAGES, *(["numpy"] if rankings else []))
     described = {
         "kind": MADE,
         "format": FORMAT,
         "note": "Not the published MANtIS: made from the dumps below.",
         "made_from": "dumps of " + ", ".join(site.site.name for site in made),
-        "versions": {name: version(name) for name in ("talkhouse", *packages)},
-        "tokens": TOKENIZER,
+        "versions": {name: version(name) for name in ("talkhouse", *sentiment.PACKAGES)},
         "seed": options.seed,
         "negatives": list(options.negatives),
         "attribution": _ATTRIBUTION,
         "sites": {site.site.name: _of_site(site) for site in made},
-        "rankings": msgspec.to_builtins(rankings, str_keys=True) if rankings else {},
+        "rankings": rankings,
     }
     if folder:
         paths = sorted(path for path in folder.iterdir() if path.is_file())
@@ -54,7 +50,7 @@ def write(folder: Path | None, made: Sequence["MadeSite"], rankings: Any, option
     return described
 
 
-def _of_site(made: "MadeSite") -> Mapping[str, Any]:
+def _of_site(made: MadeSite) -> Mapping[str, Any]:
     host, counts = made.site.host, made.counts
     return {
         "host": host,

@@ -7,10 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Self
 
-from talkhouse.ingest.corpora.mantis.files import SPLITS
+from talkhouse.ingest.corpora.mantis.files import MERGED, SPLITS, Role, name
 from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
-
-NAME = "merged_{}.json"
 
 
 class Merged:
@@ -25,7 +23,7 @@ class Merged:
 
     def __enter__(self) -> Self:
         for split in SPLITS:
-            path = self._folder / NAME.format(split)
+            path = self._folder / name(Role(MERGED, split))
             self._files[split] = self._stack.enter_context(path.open("wb"))
             self._files[split].write(b"{")
         return self
@@ -50,7 +48,7 @@ class Merged:
 
     def conversations(self, split: str) -> Iterator[Conversation]:
         """Read the dialogues of a split, when all are written."""
-        with (self._folder / NAME.format(split)).open("rb") as file:
+        with (self._folder / name(Role(MERGED, split))).open("rb") as file:
             for key, (start, end) in enumerate(zip(self._starts[split], self._ends[split], strict=True)):
                 file.seek(start)
                 dialogue: dict[str, Any] = json.loads(file.read(end - start))
