@@ -111,6 +111,22 @@ def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> 
         check_part(README, name, f"```text\n{output}```\n", regen, without_figures)
 
 
+def test_mantis_is_made_as_its_page_shows(tmp_path: Path, regen: bool) -> None:
+    page = ROOT / "docs" / "mantis-from-source.md"
+    shutil.copytree(ROOT / "docs" / "dumps", tmp_path / "docs" / "dumps")
+    (tmp_path / "corpora").mkdir()
+    shown = {}
+    for command in commands(page.read_text(encoding="utf-8")):
+        words = shlex.split(command)[3:]
+        done = start(*words, cwd=tmp_path, env={"COLUMNS": "110"})
+        assert done.returncode == 0, done.stderr
+        shown[words[0]] = done.stdout
+    assert "10 files compared" in shown["verify"]
+    assert "10 equal" in shown["verify"]
+    for name in ("make", "sql"):
+        check_part(page, name, f"```text\n{shown[name]}```\n", regen)
+
+
 def listing() -> str:
     """Write the table of corpora."""
     lines = ["| corpus | what | task views |", "|---|---|---|"]

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from talkhouse.cli.terminal.console import output
 from talkhouse.cli.terminal.options import CorpusId, DryRun
@@ -125,17 +124,12 @@ def _show(manifest: Mapping[str, Any]) -> None:
             f"to {site['questions']:,} questions; threshold {threshold['value']} ({threshold['source']})",
             soft_wrap=True,
         )
-        table = Table.grid(padding=(0, 2))
-        table.add_column(justify="right")
-        for reason, count in answers["dropped"].items():
-            if count:
-                table.add_row(f"    {count:,}", f"dropped: {reason.replace('_', ' ')}")
+        lines = {f"dropped: {reason.replace('_', ' ')}": count for reason, count in answers["dropped"].items() if count}
         for split, facts in site["splits"].items():
-            table.add_row(
-                f"    {facts['dialogues']:,}", f"in {split}" + ("" if facts["dialogues"] else ", which is empty")
-            )
-        output.print(table)
+            lines[f"in {split}" + ("" if facts["dialogues"] else ", which is empty")] = facts["dialogues"]
+        for line, count in lines.items():
+            output.print(f"{count:>9,}  {line}")
         for finding in site["findings"].values():
-            output.print(f"  {finding['count']:,} times: {finding['what']}", soft_wrap=True)
+            output.print(f"  {finding['what']}: {finding['count']:,}", soft_wrap=True)
             for where in finding["first"][:_SHOWN]:
                 output.print(f"    {escape(where)}", soft_wrap=True)

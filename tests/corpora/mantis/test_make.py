@@ -302,3 +302,16 @@ def test_sentiment_is_that_of_the_authors_version() -> None:
         json.loads((FOLDER / "vader" / name).read_bytes()) for name in ("texts.json", "compound_nltk_3.4.json")
     )
     assert [scorer()(text) for text in texts] == scores
+
+
+def test_a_document_type_is_refused_and_nothing_is_expanded(tmp_path: Path) -> None:
+    folder = talk(1).write(tmp_path / "travel")
+    entities = '<!DOCTYPE posts [<!ENTITY a "aaaaaaaaaa"><!ENTITY b SYSTEM "file:///etc/hostname">]>'
+    posts = folder / "Posts.xml"
+    text = posts.read_text()
+    posts.write_text(text.replace("<posts>", entities + "<posts>"))
+    with pytest.raises(NotMade, match=r"Posts\.xml, line 1: the file is not a file of a dump"):
+        make([folder], None)
+    posts.write_text(text.replace("How?", "&a;&b;"))
+    with pytest.raises(NotMade, match="the XML is malformed; .*\\n.*\\n.*undefined entity"):
+        make([folder], None)

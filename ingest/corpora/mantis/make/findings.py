@@ -11,11 +11,11 @@ from talkhouse.ingest.corpora.mantis.make.xml_rows import INVALID
 _SHOWN = 100
 
 KINDS = {
-    INVALID: "a reference to a character that XML does not have; it became U+FFFD (the authors' code stops)",
-    REPEATED: "a post under an id that an earlier one has; the first one counts (the authors' code doubles comments)",
-    EMPTY: "a comment without words; it became a placeholder (the authors' code stops where Text is missing)",
-    UNLISTED: "somebody whom Users.xml does not list; the name is NaN (the authors' code stops at an asker)",
-    TIED: "answers of one time whose comments alternate; each change begins a dialogue, as in the authors' code",
+    INVALID: "references to characters that XML does not have, now U+FFFD (the authors' code stops)",
+    REPEATED: "posts under an id that an earlier one has, left out (the authors' code doubles comments)",
+    EMPTY: "comments without words, now a placeholder (the authors' code stops where Text is missing)",
+    UNLISTED: "people whom Users.xml does not list, with NaN as their name (the authors' code stops at an asker)",
+    TIED: "answers of one time with alternating comments: each change begins a dialogue (as in the authors' code)",
 }
 
 

@@ -1,0 +1,104 @@
+"""Dumps in .7z archives: the same as in folders, whatever the order of their members; and what is wrong with some."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import py7zr
+import pytest
+
+from talkhouse.ingest.corpora.mantis.make.dump import PARTS
+from talkhouse.ingest.making import NotMade, WrongInput
+from tests.corpora.mantis.dumps import invent
+from tests.corpora.mantis.test_make import make
+
+FILTERS = {
+    "bzip2": [{"id": py7zr.FILTER_BZIP2}],
+    "lzma2": [{"id": py7zr.FILTER_LZMA2, "preset": 1}],
+    "ppmd": [{"id": py7zr.FILTER_PPMD, "order": 6, "mem": 24}],
+}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return invent(3, questions=30).write(tmp_path / "folder" / "travel")
+
+
+def packed(path: Path, dump: Path, names: list[str], **options: Any) -> Path:
+    with py7zr.SevenZipFile(path, "w", **options) as archive:
+        for name in names:
+            archive.write(dump / name, name)
+    return path
+
+
+@pytest.mark.parametrize("filters", [*FILTERS])
+def test_an_archive_gives_what_its_folder_gives(tmp_path: Path, dump: Path, filters: str) -> None:
+    (dump / "Badges.xml").write_text("<badges></badges>")
+    (dump / "PostHistory.xml").write_text("not read at all")
+    path = tmp_path / "travel.stackexchange.com.7z"
+    packed(path, dump, ["Badges.xml", "Comments.xml", "PostHistory.xml", *PARTS[1:]], filters=FILTERS[filters])
+    facts = [make([given], tmp_path / str(n))["sites"]["travel"] for n, given in enumerate((dump, path))]
+    for name in ("merged_train.json", "merged_dev.json", "merged_test.json"):
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
+    checksums = [one.pop("files") for one in facts]
+    assert facts[0] == facts[1]
+    assert list(checksums[1]) == ["travel.stackexchange.com.7z"]
+    assert checksums[1]["travel.stackexchange.com.7z"]["bytes"] == path.stat().st_size
+
+
+def test_members_in_any_order_and_in_folders_are_read(tmp_path: Path, dump: Path) -> None:
+    path = tmp_path / "travel.7z"
+    with py7zr.SevenZipFile(path, "w") as archive:
+        for name in reversed(PARTS):
+            archive.write(dump / name, f"some/folder/{name}")
+    expected = make([dump], None)["sites"]["travel"]
+    shown = make([path], None)["sites"]["travel"]
+    assert {**shown, "files": {}} == {**expected, "files": {}}
+
+
+def test_members_that_were_packed_one_by_one_are_read_one_after_the_other(tmp_path: Path, dump: Path) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [PARTS[0]])
+    for name in PARTS[1:]:
+        with py7zr.SevenZipFile(path, "a") as archive:
+            archive.write(dump / name, name)
+    expected = make([dump], None)["sites"]["travel"]
+    assert make([path], None)["sites"]["travel"]["answers"] == expected["answers"]
+
+
+@pytest.mark.parametrize("kept", [10, 200, -40])
+def test_an_archive_that_is_cut_off_stops(tmp_path: Path, dump: Path, kept: int) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS])
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(NotMade, match=r"travel\.7z: the archive is damaged or cut off; nothing was written"):
+        make([path], None)
+
+
+def test_a_changed_byte_stops(tmp_path: Path, dump: Path) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS])
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(NotMade, match="nothing was written"):
+        make([path], None)
+
+
+def test_an_archive_without_a_part_names_it(tmp_path: Path, dump: Path) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS[:2], PARTS[3]])
+    with pytest.raises(NotMade, match=r"travel\.7z: the archive has no Users\.xml"):
+        make([path], None)
+
+
+def test_archives_in_an_archive_are_to_be_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "travel.7z"
+    with py7zr.SevenZipFile(path, "w") as archive:
+        archive.writef(io.BytesIO(b"x"), "travel-Posts.7z")
+    with pytest.raises(WrongInput, match="the archive holds archives"):
+        make([path], None)
+
+
+def test_malformed_xml_in_an_archive_is_named_by_its_place(tmp_path: Path, dump: Path) -> None:
+    posts = dump / "Posts.xml"
+    posts.write_bytes(posts.read_bytes().replace(b'PostTypeId="4"', b"PostTypeId=4"))
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS])
+    with pytest.raises(NotMade, match=r"travel\.7z/Posts\.xml, line \d+: the XML is malformed"):
+        make([path], None)

@@ -1,0 +1,102 @@
+"""``talkhouse make`` as a command: what it prints, refuses and leaves behind."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from talkhouse.ingest.registry import corpora
+from tests.commands import COMMAND, run
+from tests.corpora.mantis.dumps import InventedDump, invent
+from tests.corpora.mantis.test_make import talk
+
+OTHER = next(name for name, corpus in corpora().items() if corpus.make is None)
+
+
+def dump(folder: Path, talks: int) -> Path:
+    """Write a dump with so many dialogues."""
+    whole = InventedDump()
+    for number in range(talks):
+        one = talk(10 * number + 1, day=1 + number % 28)
+        whole.posts += one.posts
+        whole.comments += one.comments
+    return whole.write(folder / "travel")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_files_appear_all_at_once_and_a_dry_run_counts_the_same(tmp_path: Path) -> None:
+    folder = dump(tmp_path, 20)
+    counted = run("make", "mantis", folder, "--dry-run")
+    done = run("make", "mantis", folder, "--negatives", "10", "--output", tmp_path / "made")
+    assert (counted.returncode, done.returncode) == (0, 0)
+    assert done.stdout.startswith(counted.stdout)
+    assert "travel: 20 dialogues from 20 of 20 answers to 20 questions; threshold 0.17 (the authors')" in done.stdout
+    assert "Wrote 10 files" in done.stdout
+    assert len(contents(tmp_path / "made")) == 10
+    again = run("make", "mantis", folder, "--output", tmp_path / "made")
+    assert again.returncode == 2
+    assert "the folder is not empty" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mantis", "DUMP"], "error: --output is missing\n"),
+        ([OTHER, "DUMP"], f"error: nothing makes {OTHER}\n  expected: one of: mantis\n"),
+        (["mantis", "DUMP", "--dry-run", "--threshold", "travel"], "error: --threshold is not SITE=X\n"),
+        (["mantis", "DUMP", "--dry-run", "--negatives", "ten"], "error: --negatives is no list of numbers\n"),
+        (
+            ["mantis", "DUMP", "--dry-run", "--site", "diy", "--site", "dba"],
+            "error: there is no dump of the site diy\n",
+        ),
+        (["mantis", "none", "--dry-run"], "error: none: there is no such file or folder\n"),
+    ],
+)
+def test_wrong_use_is_one_message(tmp_path: Path, arguments: list[str], message: str) -> None:
+    folder = dump(tmp_path, 1)
+    shown = run("make", *[folder if word == "DUMP" else word for word in arguments], cwd=tmp_path)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith(message)
+
+
+def test_too_few_texts_leave_nothing_behind(tmp_path: Path) -> None:
+    shown = run("make", "mantis", dump(tmp_path, 20), "--output", tmp_path / "made")
+    assert shown.returncode == 1
+    assert "take --negatives 10, or more or larger sites" in shown.stderr
+    assert {path.name for path in tmp_path.iterdir()} <= {"travel", ".made.talkhouse.part.lock"}
+
+
+@pytest.mark.slow
+def test_the_same_bytes_come_whatever_the_jobs_and_the_hash_seed(tmp_path: Path) -> None:
+    folder = invent(1, questions=400).write(tmp_path / "travel")
+    for number, jobs in enumerate(("1", "3")):
+        options = ["--negatives", "10", "--jobs", jobs, "--seed", "5", "--output", str(tmp_path / str(number))]
+        environment = os.environ | {"PYTHONHASHSEED": str(number)}
+        command = [*COMMAND, "make", "mantis", str(folder), *options]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert contents(tmp_path / "0") == contents(tmp_path / "1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kill", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(tmp_path: Path, kill: int, code: int) -> None:
+    folder = dump(tmp_path, 4000)
+    command = [*COMMAND, "make", "mantis", str(folder), "--jobs", "2", "--output", str(tmp_path / "made")]
+    for file in ("merged_train.json", "data_train_easy.tsv"):
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        while process.poll() is None and not list(tmp_path.glob(f".*/{file}")):
+            time.sleep(0.01)
+        process.send_signal(kill)
+        shown, said = process.communicate()
+        assert (process.returncode, shown) == (code, "")
+        assert said == ("interrupted\n" if kill == signal.SIGINT else "")
+        assert not (tmp_path / "made").exists()
+    subprocess.run([*command[:-1], str(tmp_path / "made"), "--negatives", "none"], check=True, capture_output=True)
+    assert len(contents(tmp_path / "made")) == 4
+    assert not [path for path in tmp_path.iterdir() if path.is_dir() and path.name not in ("made", "travel")]
