@@ -114,7 +114,6 @@ def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> 
 def test_mantis_is_made_as_its_page_shows(tmp_path: Path, regen: bool) -> None:
     page = ROOT / "docs" / "mantis-from-source.md"
     shutil.copytree(ROOT / "docs" / "dumps", tmp_path / "docs" / "dumps")
-    (tmp_path / "corpora").mkdir()
     shown = {}
     for command in commands(page.read_text(encoding="utf-8")):
         words = shlex.split(command)[3:]
