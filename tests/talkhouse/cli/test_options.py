@@ -10,7 +10,13 @@ from tests.commands import run
 OWN = {"--all", "--format", "--output", "--limit"}
 """Of each command its own: how much is shown, what is written, and how."""
 
-OTHERS = {"--db": {"lake"}, "--corpus": {"findings", "search"}, "--memory-limit": {"sql"}, "--force": {"publish"}}
+OTHERS = {
+    "--corpus": {"findings", "search"},
+    "--db": {"lake"},
+    "--force": {"publish"},
+    "--memory-limit": {"sql"},
+    "--threshold": {"make"},
+}
 """Commands in which an option takes more or fewer values, or has another effect, than in all others."""
 
 
