@@ -5,10 +5,16 @@
 --   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
 --   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a part once that several subsets of a split have.
 --   turn_index: The turn.
+--   part_index: 0-based position among the parts of the turn, in the order of its members.
 --   language: ISO 639-1 code of the dialogue.
 --   role: Role of who said the turn: user, assistant, tool ...
+--   field: The member of the published message that it stands in: content, tool_calls ...
 --   kind: text, reasoning, tool_call, tool_call_response, uri, blob, file (OpenTelemetry's names) or refusal.
+--   name: Name of the tool or file.
+--   call_id: The publisher's id of the tool call; its response has the same.
 --   arguments: Arguments of a tool call as JSON, where they are; else text has them.
+--   uri: Address of what it is, as published.
+--   mime_type: Media type of what it is, as published.
 --   start_index: Where the part begins in the turn's text: 0-based, in code points; null: it is no part of that text.
 --   end_index: Where it ends there, exclusive.
 --   text: What the part says, verbatim, be it in the turn's text or beside it.

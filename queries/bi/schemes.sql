@@ -3,6 +3,8 @@
 --   corpus_id: Corpus of the scheme.
 --   kind: single_label: each annotator gives a thing one label. multi_label: any number at once. structure: the labels are parts of one structure, such as acts with slots. Where the corpus does not declare it, as the labels show; null: not declared, and without labels.
 --   is_kind_declared: True where the corpus declares the kind.
+--   target: What a label is about: turn, dialogue, record or persona.
+--   description: What is labelled, by whom, and how.
 --   known_label_count: Labels in the vocabulary, declared or not.
 --   used_label_count: Different labels that occur; numbers count too.
 --   unit_count: Labelled turns (or dialogues, records, personas); a file that occurs twice counts once.
