@@ -8,6 +8,7 @@ from functools import partial
 
 import duckdb
 
+from talkhouse.build.declared_sources import record_sources
 from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
 from talkhouse.build.plan import Plan
 from talkhouse.build.progress import Progress
@@ -61,6 +62,7 @@ class Stage:
             check_quarantine(con, loaded, limit)
             record_rules(con, self.catalogue, present)
             warnings = record_findings(con, self.request, self.workspace)
+            warnings += record_sources(con, [item.corpus for item in self.plan.load if not item.is_sample])
             warnings += [f"a lake leaves out {line}" for line in told(left_out(con, self.catalogue))]
             self._fill_examples(con)
             run_checks(con, checks(self.catalogue, self.plan.present))

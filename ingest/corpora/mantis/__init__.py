@@ -72,6 +72,7 @@ CORPUS = Corpus(
                 "GG": "Greetings or gratitude.",
                 "O": "Other: what fits into none of the categories.",
             },
+            kind="multi_label",
         ),
     ),
     rules=RULES,
