@@ -18,6 +18,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
             "insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null)"
         )
         con.execute(
-            "insert into main.schemes by name select 'toy.mood' as scheme, 'How it sounds.' as description, 'turn' as target"
+            "insert into main.schemes by name "
+            "select 'toy.mood' as scheme, 'How it sounds.' as description, 'turn' as target"
         )
         yield con
