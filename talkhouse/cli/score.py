@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import AsJson, Db, Force, InputLimit, Split
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Split
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -96,6 +96,7 @@ def command(
     force: Force = False,
     input_limit: InputLimit = None,
     db: Db = None,
+    _: CorpusFolders = None,
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
 

@@ -264,6 +264,18 @@ def test_a_folder_of_corpora_is_named_by_an_option_or_the_environment(tmp_path: 
     assert "nothing" not in talk("replay", "--corpora", "corpora")
     talk("ingest", "radio_calls", "data/radio_calls", "--corpora", "corpora")
     assert "Calls by channel" in zip_text_of_bundle(tmp_path, talk)
+    board = root / "radio_calls" / "queries" / "bi" / "dashboards" / "radio_calls.toml"
+    board.write_text(board.read_text().replace("Calls by channel", "Calls as edited"))
+    talk("report", "--output", "kept.html")
+    talk("report", "--output", "edited.html", "--corpora", "corpora")
+    assert "Calls by channel" in (tmp_path / "kept.html").read_text()
+    assert "Calls as edited" in (tmp_path / "edited.html").read_text()
+    talk("score", "radio_calls.act", "--baseline", "oracle", "--split", "test", env=str(root))
+    (root / "radio_calls" / "queries" / "act.sql").unlink()
+    message = talk("score", "radio_calls.act", "--baseline", "oracle", "--corpora", "corpora", code=1)
+    assert "act" in message
+    talk("score", "radio_calls.act", "--baseline", "oracle", "--split", "test")
+    shutil.copy(RADIO / "queries" / "act.sql", root / "radio_calls" / "queries")
     message = talk("build", "--data", "data", "--corpora", "data", code=2)
     assert "no corpus in this folder" in message
     (tmp_path / "data" / "radio_calls" / "__init__.py").write_text("raise SystemExit('imported')\n")
