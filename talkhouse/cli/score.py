@@ -100,10 +100,10 @@ def command(
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
 
-    Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index, and
-    what the task needs: docs/scores.md lists it, and --template writes an empty table. The challenges' own layouts are
-    taken as they are: a folder or zip of label files (dbdc3), a world log (parlai), an array (mpchat, .npy), one score
-    per line of the published file (mantis).
+    Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index (and
+    item_index where several examples are of one turn), and what the task needs: docs/scores.md lists it, and --template
+    writes an empty table. The challenges' own layouts are taken as they are: a folder or zip of label files (dbdc3), a
+    world log (parlai), an array (mpchat, .npy), one score per line of the published file (mantis).
 
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
