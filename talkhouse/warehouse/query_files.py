@@ -7,7 +7,6 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.ingest.known.origins import folders_in
 from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
 from talkhouse.settings import corpus_folders
@@ -23,6 +22,8 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     kept = brought(con, database)
     if not corpus_folders():
         return (*own_files(), *kept)
+    from talkhouse.ingest.known.origins import folders_in  # most commands need nothing of ingest
+
     there = {name for (name,) in con.execute(f"select corpus_id from {quoted(database)}.main.corpora").fetchall()}
     named = {folder.corpus_id: folder.path for root in corpus_folders() for folder in folders_in(root)}
     changed = [file for name in sorted(there & named.keys()) for file in files_of(named[name] / "queries", name)]
