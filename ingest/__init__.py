@@ -6,6 +6,7 @@ and yield (``sources``, ``outcomes``, ``rows``), what they have in common (``dec
 (``stored_record``); and what makes the files of a corpus from something else (``making``). ``registry`` finds the
 corpora. Below them, for Talkhouse alone:
 
+- ``known``: which corpora are known, and how their code is imported.
 - ``files``: files on disk and in archives, and how much of them is read.
 - ``contract``: what every corpus must keep to, and what is said where one does not.
 - ``loading``: from a reader's rows to tables.

@@ -1,4 +1,4 @@
-"""What a corpus folder declares."""
+"""What a corpus declares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +9,9 @@ from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.making import Maker
 from talkhouse.ingest.outcomes import Reader
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
+
+API = 1
+"""What ``Corpus.api`` has to be: raised when a corpus that was written for the API before no longer works."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Everything that is particular to one corpus, declared in ``ingest/corpora/<id>/__init__.py``."""
+    """Everything that is particular to one corpus; it is ``CORPUS`` of a folder, or named by an entry point."""
 
     id: str
     version: int
@@ -85,5 +88,7 @@ class Corpus:
     """For ``talkhouse show ID --raw``, which says so where there is none."""
     make: Maker | None = None
     """For ``talkhouse make``, where its publisher says what it was made from."""
+    api: int = 1
+    """The API of ``talkhouse.corpus`` that it is written for; another Talkhouse's is refused."""
     folder: Path | None = None
     """The folder that declares it; the registry sets it."""

@@ -32,7 +32,13 @@ class Vocabulary:
 
 
 def declare(
-    con: duckdb.DuckDBPyConnection, corpus: Corpus, vocabulary: Vocabulary, *, is_sample: bool, made_from: str | None
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    *,
+    origin: str,
+    is_sample: bool,
+    made_from: str | None,
 ) -> None:
     """Insert the corpus's own row and its vocabulary."""
     own = (
@@ -48,7 +54,7 @@ def declare(
         corpus.version,
         is_sample,
         None,  # its declaration, which is Python
-        None,  # its origin
+        origin,
         made_from,
     )
     schemes = [(scheme.name, scheme.description, scheme.target, scheme.kind) for scheme in corpus.schemes]

@@ -18,7 +18,7 @@ corpora = table(
     Required("reader_version", Integer, comment="Version of the reader that filled the tables."),
     Required("is_sample", Boolean, comment="True: invented sample data that ships with Talkhouse."),
     Column("declaration", Text, comment="The declaration that its files were read by, verbatim; null: it is Python."),
-    Column("origin", Text, comment="Where the corpus is declared: Talkhouse, a package and its version, or a folder."),
+    Column("origin", Text, comment="Where its reader came from: built in, package NAME VERSION, or folder PATH."),
     Column(
         "made_from",
         Text,

@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary
 
-from talkhouse.schema.tables.base import Required, Text, table
+from talkhouse.schema.tables.base import LongText, Required, Text, table
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
 loads = table(
@@ -63,6 +63,17 @@ source_files = table(
     grain=("source_file_id",),
     owner="corpus_id",
     comment="A file of a corpus, with its counts: records_in = records_loaded + records_quarantined.",
+    schema=HOUSEKEEPING,
+)
+
+query_files = table(
+    "query_files",
+    Required("folder", Text, primary_key=True, comment="Corpus that brings it; or bi, checks, metrics."),
+    Required("name", Text, primary_key=True, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
+    Required("text", LongText, comment="The file."),
+    grain=("folder", "name"),
+    owner=None,
+    comment="The SQL and the charts of corpora that did not come with Talkhouse, which commands read here.",
     schema=HOUSEKEEPING,
 )
 

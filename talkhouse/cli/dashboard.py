@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.options import Db
+from talkhouse.cli.terminal.options import CorpusFolders, Db
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
 def command(
     db: Db = None,
+    _: CorpusFolders = None,
     port: Annotated[
         int | None,
         typer.Option(

@@ -9,8 +9,9 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import CorpusId, DryRun
+from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, DryRun
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.settings import corpus_folders
 
 _SHOWN = 3
 """Places of a finding that are printed."""
@@ -25,6 +26,7 @@ def command(
         Path | None,
         typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.", show_default=False),
     ] = None,
+    folders: CorpusFolders = None,
     sites: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,11 +68,11 @@ def command(
         talkhouse build --data corpora
     """
     from talkhouse.ingest.making import MakeOptions
-    from talkhouse.ingest.registry import corpora, pick
+    from talkhouse.ingest.registry import all_corpora, corpora, pick
     from talkhouse.schema.errors import UsageError
     from talkhouse.system.atomic_output import atomic_folder
 
-    known = pick(corpora(), corpus)
+    known = pick(all_corpora(corpus_folders(folders)), corpus)
     if known.make is None:
         makers = ", ".join(sorted(name for name, each in corpora().items() if each.make))
         next_step = "load the publisher's files: talkhouse build --data DIR"

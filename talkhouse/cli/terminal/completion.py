@@ -3,7 +3,7 @@
 import typer
 
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
 
 
@@ -20,20 +20,31 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete) and name == visible(name)]
 
 
-def corpora(incomplete: str) -> list[str]:
-    """List the corpora that Talkhouse can read whose ids begin with what was typed."""
-    from talkhouse.ingest.registry import corpora
+def corpora(context: typer.Context, incomplete: str) -> list[str]:
+    """List the corpora that are known here and whose ids begin with what was typed; none is imported."""
+    from talkhouse.ingest.registry import all_corpora
 
-    return [name for name in corpora() if name.startswith(incomplete)]
+    try:
+        known = all_corpora(corpus_folders(context.params.get("folders")))
+    except TalkhouseError:
+        return []
+    return [name for name in known if name.startswith(incomplete) and name == visible(name)]
 
 
 def layouts(context: typer.Context, incomplete: str) -> list[str]:
     """List the values of ``--format``: those of the task, where one is named already."""
     from talkhouse.scores.tasks.options import AUTO, TABLE, layout_names
     from talkhouse.scores.tasks.task import task
+    from talkhouse.warehouse.opened import opened
 
+    name = context.params.get("name") or ""
     try:
-        names = [layout.name for layout in task(context.params.get("name") or "").layouts]
+        try:
+            with opened(database(context.params.get("db"))) as warehouse:
+                known = task(name, warehouse.catalogue)
+        except TalkhouseError:
+            known = task(name)
+        names = [layout.name for layout in known.layouts]
     except TalkhouseError:
         names = layout_names()
     return [name for name in (AUTO, TABLE, *names) if name.startswith(incomplete)]

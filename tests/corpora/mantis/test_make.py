@@ -313,5 +313,5 @@ def test_a_document_type_is_refused_and_nothing_is_expanded(tmp_path: Path) -> N
     with pytest.raises(NotMade, match=r"Posts\.xml, line 1: the file is not a file of a dump"):
         make([folder], None)
     posts.write_text(text.replace("How?", "&a;&b;"))
-    with pytest.raises(NotMade, match="the XML is malformed; .*\\n.*\\n.*undefined entity"):
+    with pytest.raises(NotMade, match=r"the XML is malformed; .*\n.*\n.*undefined entity"):
         make([folder], None)
