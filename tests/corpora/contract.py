@@ -16,7 +16,7 @@ from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.restore.write_back import write_back
 from talkhouse.schema.tables import qualified
-from tests.corpora.clauses import Clause, Told
+from talkhouse.testing.clauses import Clause, Told
 
 HEADINGS = ("What it is", "Source and licence", "Citation", "How raw becomes rows", "Quirks", "Left out")
 """Of a corpus's README, in this order."""

@@ -14,7 +14,7 @@ from talkhouse.ingest.common_rules import COMMON_RULES
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import corpora, sample_of
 from tests.corpora import contract
-from tests.corpora.clauses import Clause, Told, built_findings, read_findings
+from talkhouse.testing.clauses import Clause, Told, built_findings, read_findings
 
 CORPORA = list(corpora().values())
 

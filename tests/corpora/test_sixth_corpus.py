@@ -33,7 +33,7 @@ from talkhouse.schema.tables import metadata
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import COMMAND
 from tests.corpora import contract
-from tests.corpora.clauses import Clause, read_findings
+from talkhouse.testing.clauses import Clause, read_findings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sixth-corpus.md").read_text(encoding="utf-8")

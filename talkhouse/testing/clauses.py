@@ -1,23 +1,14 @@
 """Clauses: each way of breaking a rule, as a change of a corpus's sample and the finding that has to come of it."""
 
+import importlib.util
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.common_rules import Severity
-from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
-from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.sources import opened
 
 Change: TypeAlias = Callable[[Path], None]
 """Changes the files in a folder."""
@@ -39,56 +30,18 @@ class Clause:
     """Whether a check in SQL finds it, for which a warehouse has to be built; it names no place inside the file."""
 
 
-class Told(NamedTuple):
-    """A finding: its rule, how severe it is, where, and its detail."""
-
-    rule: str
-    severity: str
-    place: str
-    detail: str
-
-
-def read_findings(corpus: Corpus, folder: Path) -> Counter[Told]:
-    """Read a corpus's folder; returns what its reader finds."""
-    rules = rules_of(corpus)
-    with opened(disk_files(folder, corpus.id)) as (files, _):
-        return Counter(
-            Told(one.rule, one.severity or rules[one.rule].severity, _place(corpus, one), one.detail)
-            for outcome in corpus.read(files)
-            for one in _findings(outcome)
-        )
-
-
-def built_findings(corpus: Corpus, folder: Path, warehouse: Path) -> Counter[Told]:
-    """Build a corpus's folder; returns what its reader and the checks find."""
-    build(warehouse, Silent(), data=folder.parent, limit=QuarantineLimit("100%"))
-    query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
-    with talkhouse.open(warehouse) as con:
-        return Counter(
-            Told(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
-            for rule, severity, file, pointer, detail in con.execute(query).fetchall()
-        )
-
-
-def _findings(outcome: Outcome) -> list[ReaderFinding]:
-    """List the findings of an outcome, each at its place in the file."""
-    match outcome:
-        case Loaded(location, _, findings, _):
-            return [location.finding(one, "") for one in findings]
-        case LoadedBatch():
-            return outcome.findings
-        case Rejected(location, rule, detail, at=at):
-            return [ReaderFinding(rule, detail, location.file, location.pointer + at)]
-        case Unrecognised(file, detail):
-            return [ReaderFinding("TH-05", detail, file)]
-        case ReaderFinding():
-            return [outcome]
-    return []
-
-
-def _place(corpus: Corpus, finding: ReaderFinding) -> str:
-    assert finding.file is not None
-    return f"{finding.file.id.removeprefix(f'{corpus.id}/')}#{finding.pointer or ''}"
+def clauses_in(folder: Path | None) -> list[Clause]:
+    """Return the ``CLAUSES`` of the file ``clauses.py`` in a folder of tests; none where there is no such file."""
+    path = folder / "clauses.py" if folder else None
+    if path is None or not path.is_file():
+        return []
+    spec = importlib.util.spec_from_file_location(f"talkhouse_clauses_{path.parent.name}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no module in {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    clauses: list[Clause] = module.CLAUSES
+    return clauses
 
 
 # Changes.
@@ -164,7 +117,8 @@ def replaced(name: str, old: str | bytes, new: str | bytes) -> Change:
 
     def run(folder: Path) -> None:
         raw = (folder / name).read_bytes()
-        assert old in raw, (name, old)
+        if old not in raw:
+            raise ValueError(f"{name} has no {old!r}")
         (folder / name).write_bytes(raw.replace(old, new, 1))
 
     return run
