@@ -1,4 +1,4 @@
-"""What a corpus folder declares."""
+"""What a corpus declares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,9 @@ from typing import Literal
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.outcomes import Reader
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
+
+API = 1
+"""What ``Corpus.api`` has to be: raised when a corpus that was written for the API before no longer works."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Everything that is particular to one corpus, declared in ``ingest/corpora/<id>/__init__.py``."""
+    """Everything that is particular to one corpus; it is ``CORPUS`` of a folder, or named by an entry point."""
 
     id: str
     version: int
@@ -73,5 +76,7 @@ class Corpus:
     """For a corpus whose records refer to ``main.texts`` in ``extra`` too: the writers then have these texts."""
     write_record: RecordWriter | None = None
     """For ``talkhouse show ID --raw``, which says so where there is none."""
+    api: int = 1
+    """The API of ``talkhouse.corpus`` that it is written for; another Talkhouse's is refused."""
     folder: Path | None = None
     """The folder that declares it; the registry sets it."""

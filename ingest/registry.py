@@ -1,41 +1,83 @@
-"""Finds the corpora: every folder in ``ingest/corpora`` (or another root) is one, and there is no list to edit."""
+"""Knows the corpora by their ids, and imports one when it is asked for: there is no list to edit."""
 
-import importlib
-import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 
-from talkhouse.ingest import corpora as shipped
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
-from talkhouse.ingest.contract.code_line import code_line
-from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.origins import OWN, Folder, Origin, folders_in, packages
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
-DEFAULT_ROOT = Path(shipped.__path__[0])
+DEFAULT_ROOT = OWN
 
 
-def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> dict[str, Corpus]:
-    """Load every corpus under the roots, by id, sorted.
+class Registry(Mapping[str, Corpus]):
+    """Corpora by id, sorted: a corpus is imported when it is first taken.
 
-    Raises RegistryError with the folder's name and the reason for the first that is broken; none is skipped.
+    To take one raises RegistryError where it is broken, where there are two of its id, or where another has a rule
+    of the same id.
     """
-    known: dict[str, Corpus] = {}
-    owners: dict[str, str] = {}
-    for root in roots:
-        for folder in sorted(path for path in root.iterdir() if (path / "__init__.py").is_file()):
-            corpus = _load(folder, root)
-            if corpus.id in known:
-                raise _broken(folder, f"there is another corpus '{corpus.id}'")
-            known[corpus.id] = corpus
-            for rule in corpus.rules:
-                if owners.setdefault(rule.id, corpus.id) != corpus.id:
-                    raise _broken(folder, f"the corpus '{owners[rule.id]}' has a rule {rule.id!r} too")
-    return dict(sorted(known.items()))
+
+    def __init__(self, origins: Iterable[Origin]) -> None:
+        found = defaultdict[str, list[Origin]](list)
+        for origin in origins:
+            if origin not in found[origin.corpus_id]:
+                found[origin.corpus_id].append(origin)
+        self.origins: Mapping[str, list[Origin]] = dict(sorted(found.items()))
+        """Where each comes from; several places where somebody has it twice."""
+        self._loaded: dict[str, Corpus] = {}
+        self._owners: dict[str, str] = {}
+
+    def __getitem__(self, corpus_id: str) -> Corpus:
+        if corpus_id not in self._loaded:
+            origin = self.origin(corpus_id)
+            corpus = origin.load()
+            self._check_rules(corpus, origin)
+            self._loaded[corpus_id] = corpus
+        return self._loaded[corpus_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.origins)
+
+    def __len__(self) -> int:
+        return len(self.origins)
+
+    def __contains__(self, corpus_id: object) -> bool:
+        return corpus_id in self.origins
+
+    def origin(self, corpus_id: str) -> Origin:
+        """Return where a corpus comes from; RegistryError, with all places, where there are several."""
+        first, *others = self.origins[corpus_id]
+        if others:
+            raise RegistryError(
+                f"there are two corpora '{corpus_id}'" if len(others) == 1 else f"there are several '{corpus_id}'",
+                expected="one place for each id",
+                found=" and ".join(origin.place for origin in (first, *others)),
+                next_step="uninstall all but one, or leave its folder out of --corpora and TALKHOUSE_CORPORA",
+            )
+        return first
+
+    def _check_rules(self, corpus: Corpus, origin: Origin) -> None:
+        for rule in corpus.rules:
+            if self._owners.setdefault(rule.id, corpus.id) != corpus.id:
+                raise origin.broken(f"the corpus '{self._owners[rule.id]}' has a rule {rule.id!r} too")
+
+
+def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Registry:
+    """Know the corpora of these folders, each of which holds corpora or is one; without any, those of Talkhouse."""
+    return Registry(_of_folders(roots))
+
+
+def all_corpora(folders: Iterable[Path] = ()) -> Registry:
+    """Know the corpora of Talkhouse, of installed packages, and of folders that a user names."""
+    return Registry([*_of_folders((DEFAULT_ROOT, *folders)), *packages()])
+
+
+def _of_folders(roots: Iterable[Path]) -> list[Folder]:
+    return [folder for root in roots for folder in folders_in(root)]
 
 
 def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
@@ -61,48 +103,11 @@ def sample_of(corpus: Corpus) -> Path:
     return folder_of(corpus) / "sample"
 
 
+def queries_of(corpus: Corpus) -> Path:
+    """Return the folder of the SQL that a corpus from elsewhere brings; those of Talkhouse have none there."""
+    return folder_of(corpus) / "queries"
+
+
 def rules_of(corpus: Corpus) -> dict[str, Rule]:
     """Return the rules that a corpus's findings may name, by id, the common rules included."""
     return {rule.id: rule for rule in (*COMMON_RULES, *corpus.rules)}
-
-
-def _load(folder: Path, root: Path) -> Corpus:
-    try:
-        module = _import(folder, root)
-    except Exception as error:  # whatever a broken folder raises, its name must be in the message
-        line = code_line(error, folder)
-        raise _broken(folder, f"{type(error).__name__}: {error}" + (f", {line}" if line else "")) from error
-    corpus = getattr(module, "CORPUS", None)
-    if not isinstance(corpus, Corpus):
-        raise _broken(folder, "its __init__.py has no CORPUS = Corpus(...)")
-    if corpus.id != folder.name:
-        raise _broken(folder, f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
-    for problem in problems(corpus):
-        raise _broken(folder, problem)
-    return replace(corpus, folder=folder)
-
-
-def _import(folder: Path, root: Path) -> ModuleType:
-    if root == DEFAULT_ROOT:
-        return importlib.import_module(f"{shipped.__name__}.{folder.name}")
-    name = f"talkhouse_corpus_{folder.name}"
-    spec = importlib.util.spec_from_file_location(
-        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
-    if spec is None or spec.loader is None:
-        raise ImportError(f"no module in {folder}")
-    for stale in [loaded for loaded in sys.modules if loaded == name or loaded.startswith(f"{name}.")]:
-        del sys.modules[stale]
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _broken(folder: Path, reason: str) -> RegistryError:
-    return RegistryError(
-        f"the corpus folder '{folder.name}' is broken",
-        where=folder,
-        found=reason,
-        next_step="fix the folder or remove it; a broken corpus is never skipped",
-    )

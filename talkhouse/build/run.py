@@ -16,10 +16,9 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
-from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
-from talkhouse.ingest.registry import corpora
+from talkhouse.ingest.registry import Registry, corpora
 from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema import warehouse
@@ -100,7 +99,7 @@ class _Job:
 
     path: Path
     progress: Progress
-    known: dict[str, Corpus]
+    known: Registry
     catalogue: Catalogue
     request: Request
     limit: QuarantineLimit

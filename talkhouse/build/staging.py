@@ -18,9 +18,9 @@ from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
 from talkhouse.explore.findings import Inventory, files, findings
 from talkhouse.explore.status import status
-from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
+from talkhouse.ingest.registry import Registry
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
@@ -36,7 +36,7 @@ class Stage:
 
     workspace: Workspace
     progress: Progress
-    known: dict[str, Corpus]
+    known: Registry
     catalogue: Catalogue
     request: Request
     plan: Plan

@@ -44,7 +44,7 @@ def test_a_broken_folder_stops_the_run_with_its_name(tmp_path: Path, name: str, 
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text(content)
     with pytest.raises(RegistryError) as caught:
-        corpora([DEFAULT_ROOT, tmp_path])
+        corpora([DEFAULT_ROOT, tmp_path])[name]
     assert f"the corpus folder '{name}' is broken" in str(caught.value)
     assert reason in str(caught.value)
 
@@ -54,20 +54,22 @@ def test_the_line_of_a_broken_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "toy" / "read.py").write_text("SPLITS = {}\n\nSPLIT['train'] = 'train'\n")
     (tmp_path / "toy" / "__init__.py").write_text("from .read import SPLITS\n")
     with pytest.raises(RegistryError) as caught:
-        corpora([tmp_path])
+        corpora([tmp_path])["toy"]
     assert "NameError: name 'SPLIT' is not defined" in str(caught.value)
     assert f", in {tmp_path / 'toy' / 'read.py'}, line 3, in <module>" in str(caught.value)
 
 
 def test_two_corpora_of_one_id_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RegistryError, match="another corpus 'dbdc3'"):
-        corpora([DEFAULT_ROOT, toy(tmp_path, "dbdc3", "dbdc3")])
+    known = corpora([DEFAULT_ROOT, toy(tmp_path, "dbdc3", "dbdc3")])
+    with pytest.raises(RegistryError, match=rf"there are two corpora 'dbdc3'[\s\S]*built in.*{tmp_path}"):
+        known["dbdc3"]
+    assert known["mantis"].id == "mantis", "the others are as they were"
 
 
 def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
     more = "schemes=(__import__('talkhouse.ingest.corpus').ingest.corpus.Scheme('other.x', '', 'turn'),)"
     with pytest.raises(RegistryError, match=r"must begin with 'toy\.'"):
-        corpora([toy(tmp_path, more=more)])
+        corpora([toy(tmp_path, more=more)])["toy"]
 
 
 def test_an_unknown_id_names_those_that_there_are() -> None:

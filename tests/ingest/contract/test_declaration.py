@@ -97,5 +97,5 @@ def test_a_rule_of_another_corpus_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(declared.format(id=name), encoding="utf-8")
     with pytest.raises(RegistryError, match="the corpus 'one' has a rule 'TT-01' too") as caught:
-        corpora([tmp_path])
+        dict(corpora([tmp_path]))
     assert "the corpus folder 'two' is broken" in str(caught.value)

@@ -1,0 +1,224 @@
+"""Where corpora come from: Talkhouse, installed packages, and folders that a user names. None is imported to be listed.
+
+A data folder is none of these: nothing in it is ever imported.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import Distribution, EntryPoint, distributions
+from pathlib import Path
+from typing import Protocol
+
+from talkhouse.ingest import corpora as shipped
+from talkhouse.ingest import importing
+from talkhouse.ingest.contract.code_line import code_line
+from talkhouse.ingest.contract.declaration import problems
+from talkhouse.ingest.corpus import API, Corpus
+from talkhouse.schema.errors import RegistryError, UsageError
+
+GROUP = "talkhouse.corpora"
+"""The entry points of packages that bring corpora: the name is the corpus's id, the value its Corpus."""
+
+OWN = Path(shipped.__path__[0])
+
+BUILT_IN = "built in"
+"""The origin of the corpora that come with Talkhouse."""
+
+_ATTRIBUTE = "CORPUS"
+_NOT_FOR_THIS = "if it is made for another Talkhouse, install the version of it, or of Talkhouse, that fits; else "
+
+
+class Origin(Protocol):
+    """Where a corpus comes from; its text is what a warehouse says of it."""
+
+    @property
+    def corpus_id(self) -> str:
+        """The id that the corpus is known by."""
+
+    @property
+    def place(self) -> str:
+        """Where it lies, for who has it twice."""
+
+    def load(self) -> Corpus:
+        """Import it; RegistryError with the place and the reason where that fails."""
+
+    def broken(self, reason: str) -> RegistryError:
+        """Return the error of what is not as it has to be."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder with an ``__init__.py`` that has ``CORPUS``; its name is the id."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return BUILT_IN if self.is_own else f"folder {self.path}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it comes with Talkhouse."""
+        return self.path.parent == OWN
+
+    @property
+    def corpus_id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return f"{self} ({self.path})" if self.is_own else str(self)
+
+    def load(self) -> Corpus:
+        """Import the folder."""
+        try:
+            module = importing.own(self.path) if self.is_own else importing.folder(self.path)
+        except (Exception, SystemExit) as error:  # whatever a broken folder raises, its name must be in the message
+            raise self.broken(_reason(error, self.path)) from error
+        corpus = getattr(module, _ATTRIBUTE, None)
+        if not isinstance(corpus, Corpus):
+            raise self.broken(f"its __init__.py has no {_ATTRIBUTE} = Corpus(...)")
+        if corpus.id != self.path.name:
+            raise self.broken(f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
+        _check_api(corpus, self.path, "this folder")
+        for problem in problems(corpus):
+            raise self.broken(problem)
+        return replace(corpus, folder=self.path)
+
+    def broken(self, reason: str) -> RegistryError:
+        """Return the error of a folder that is not as it has to be."""
+        return RegistryError(
+            f"the corpus folder '{self.path.name}' is broken",
+            where=self.path,
+            found=reason,
+            next_step="fix the folder or remove it; a broken corpus is never skipped",
+        )
+
+
+@dataclass(frozen=True)
+class Package:
+    """A corpus that an installed package brings."""
+
+    entry_point: EntryPoint
+    name: str
+    version: str
+    location: str
+    """The folder that the package is installed in."""
+
+    def __str__(self) -> str:
+        return f"package {self.name} {self.version}"
+
+    @property
+    def corpus_id(self) -> str:
+        """The name of the entry point."""
+        return self.entry_point.name
+
+    @property
+    def place(self) -> str:
+        """The package, its version, and where it is installed."""
+        return f"{self} ({self.location})"
+
+    def load(self) -> Corpus:
+        """Import the module that the entry point names."""
+        folder = None
+        try:
+            corpus, folder = importing.entry_point(self.entry_point)
+        except (Exception, SystemExit) as error:  # whatever a broken package raises
+            raise self.broken(_reason(error, Path(self.location)), error) from error
+        if not isinstance(corpus, Corpus):
+            raise self.broken(f"{self.entry_point.value} is no Corpus, but a {type(corpus).__name__}")
+        _check_api(corpus, self.place, f"the package {self.name}")
+        if corpus.id != self.corpus_id:
+            raise self.broken(f"its id is '{corpus.id}'; the entry point must have this name")
+        for problem in problems(corpus):
+            raise self.broken(problem)
+        return replace(corpus, folder=folder)
+
+    def broken(self, reason: str, error: BaseException | None = None) -> RegistryError:
+        """Return the error of a package that is not as it has to be; ``error`` is what its import raised."""
+        remove = f"repair it or remove it: pip uninstall {self.name}"
+        return RegistryError(
+            f"the corpus '{self.corpus_id}' of the {self} is broken",
+            where=self.location,
+            found=reason,
+            next_step=(_NOT_FOR_THIS if _may_be_of_another(error) else "") + remove,
+        )
+
+
+def folders_in(root: Path) -> list[Folder]:
+    """List the corpora of a folder: its subfolders with an ``__init__.py``, or itself where it has one.
+
+    Raises UsageError where there is no such folder, or no corpus in it.
+    """
+    try:
+        path = OWN if root.resolve() == OWN.resolve() else root.absolute()
+        if (path / "__init__.py").is_file() and path != OWN:
+            return [Folder(path)]
+        found = [Folder(one) for one in sorted(path.iterdir()) if (one / "__init__.py").is_file()]
+    except OSError as error:
+        raise UsageError(
+            "there is no such folder of corpora" if not root.exists() else "this is no folder of corpora",
+            where=root,
+            found=None if not root.exists() else str(error),
+            next_step="check --corpora and TALKHOUSE_CORPORA",
+        ) from error
+    if not found:
+        raise UsageError(
+            "no corpus in this folder",
+            where=root,
+            expected="a folder for each corpus, named by its id, with an __init__.py",
+            found=", ".join(sorted(one.name for one in path.iterdir())[:5]) or "an empty folder",
+            next_step="check --corpora and TALKHOUSE_CORPORA; data is named by --data",
+        )
+    return found
+
+
+def packages() -> Iterator[Package]:
+    """List the corpora of installed packages; a package that is found twice in one version is the first of them."""
+    known: set[tuple[str, str, str]] = set()
+    for distribution in distributions():
+        for point in _entry_points(distribution):
+            name, version = _named(distribution)
+            if (point.name, name, version) not in known:
+                known.add((point.name, name, version))
+                yield Package(point, name, version, str(Path(str(distribution.locate_file("")))))
+
+
+def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:
+    """Return those of a package, of which most have none: their names and versions are not even read."""
+    text = distribution.read_text("entry_points.txt") or ""
+    return distribution.entry_points.select(group=GROUP) if GROUP in text else ()
+
+
+def _named(distribution: Distribution) -> tuple[str, str]:
+    """Return the name and the version, which a half installed package may not say."""
+    said = distribution.metadata
+    return said["Name"] or "without a name", said["Version"] or "of no version"
+
+
+def _reason(error: BaseException, folder: Path) -> str:
+    line = code_line(error, folder)
+    return f"{type(error).__name__}: {error}" + (f", {line}" if line else "")
+
+
+def _may_be_of_another(error: BaseException | None) -> bool:
+    """Tell whether an import failed for a name that this Talkhouse does not have."""
+    of_import = isinstance(error, ImportError) and (error.name or "").startswith(("talkhouse", "ingest"))
+    return of_import or (isinstance(error, TypeError) and "unexpected keyword argument" in str(error))
+
+
+def _check_api(corpus: Corpus, where: object, what: str) -> None:
+    """Raise RegistryError for a corpus that is made for another API."""
+    if corpus.api == API:
+        return
+    is_newer = isinstance(corpus.api, int) and corpus.api > API
+    raise RegistryError(
+        f"the corpus '{corpus.id}' is made for another API of Talkhouse",
+        where=where,
+        expected=f"api = {API}, which this Talkhouse has",
+        found=f"api = {corpus.api!r}",
+        next_step="install a newer Talkhouse: pip install --upgrade talkhouse"
+        if is_newer
+        else f"install a newer version of {what}, or an older Talkhouse",
+    )

@@ -1,0 +1,108 @@
+"""What a corpus of your own may import: these names stay, and mean what they mean, as long as ``API`` is the same.
+
+Everything else of Talkhouse may change from one version to the next. A corpus declares a ``Corpus``: what it is, the
+``schemes`` and ``rules`` of its rows, a reader and a writer.
+
+- The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``.
+- What a reader gets: ``SourceFile``; what it yields: ``Loaded``, ``LoadedBatch``, ``Rejected``, ``Unrecognised``,
+  ``FileEnvelope``, ``ReaderFinding`` (together ``Outcome``), with a ``SourceLocation`` and rows.
+- Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``Annotation``,
+  ``Candidate``, ``CandidateText``, ``Persona``, ``PersonaUse``, ``Image``; many of them at once: ``ColumnBatch``.
+- What readers have in common: ``read_each`` with ``DialogueKeys`` and ``people_and_turns`` (a file for each dialogue),
+  ``InputFiles`` and ``InputFile`` (files of several kinds), ``Keys``, ``digest``, ``Restatements``, ``Texts``,
+  ``duplicate_part``.
+- Strict decoding: the modules ``decode`` and ``json_members``; ``BadRecord`` says what is wrong with a record, and
+  ``reject`` makes a ``Rejected`` of it.
+- What a writer gets: ``StoredRecord``; writers are made by ``whole_files`` and ``file_by_file``.
+"""
+
+from talkhouse.ingest import decode, json_members
+from talkhouse.ingest.common_rules import Rule
+from talkhouse.ingest.corpus import API, Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, people_and_turns, read_each
+from talkhouse.ingest.input_files import InputFile, InputFiles
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    Loaded,
+    LoadedBatch,
+    Outcome,
+    Reader,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    Unrecognised,
+    reject,
+)
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import (
+    Annotation,
+    Candidate,
+    CandidateText,
+    ColumnBatch,
+    Dialogue,
+    Image,
+    Participant,
+    Persona,
+    PersonaUse,
+    Record,
+    Row,
+    Speaker,
+    Turn,
+)
+from talkhouse.ingest.sources import SourceFile, duplicate_part
+from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file, whole_files
+from talkhouse.ingest.texts import Texts
+
+__all__ = [
+    "API",
+    "Annotation",
+    "BadRecord",
+    "Candidate",
+    "CandidateText",
+    "ColumnBatch",
+    "Corpus",
+    "Dialogue",
+    "DialogueKeys",
+    "DialogueRecord",
+    "Exempt",
+    "FileEnvelope",
+    "Image",
+    "InputFile",
+    "InputFiles",
+    "Keys",
+    "Loaded",
+    "LoadedBatch",
+    "Outcome",
+    "Participant",
+    "Persona",
+    "PersonaUse",
+    "Reader",
+    "ReaderFinding",
+    "Record",
+    "RecordWriter",
+    "Rejected",
+    "Restatements",
+    "Row",
+    "Rule",
+    "Scheme",
+    "Source",
+    "SourceFile",
+    "SourceLocation",
+    "Speaker",
+    "StoredRecord",
+    "Texts",
+    "Turn",
+    "Unrecognised",
+    "Writer",
+    "decode",
+    "digest",
+    "duplicate_part",
+    "file_by_file",
+    "json_members",
+    "people_and_turns",
+    "read_each",
+    "reject",
+    "whole_files",
+]
