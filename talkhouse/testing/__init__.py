@@ -1,12 +1,25 @@
-"""The contract of every corpus as tests: ``contract_tests`` is the whole test file of a plugin.
+"""The contract of every corpus, as tests of pytest and as a command; a plugin's whole test file are two lines:
 
     from talkhouse.testing import contract_tests
 
     contract_tests("film_scenes", here=__file__)
 
-``talkhouse conform ID`` runs the same without pytest.
+``golden/<case>/raw``, ``broken/<rule>/raw`` and ``clauses.py`` beside that file are tried too.
 """
 
-from talkhouse.testing.pytest_tests import contract_tests
+import inspect
+from pathlib import Path
 
-__all__ = ["contract_tests"]
+
+def contract_tests(corpus_id: str, *, here: str | Path) -> None:
+    """Put a test for each check of the contract into the module that calls this; ``here`` is its ``__file__``.
+
+    The corpus is that of an installed package, of the folder that has the tests, of $TALKHOUSE_CORPORA, or one of
+    Talkhouse's own. Raises RegistryError where there is none of this id, or where it is broken.
+    """
+    from talkhouse.testing.pytest_tests import tests_of
+
+    caller = inspect.currentframe()
+    if caller is None or caller.f_back is None:
+        raise RuntimeError("this Python does not say who calls")
+    caller.f_back.f_globals.update(tests_of(corpus_id, Path(here).parent))

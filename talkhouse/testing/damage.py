@@ -47,11 +47,11 @@ def key_twice(raw: bytes) -> Iterator[bytes]:
 
 
 def no_number(raw: bytes) -> Iterator[bytes]:
-    """Put NaN in the place of a value: of the first one that is no list and no object, and of the last."""
+    """Put NaN, or Infinity, in the place of a value: of the first one that is no list and no object, and of the last."""
     for text, members in _with_members(raw):
         plain = [value for value in map(_value_of(text), members) if text[value[0]] not in "[{"]
         for start, end in dict.fromkeys((*plain[:1], *plain[-1:])):
-            yield (text[:start] + "NaN" + text[end:]).encode()
+            yield from ((text[:start] + word + text[end:]).encode() for word in ("NaN", "Infinity"))
 
 
 DAMAGES: Mapping[str, Damage] = {"TH-01": malformed, "TH-02": not_utf8, "TH-03": key_twice, "TH-04": no_number}
