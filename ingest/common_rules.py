@@ -53,5 +53,11 @@ COMMON_RULES = (
         "A write-ahead log of DuckDB was beside the published file, which is never written to: it was moved aside.",
         "Delete it, unless somebody changed the file by hand and wants to know what is in it.",
     ),
+    Rule(
+        "TH-07",
+        "warn",
+        "A label of a scheme is declared twice, with different meanings: the first one counts.",
+        "Decide which meaning is right; if both are, the reader has to tell them apart by a namespace (Label.within).",
+    ),
 )
 """Rules that hold for every corpus."""

@@ -21,6 +21,11 @@ class Scheme:
     description: str
     target: Literal["turn", "dialogue", "record", "persona"]
     labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels with their meanings, in so far as the reader does not find them in the data (``rows.Label``)."""
+    kind: Literal["single_label", "multi_label", "structure"] | None = None
+    """``single_label``: each annotator gives a thing one label, so that annotators can be compared; ``multi_label``:
+    any number at once; ``structure``: the labels are parts of one structure, such as acts with slots and values. None:
+    ``multi_label`` if some annotator gives a thing several labels, else ``single_label``."""
 
 
 @dataclass(frozen=True)

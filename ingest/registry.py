@@ -7,7 +7,7 @@ from pathlib import Path
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.origins import OWN, Folder, Origin, folders_in, packages
+from talkhouse.ingest.origins import OWN, Folder, Origin, Package, folders_in, packages
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
@@ -60,6 +60,10 @@ class Registry(Mapping[str, Corpus]):
             )
         return first
 
+    def is_installed(self, corpus_id: str) -> bool:
+        """Tell whether a corpus comes from installed packages alone: nobody has named it."""
+        return all(isinstance(origin, Package) for origin in self.origins[corpus_id])
+
     def _check_rules(self, corpus: Corpus, origin: Origin) -> None:
         for rule in corpus.rules:
             if self._owners.setdefault(rule.id, corpus.id) != corpus.id:
@@ -86,7 +90,7 @@ def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
         raise RegistryError(
             f"no corpus '{corpus_id}'",
             expected=f"one of: {', '.join(closest(corpus_id, known))}",
-            next_step="check the spelling",
+            next_step="check the spelling, or install the package that has it: talkhouse corpora lists what is known",
         )
     return known[corpus_id]
 

@@ -24,6 +24,7 @@ class Dialogue(Row):
     language: str | None = None
     started_at: datetime | None = None
     extra: str | None = None
+    derived_from: str | None = None
 
 
 class Speaker(Row):
@@ -67,6 +68,39 @@ class Turn(Row):
     native_id: str | None = None
     said_at: datetime | None = None
     extra: str | None = None
+    reply_to: int | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+class TurnSpeaker(Row):
+    """One of several speakers who say a turn together; the turn's own ``speaker_id`` is then None."""
+
+    TABLE = "turn_speakers"
+    dialogue_id: str
+    turn_index: int
+    position: int
+    speaker_id: str
+
+
+class Part(Row):
+    """A part of a turn that is more than a plain text."""
+
+    TABLE = "parts"
+    dialogue_id: str
+    turn_index: int
+    part_index: int
+    field: str
+    kind: str
+    start_index: int | None = None
+    end_index: int | None = None
+    name: str | None = None
+    call_id: str | None = None
+    arguments: str | None = None
+    uri: str | None = None
+    mime_type: str | None = None
+    text: str | None = None
+    extra: str | None = None
 
 
 class Record(Row):
@@ -101,8 +135,10 @@ class Record(Row):
         persona_position: int | None = None,
         persona_id: str | None = None,
         extra: str | None = None,
+        start_index: int | None = None,
+        end_index: int | None = None,
     ) -> "Annotation":
-        """Make the row of a label that came with this record."""
+        """Make the row of a label that came with this record; a span is in code points, its end exclusive."""
         return Annotation(
             record_id=self.record_id,
             turn_index=turn_index,
@@ -117,6 +153,8 @@ class Record(Row):
             label=label,
             value=value,
             extra=extra,
+            start_index=start_index,
+            end_index=end_index,
         )
 
 
@@ -178,6 +216,23 @@ class Annotation(Row):
     label: str | None
     value: float | None = None
     extra: str | None = None
+    start_index: int | None = None
+    end_index: int | None = None
+
+
+class Label(Row):
+    """A label that the data declare, such as a schema file: its meaning, empty where they give none."""
+
+    TABLE = "labels"
+    scheme: str
+    label: str
+    meaning: str = ""
+    namespace: str | None = None
+
+    @classmethod
+    def within(cls, namespace: str, scheme: str, name: str, meaning: str = "") -> "Label":
+        """Make the row of a name that means something within a namespace: the label is both, with a dot between."""
+        return cls(scheme, f"{namespace}.{name}", meaning, namespace)
 
 
 class Candidate(Row):
@@ -281,11 +336,14 @@ ROWS: tuple[type[Row], ...] = (
     Speaker,
     Participant,
     Turn,
+    TurnSpeaker,
+    Part,
     Record,
     Persona,
     PersonaUse,
     Image,
     Annotation,
+    Label,
     Candidate,
     CandidateText,
     Finding,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from talkhouse.ingest import rows
 from talkhouse.ingest.files.archives import unpacked
@@ -16,8 +16,9 @@ from talkhouse.ingest.sources import BOM, BOM_NOTE
 class StoredRecord:
     """One record as the tables hold it, for writing it back: its row, and the rows that hang on it.
 
-    ``turns``, ``participants`` and ``speakers`` are those of its dialogue, each in order; ``file`` is the row of
-    its source file. ``personas`` and ``texts`` hold at least those that the uses and candidates refer to.
+    ``turns``, ``turn_speakers``, ``parts``, ``participants`` and ``speakers`` are those of its dialogue, each in order;
+    ``file`` is the row of its source file. ``personas`` and ``texts`` hold at least those that the uses and candidates
+    refer to.
     A quarantined record has only ``raw``. A file that has an envelope (``file.extra``) comes before its records, with
     neither ``record`` nor ``raw``.
     """
@@ -31,6 +32,8 @@ class StoredRecord:
     speakers: Mapping[str, rows.Speaker] = field(default_factory=dict)
     participants: list[rows.Participant] = field(default_factory=list)
     turns: list[rows.Turn] = field(default_factory=list)
+    turn_speakers: list[rows.TurnSpeaker] = field(default_factory=list)
+    parts: list[rows.Part] = field(default_factory=list)
     annotations: list[rows.Annotation] = field(default_factory=list)
     persona_uses: list[rows.PersonaUse] = field(default_factory=list)
     personas: Mapping[str, rows.Persona] = field(default_factory=dict)
@@ -50,10 +53,17 @@ class StoredRecord:
     @cached_property
     def annotations_by_turn(self) -> Mapping[int | None, list[rows.Annotation]]:
         """The annotations by turn, in order; an empty list where there are none."""
-        by_turn: defaultdict[int | None, list[rows.Annotation]] = defaultdict(list)
-        for annotation in self.annotations:
-            by_turn[annotation.turn_index].append(annotation)
-        return by_turn
+        return _by_turn(self.annotations)
+
+    @cached_property
+    def parts_by_turn(self) -> Mapping[int | None, list[rows.Part]]:
+        """The parts by turn, in order; an empty list where there are none."""
+        return _by_turn(self.parts)
+
+    @cached_property
+    def speakers_by_turn(self) -> Mapping[int | None, list[rows.TurnSpeaker]]:
+        """The speakers of the turns that several say together, in order; an empty list for all others."""
+        return _by_turn(self.turn_speakers)
 
     @property
     def path(self) -> str:
@@ -64,6 +74,17 @@ class StoredRecord:
     def bom(self) -> bytes:
         """The byte order mark that the file starts with, if it does; ``raw`` has its own."""
         return BOM if self.record and self.file.note == BOM_NOTE else b""
+
+
+R = TypeVar("R", rows.Annotation, rows.Part, rows.TurnSpeaker)
+
+
+def _by_turn(hanging: Iterable[R]) -> Mapping[int | None, list[R]]:
+    """Group rows by turn, keeping their order."""
+    by_turn: defaultdict[int | None, list[R]] = defaultdict(list)
+    for row in hanging:
+        by_turn[row.turn_index].append(row)
+    return by_turn
 
 
 Writer: TypeAlias = Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes]]]

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse import queries
+from talkhouse.queries.files import DEFAULT_ROOT, Files, files_in, own_files
 from talkhouse.queries.heads import (
     CheckQuery,
     ExampleQuery,
@@ -27,14 +27,13 @@ from talkhouse.queries.heads import (
     broken,
     is_name,
     line_of,
-    read,
+    parse,
     unknown_name,
 )
 
 FORMAT = 1
 """Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
 
-DEFAULT_ROOT = Path(queries.__path__[0])
 CHECKS = "checks"
 """Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
 METRICS = "metrics"
@@ -48,7 +47,7 @@ TASK_LABELS, LABELLED_TASKS = "task_labels", "labelled_tasks"
 _TEXT = re.compile(r"'([^']+)'(\s*\|\|)?")
 """A text in SQL, and whether something is joined to it."""
 
-_PLACE = ("path", "sql_line")
+_PLACE = ("path", "sql_line", "head")
 """What of a file has no part in what its view is."""
 
 
@@ -103,38 +102,33 @@ class Catalogue:
 def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
     """Read every SQL file under the roots; raises CatalogueError with the file's name for the first broken one."""
     wanted = tuple(roots)
-    return _own() if wanted == (DEFAULT_ROOT,) else _catalogue(wanted)
+    return catalogue_of(own_files() if wanted == (DEFAULT_ROOT,) else files_in(wanted))
 
 
-@cache
-def _own() -> Catalogue:
-    """Read Talkhouse's own SQL files, once in a process."""
-    return _catalogue((DEFAULT_ROOT,))
-
-
-def _catalogue(roots: tuple[Path, ...]) -> Catalogue:
-    folders = [folder for root in roots for folder in sorted(root.iterdir()) if is_name(folder.name)]
-    of_corpora = [folder for folder in folders if folder.name not in (CHECKS, METRICS)]
-    views = _read_all(of_corpora, "*.sql", ViewQuery)
+@lru_cache(maxsize=4)
+def catalogue_of(files: Files) -> Catalogue:
+    """Parse every SQL file of these; raises CatalogueError with the file's name for the first broken one."""
+    of_folders = tuple(file for file in files if file.is_sql and is_name(file.folder))
+    of_corpora = tuple(file for file in of_folders if file.folder not in (CHECKS, METRICS))
+    views = _parsed(of_corpora, "", ViewQuery)
     views += [
-        replace(query, schema=BI, name=f"{query.schema}_{query.name}")
-        for query in _read_all(folders, f"{BI}/*.sql", ViewQuery)
+        replace(query, schema=BI, name=f"{query.schema}_{query.name}") for query in _parsed(of_folders, BI, ViewQuery)
     ]
-    shared = [folder for folder in folders if folder.name == CHECKS]
-    of_all = [folder for folder in folders if folder.name == METRICS]
+    shared = tuple(file for file in of_folders if file.folder == CHECKS)
+    of_all = tuple(file for file in of_folders if file.folder == METRICS)
     found = Catalogue(
-        tuple(_read_all(folders, "macros/*.sql", MacroQuery)),
+        tuple(_parsed(of_folders, "macros", MacroQuery)),
         tuple(_with_task_labels(views)),
-        tuple(_read_all(folders, "examples/*.sql", ExampleQuery)),
-        tuple(_read_all(shared, "*.sql", CheckQuery) + _read_all(folders, f"{CHECKS}/*.sql", CheckQuery)),
+        tuple(_parsed(of_folders, "examples", ExampleQuery)),
+        tuple(_parsed(shared, "", CheckQuery) + _parsed(of_folders, CHECKS, CheckQuery)),
         scores=tuple(
             replace(query, name=name)
-            for query in _read_all(folders, "scores/*.sql", ScoreQuery)
+            for query in _parsed(of_folders, "scores", ScoreQuery)
             for name in query.tasks or [query.name]
         ),
-        metrics=tuple(_read_all(of_all, "*.sql", MetricQuery) + _read_all(folders, f"{METRICS}/*.sql", MetricQuery)),
-        layouts=tuple(_read_all(folders, "layouts/*.sql", LayoutQuery)),
-        printed=tuple(_read_all(folders, "printed/*.sql", PrintedQuery)),
+        metrics=tuple(_parsed(of_all, "", MetricQuery) + _parsed(of_folders, METRICS, MetricQuery)),
+        layouts=tuple(_parsed(of_folders, "layouts", LayoutQuery)),
+        printed=tuple(_parsed(of_folders, "printed", PrintedQuery)),
         views_in_files=tuple(views),
     )
     _check_names(found)
@@ -180,8 +174,8 @@ def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:
         raise unknown_name(query, key, name, known)
 
 
-def _read_all(folders: list[Path], pattern: str, kind: type[Kind]) -> list[Kind]:
-    return [read(path, folder.name, kind) for folder in folders for path in sorted(folder.glob(pattern))]
+def _parsed(files: Files, subfolder: str, kind: type[Kind]) -> list[Kind]:
+    return [parse(file, kind) for file in files if file.kind == subfolder]
 
 
 def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] = ()) -> list[ViewQuery]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 import msgspec
 from msgspec import Meta
 
+from talkhouse.queries.files import QueryFile
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
 
@@ -68,6 +69,8 @@ class Query:
     path: Path
     sql_line: int = 1
     """The line of the file in which the SQL begins."""
+    head: tuple[str, ...] = ()
+    """The lines before it."""
 
     @property
     def full_name(self) -> str:
@@ -179,20 +182,21 @@ Kind = TypeVar("Kind", bound=Query)
 _DOUBT = re.compile(" > |: ")
 
 
-def read(path: Path, schema: str, kind: type[Kind]) -> Kind:
-    """Read one file of a kind; CatalogueError names the file and the line that is not as it has to be."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+def parse(file: QueryFile, kind: type[Kind]) -> Kind:
+    """Parse one file of a kind; CatalogueError names the file and the line that is not as it has to be."""
+    path, lines = file.path, file.text.splitlines()
     body = next((number for number, line in enumerate(lines) if not line.startswith("--")), len(lines))
     comment = lines[0] if body else ""
     if not comment.startswith("-- ") or not comment.rstrip().endswith("."):
         raise broken(path, "its first line must be a comment: one sentence that says what a row is")
-    if not is_name(path.stem):
+    if not is_name(file.stem):
         raise broken(path, "a name is lower case letters, digits and '_'")
     while body < len(lines) and not lines[body].strip():
         body += 1
     values = _values(path, lines[1:body], kind)
     sql = "\n".join(lines[body:]).strip()
-    return kind(schema, path.stem, comment.removeprefix("-- ").strip(), sql, path, body + 1, **values)
+    said = comment.removeprefix("-- ").strip()
+    return kind(file.folder, file.stem, said, sql, path, body + 1, tuple(lines[:body]), **values)
 
 
 def is_name(text: str) -> bool:
@@ -217,8 +221,7 @@ def unknown_name(query: Query, key: str, name: str, known: Iterable[str]) -> Cat
 
 def line_of(query: Query, key: str) -> int:
     """Return the line of a file's head that has a key or a column."""
-    lines = query.path.read_text(encoding="utf-8").splitlines()
-    written = (_LINE.match(line) for line in lines)
+    written = (_LINE.match(line) for line in query.head)
     return next((number for number, match in enumerate(written, 1) if match and match["key"] == key), 1)
 
 

@@ -18,6 +18,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files")
 _TARGETS = get_args(get_type_hints(Scheme)["target"])
+_KINDS = tuple(filter(None, (name for option in get_args(get_type_hints(Scheme)["kind"]) for name in get_args(option))))
 _SEVERITIES = get_args(Severity)
 
 
@@ -99,6 +100,8 @@ def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
     if not isinstance(scheme.description, str):
         yield f"the description of {head} is a text, not {scheme.description!r}"
     yield from _unknown(f"{head} has the target {scheme.target!r}", scheme.target, _TARGETS)
+    if scheme.kind is not None:
+        yield from _unknown(f"{head} has the kind {scheme.kind!r}", scheme.kind, _KINDS)
     if not isinstance(scheme.labels, Mapping):
         yield f"the labels of {head} are a mapping of labels to meanings, not {scheme.labels!r:.100}"
         return

@@ -17,6 +17,8 @@ from talkhouse.ingest.rows import (
     ColumnBatch,
     Dialogue,
     Image,
+    Label,
+    Part,
     Participant,
     Persona,
     PersonaUse,
@@ -24,6 +26,7 @@ from talkhouse.ingest.rows import (
     Row,
     Speaker,
     Turn,
+    TurnSpeaker,
 )
 from talkhouse.schema.closest import closest
 
@@ -39,6 +42,9 @@ _SAME: dict[type[Row], tuple[str, ...]] = {
     Dialogue: ("corpus_id", "dialogue_id"),
     Participant: ("dialogue_id",),
     Turn: ("dialogue_id",),
+    TurnSpeaker: ("dialogue_id",),
+    Part: ("dialogue_id",),
+    Label: (),
     Annotation: ("record_id", "dialogue_id"),
     PersonaUse: ("record_id", "dialogue_id"),
     Candidate: ("record_id", "dialogue_id"),

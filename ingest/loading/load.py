@@ -18,7 +18,7 @@ from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.loading.batches import Batch, Batches, Stream
 from talkhouse.ingest.loading.file_counts import FileCounts
-from talkhouse.ingest.loading.vocabulary import complete_vocabulary, declare
+from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -30,7 +30,7 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
 )
 from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.rows import Finding, Quarantined, Record
+from talkhouse.ingest.rows import Finding, Label, Quarantined, Record, Row
 from talkhouse.ingest.sources import BOM, OUTSIDE, SourceFile, opened
 from talkhouse.schema.errors import CorpusFailed, NothingLoaded, TalkhouseError
 from talkhouse.schema.tables import metadata, qualified
@@ -120,6 +120,7 @@ class Load:
         self.batches = Batches([_InsertTransaction(self.connect) for _ in range(_TRANSACTIONS)])
         self.counts = FileCounts(self.corpus.id)
         self.validator = Validator(self.corpus, self.rules)
+        self.vocabulary = Vocabulary(self.corpus)
 
     def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
         """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
@@ -140,7 +141,7 @@ class Load:
             self._check_loaded(disk, files)
         with self.connect() as con:
             con.execute("begin")
-            declare(con, self.corpus, is_sample=is_sample)
+            declare(con, self.corpus, self.vocabulary, is_sample=is_sample)
             complete_vocabulary(con, self.corpus)
             con.execute("commit")
 
@@ -173,8 +174,8 @@ class Load:
             case Loaded(location, rows, findings, column_batches):
                 self.validator.record(outcome)
                 self.counts.of(location.file).loaded += 1
-                self.batches.add(rows, location.size, column_batches)
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
+                self.batches.add(self._without_labels(outcome, record_id), location.size, column_batches)
                 for finding in findings:
                     self._find(location.finding(finding, record_id), location.file, record_id)
                 self.advance(1, location.size)
@@ -223,6 +224,14 @@ class Load:
         )
         self.findings += 1
         self.batches.add([row], 0)
+
+    def _without_labels(self, loaded: Loaded, record_id: str) -> list[Row]:
+        """Take the labels that a record declares out of its rows: a label has one row, however often it is declared."""
+        labels = [row for row in loaded.rows if type(row) is Label]
+        for conflict in self.vocabulary.add(labels):
+            finding = ReaderFinding("TH-07", conflict)
+            self._find(loaded.location.finding(finding, record_id), loaded.location.file, record_id)
+        return [row for row in loaded.rows if type(row) is not Label] if labels else loaded.rows
 
     def _quarantine(self, rejected: Rejected) -> None:
         location = rejected.location

@@ -1,12 +1,37 @@
-"""What a corpus declares, put into its tables: its own row, its schemes and their labels."""
+"""What a corpus and its data declare, put into its tables: its own row, its schemes and their labels."""
+
+from collections.abc import Iterable, Iterator
 
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.rows import Label
 from talkhouse.schema.sql import insert
 
 
-def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) -> None:
+class Vocabulary:
+    """The labels of a corpus's schemes: those that it declares, and those that its data declare as they are read."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._labels = {
+            (scheme.name, label): Label(scheme.name, label, meaning)
+            for scheme in corpus.schemes
+            for label, meaning in scheme.labels.items()
+        }
+
+    def add(self, labels: Iterable[Label]) -> Iterator[str]:
+        """Take labels that a record declares; say which have another meaning than before, which they keep."""
+        for row in labels:
+            known = self._labels.setdefault((row.scheme, row.label), row)
+            if known.meaning != row.meaning:
+                yield f"{row.label!r} of {row.scheme} means {row.meaning!r:.200}; before: {known.meaning!r:.200}"
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Return the rows of ``main.labels``."""
+        return [(row.scheme, row.label, row.meaning, row.namespace) for row in self._labels.values()]
+
+
+def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, vocabulary: Vocabulary, *, is_sample: bool) -> None:
     """Insert the corpus's own row and its vocabulary."""
     own = (
         corpus.id,
@@ -20,18 +45,20 @@ def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, *, is_sample: bool) 
         " ".join(corpus.languages),
         corpus.version,
         is_sample,
+        None,  # its declaration, which is Python
+        None,  # its origin
     )
-    labels = [(scheme.name, label, meaning) for scheme in corpus.schemes for label, meaning in scheme.labels.items()]
+    schemes = [(scheme.name, scheme.description, scheme.target, scheme.kind) for scheme in corpus.schemes]
     insert(con, "main.corpora", [own])
-    insert(con, "main.schemes", [(scheme.name, scheme.description, scheme.target) for scheme in corpus.schemes])
-    insert(con, "main.labels", labels)
+    insert(con, "main.schemes", schemes)
+    insert(con, "main.labels", vocabulary.rows())
 
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
     """Add the labels that occur and that no declaration knows, without a meaning."""
     con.execute(
-        "insert into main.labels "
-        "select distinct scheme, label, null from main.annotations "
+        "insert into main.labels by name "
+        "select distinct scheme, label from main.annotations "
         "anti join main.labels using (scheme, label) "
         "where label is not null and starts_with(record_id, ?)",
         [f"{corpus.id}/"],

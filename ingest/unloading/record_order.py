@@ -5,7 +5,18 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.ingest.rows import Annotation, Candidate, Dialogue, Participant, PersonaUse, Record, Row, Turn
+from talkhouse.ingest.rows import (
+    Annotation,
+    Candidate,
+    Dialogue,
+    Part,
+    Participant,
+    PersonaUse,
+    Record,
+    Row,
+    Turn,
+    TurnSpeaker,
+)
 from talkhouse.schema.tables import metadata, owned_by, qualified
 
 Span = tuple[int, int]
@@ -24,6 +35,8 @@ HANGING: dict[type[Row], str] = {
     Dialogue: "dialogue_id",
     Participant: "dialogue_id",
     Turn: "dialogue_id",
+    TurnSpeaker: "dialogue_id",
+    Part: "dialogue_id",
 }
 """What is looked up by the key of a record or of its dialogue."""
 

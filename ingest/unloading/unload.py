@@ -13,6 +13,7 @@ from talkhouse.ingest.rows import (
     Dialogue,
     FileRow,
     Image,
+    Part,
     Participant,
     Persona,
     PersonaUse,
@@ -21,6 +22,7 @@ from talkhouse.ingest.rows import (
     Row,
     Speaker,
     Turn,
+    TurnSpeaker,
 )
 from talkhouse.ingest.stored_record import StoredRecord, TextReferences, no_text_ids
 from talkhouse.ingest.unloading.record_order import HANGING, RecordPosition, chunks, positions_of
@@ -67,6 +69,8 @@ class _Gathered:
     participants: defaultdict[str, list[Participant]]
     speakers: Mapping[str, Speaker]
     turns: defaultdict[str, list[Turn]]
+    turn_speakers: defaultdict[str, list[TurnSpeaker]]
+    parts: defaultdict[str, list[Part]]
     annotations: defaultdict[str, list[Annotation]]
     persona_uses: defaultdict[str, list[PersonaUse]]
     candidates: defaultdict[str, list[Candidate]]
@@ -83,6 +87,7 @@ class _Gathered:
         files = sorted({position.file_id for position in positions})
         participants = tables.hanging(Participant, "all")
         turns = tables.hanging(Turn, "dialogue_id, turn_index")
+        together = tables.hanging(TurnSpeaker, "dialogue_id, turn_index, position")
         annotations = tables.hanging(Annotation, _ORDER_OF_ANNOTATIONS)
         uses = tables.hanging(PersonaUse, "turn_index, persona_set, position")
         candidates = tables.hanging(Candidate, "turn_index, candidate_set, position, item_index")
@@ -91,6 +96,7 @@ class _Gathered:
         records = tables.hanging(Record)
         text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(text_ids_of, records))
         people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
+        people |= {row.speaker_id for row in together}
         return cls(
             files={row.source_file_id: row for row in tables.rows(FileRow, "source_file_id", files)},
             records={row.record_id: row for row in records},
@@ -99,6 +105,8 @@ class _Gathered:
             participants=_group(participants, "dialogue_id"),
             speakers={row.speaker_id: row for row in tables.rows(Speaker, "speaker_id", people)},
             turns=_group(turns, "dialogue_id"),
+            turn_speakers=_group(together, "dialogue_id"),
+            parts=_group(tables.hanging(Part, "dialogue_id, turn_index, part_index"), "dialogue_id"),
             annotations=_group(annotations, "record_id"),
             persona_uses=_group(uses, "record_id"),
             candidates=_group(candidates, "record_id"),
@@ -128,6 +136,8 @@ class _Gathered:
             speakers=self.speakers,
             participants=self.participants[key],
             turns=self.turns[key],
+            turn_speakers=self.turn_speakers[key],
+            parts=self.parts[key],
             annotations=self.annotations[record.record_id],
             persona_uses=self.persona_uses[record.record_id],
             personas=self.personas,
@@ -145,6 +155,7 @@ class _Tables:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, positions: list[RecordPosition]) -> None:
         self._con, self._positions = con, positions
+        self._is_placed = all(position.row is not None for position in positions if position.key)
         self._keys = {
             "record_id": {position.key for position in positions if position.key and not position.is_quarantined},
             "dialogue_id": {position.dialogue_id for position in positions if position.dialogue_id},
@@ -155,6 +166,8 @@ class _Tables:
         key = HANGING[kind]
         index = list(HANGING).index(kind)
         spans = [span for position in self._positions if (span := position.spans[index])]
+        if not spans and self._is_placed:
+            return []
         between = f"rowid between {min(spans)[0]} and {max(last for _, last in spans)}" if spans else "true"
         return self.rows(kind, key, self._keys[key], order, between)
 

@@ -37,6 +37,16 @@ annotations = table(
     Column("label", Text, comment="The label, verbatim; null where only a number is given."),
     Column("value", Double, comment="The number, where the label is one."),
     Column("extra", JSON, comment="What only this corpus has."),
+    Column(
+        "start_index",
+        Integer,
+        comment="Where the labelled span of the turn's text begins: 0-based, in code points; null: the whole turn.",
+    ),
+    Column(
+        "end_index",
+        Integer,
+        comment="Where the span ends, exclusive: text[start_index + 1 : end_index] in SQL, text[start:end] in Python.",
+    ),
     ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
     ForeignKeyConstraint(["scheme", "label"], ["labels.scheme", "labels.label"]),
     grain=(

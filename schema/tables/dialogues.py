@@ -1,6 +1,6 @@
 """What was said, and by whom: one row per real conversation, however often it was published."""
 
-from sqlalchemy import JSON, TIMESTAMP, Boolean, Column, ForeignKey, Integer
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, ForeignKey, ForeignKeyConstraint, Integer
 
 from talkhouse.schema.tables.base import LongText, Required, Text, table
 
@@ -18,6 +18,11 @@ dialogues = table(
     Column("language", Text, comment="ISO 639-1 code."),
     Column("started_at", TIMESTAMP, comment="Wall clock time of the start, as published."),
     Column("extra", JSON, comment="What only this corpus has; its views lift it out by name."),
+    Column(
+        "derived_from",
+        Text,
+        comment="The dialogue that this one was made from, where it says so; may be another corpus's, and need not be in this warehouse.",
+    ),
     grain=("dialogue_id",),
     owner="corpus_id",
     comment="One real conversation, however often it was published; what files say of it is in records.",
@@ -60,7 +65,12 @@ turns = table(
         Integer,
         comment="0-based position in the published order (not the publisher's own number).",
     ),
-    Column("speaker_id", Text, ForeignKey("speakers.speaker_id"), comment="Who said it."),
+    Column(
+        "speaker_id",
+        Text,
+        ForeignKey("speakers.speaker_id"),
+        comment="Who said it; null: not known, or several, who are in turn_speakers.",
+    ),
     Required("role", Text, comment="Role of the speaker: user, system, agent ..."),
     Required("kind", Text, comment="message, seed, initial, submit ..."),
     Required("text", LongText, comment="The utterance, verbatim; may be empty."),
@@ -71,7 +81,59 @@ turns = table(
         comment="Wall clock time as published; the zone is not known unless the corpus says it.",
     ),
     Column("extra", JSON, comment="What only this corpus has, and published values that no column reproduces."),
+    Column(
+        "reply_to",
+        Integer,
+        comment="The turn_index of the turn that it answers, in the same dialogue; null: none, or not known.",
+    ),
+    Column("start_ms", BigInteger, comment="Where it begins in the recording, in milliseconds."),
+    Column("end_ms", BigInteger, comment="Where it ends in the recording, in milliseconds."),
+    ForeignKeyConstraint(["dialogue_id", "reply_to"], ["turns.dialogue_id", "turns.turn_index"]),
     grain=("dialogue_id", "turn_index"),
     owner="dialogue_id",
     comment="An utterance, verbatim.",
+)
+
+turn_speakers = table(
+    "turn_speakers",
+    Required("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="Dialogue."),
+    Required("turn_index", Integer, comment="The turn."),
+    Required("position", Integer, comment="0-based position in the published list of speakers."),
+    Required("speaker_id", Text, ForeignKey("speakers.speaker_id"), comment="One of those who said it."),
+    ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
+    grain=("dialogue_id", "turn_index", "position"),
+    owner="dialogue_id",
+    comment="Who said a turn that several say together; of all others, turns.speaker_id tells.",
+)
+
+parts = table(
+    "parts",
+    Required("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="Dialogue."),
+    Required("turn_index", Integer, comment="The turn."),
+    Required(
+        "part_index", Integer, comment="0-based position among the parts of the turn, in the order of its members."
+    ),
+    Required("field", Text, comment="The member of the published message that it stands in: content, tool_calls ..."),
+    Required(
+        "kind",
+        Text,
+        comment="text, reasoning, tool_call, tool_call_response, uri, blob, file (OpenTelemetry's names) or refusal.",
+    ),
+    Column(
+        "start_index",
+        Integer,
+        comment="Where the part begins in the turn's text: 0-based, in code points; null: it is no part of that text.",
+    ),
+    Column("end_index", Integer, comment="Where it ends there, exclusive."),
+    Column("name", Text, comment="Name of the tool or file."),
+    Column("call_id", Text, comment="The publisher's id of the tool call; its response has the same."),
+    Column("arguments", JSON, comment="Arguments of a tool call, where they are JSON; else they are its text."),
+    Column("uri", Text, comment="Address of what it is, as published."),
+    Column("mime_type", Text, comment="Media type of what it is, as published."),
+    Column("text", LongText, comment="What it says, where that is not in the turn's text; verbatim."),
+    Column("extra", JSON, comment="What only this corpus has, and published values that no column reproduces."),
+    ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
+    grain=("dialogue_id", "turn_index", "part_index"),
+    owner="dialogue_id",
+    comment="A part of a turn that is more than a plain text: content parts, tool calls and results, reasoning, attachments.",
 )

@@ -66,6 +66,17 @@ source_files = table(
     schema=HOUSEKEEPING,
 )
 
+query_files = table(
+    "query_files",
+    Required("folder", Text, primary_key=True, comment="Corpus that brings it; or bi, checks, metrics."),
+    Required("name", Text, primary_key=True, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
+    Required("text", Text, comment="The file."),
+    grain=("folder", "name"),
+    owner=None,
+    comment="The SQL and the charts of corpora that did not come with Talkhouse, which commands read here.",
+    schema=HOUSEKEEPING,
+)
+
 rules = table(
     "rules",
     Required("rule", Text, primary_key=True, comment="Id of the rule."),

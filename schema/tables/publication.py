@@ -61,6 +61,11 @@ examples = table(
         Integer,
         comment="The turn that is labelled or answered; null where the example is a whole dialogue.",
     ),
+    Column(
+        "item_index",
+        Integer,
+        comment="0-based position among the examples of the same turn, such as a frame; null where the example is a turn or a dialogue.",
+    ),
     ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
     grain=("corpus_id", "task", "release", "split", "example_index"),
     owner="corpus_id",

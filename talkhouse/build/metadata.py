@@ -20,22 +20,25 @@ from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
 
-_NOT_COPIED = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions"}
+_MADE_ANEW = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions", "meta.query_files"}
 
 
-def copy_kept(
-    con: duckdb.DuckDBPyConnection, old: Path, plan: Plan, catalogue: Catalogue, present: list[Corpus]
-) -> None:
-    """Copy the corpora that are kept, and the history of builds, from the published file."""
+def copy_kept(con: duckdb.DuckDBPyConnection, old: Path, plan: Plan, known: Present) -> None:
+    """Copy the corpora that are kept, and the history of builds, from the published file.
+
+    Of corpora that nobody here can read, what their declarations and SQL have made is copied too, and not made anew:
+    examples, rules, exceptions, and what their checks found. So no SQL that lies in a warehouse is run for a build.
+    """
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute("begin")
     con.execute("insert into meta.loads by name select * from old.meta.loads order by load_id")
-    copied = [table for table in metadata.tables.values() if plan.keep and qualified(table) not in _NOT_COPIED]
+    copied = [table for table in metadata.tables.values() if plan.keep and qualified(table) not in _MADE_ANEW]
     for table in copied:
         kept = " or ".join(owned_by(table, corpus_id) for corpus_id in plan.keep)
         if table.name == "findings":
-            kept = f"({kept}) and rule in ({_rules_of_readers(catalogue, present)})"
+            kept = f"({kept}) and ({_found_before(known)})"
         con.execute(f"insert into {qualified(table)} by name select * from old.{qualified(table)} where {kept}")
+    _copy_gone(con, known.gone)
     for file in (file for item in plan.restamp for file in item.files):
         con.execute(
             "update meta.source_files set modified_at = ?, mtime_ns = if(member is null, ?, null), "
@@ -46,34 +49,62 @@ def copy_kept(
     con.execute("detach old")
 
 
-def _rules_of_readers(catalogue: Catalogue, present: list[Corpus]) -> str:
-    """List the rules whose findings come from reading; the checks find theirs again."""
-    of_checks = {check.rule for check in checks(catalogue, [corpus.id for corpus in present])}
-    rules = {rule.id for rule in (*COMMON_RULES, *(rule for corpus in present for rule in corpus.rules))}
-    return ", ".join(literal(rule) for rule in sorted(rules - of_checks))
+def _copy_gone(con: duckdb.DuckDBPyConnection, gone: Iterable[str]) -> None:
+    """Copy what nobody here can make again of these corpora."""
+    for corpus_id in gone:
+        for table in ("main.examples", "meta.rules", "meta.exceptions"):
+            con.execute(
+                f"insert into {table} by name select * from old.{table} where corpus_id = {literal(corpus_id)}"
+            )
+        of_checks = f"starts_with(check_name, {literal(corpus_id + '.')})"
+        con.execute(f"insert into meta.checks by name select * from old.meta.checks where {of_checks}")
 
 
-def record_rules(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, present: list[Corpus]) -> None:
+def _found_before(known: Present) -> str:
+    """Write the condition of findings that nothing finds again: the checks that are run find theirs anew."""
+    of_checks = {check.rule for check in checks(known.catalogue, known.corpora)}
+    of_readers = {rule.id for rule in (*COMMON_RULES, *(rule for each in known.corpora.values() for rule in each.rules))}
+    rules = ", ".join(literal(rule) for rule in sorted(of_readers - of_checks))
+    if not known.gone:
+        return f"rule in ({rules})"
+    gone, found_again = (", ".join(map(literal, sorted(names))) for names in (known.gone, of_checks))
+    return f"rule in ({rules}) or (corpus_id in ({gone}) and rule not in ({found_again}))"
+
+
+def record_rules(con: duckdb.DuckDBPyConnection, present: Present) -> None:
     """Record the rules that findings may name, and the exceptions to checks that corpora declare.
 
     Raises RegistryError for an exception to a check that is not there.
     """
     owned: list[tuple[str | None, Rule]] = [(None, rule) for rule in COMMON_RULES]
-    owned += [(corpus.id, rule) for corpus in present for rule in corpus.rules]
+    owned += [(corpus.id, rule) for corpus in present.corpora.values() for rule in corpus.rules]
     known = {rule.id for _, rule in owned}
-    all_checks = checks(catalogue, [corpus.id for corpus in present])
+    all_checks = checks(present.catalogue, present.corpora)
     for check in all_checks:
         if check.severity == "warn" and check.rule not in known:
             owned.append((check.corpus_id, Rule(check.rule, "warn", check.condition, check.remedy)))
+    _check_owners(con, owned)
     rules = [(rule.id, corpus_id, rule.severity, rule.condition, rule.remedy) for corpus_id, rule in owned]
     insert(con, "meta.rules", rules)
     exempt = [
         (corpus.id, exception.check, exception.scope, exception.reason)
-        for corpus in present
+        for corpus in present.corpora.values()
         for exception in corpus.exceptions
     ]
     _check_exempt(exempt, {check.name for check in all_checks})
     insert(con, "meta.exceptions", exempt)
+
+
+def _check_owners(con: duckdb.DuckDBPyConnection, owned: Iterable[tuple[str | None, Rule]]) -> None:
+    """Raise RegistryError for a rule that a corpus has too which is kept, and which nobody here can read."""
+    owners = dict(con.execute("select rule, corpus_id from meta.rules").fetchall())
+    for corpus_id, rule in owned:
+        if rule.id in owners:
+            raise RegistryError(
+                f"the corpus '{owners[rule.id]}', which is in the warehouse, has a rule {rule.id!r} too",
+                found=f"the corpus '{corpus_id}' declares it" if corpus_id else "it is one of Talkhouse's",
+                next_step="give the rule another id, or build a warehouse of its own with --db FILE",
+            )
 
 
 def _check_exempt(exempt: list[tuple[str, str, str, str]], names: set[str]) -> None:

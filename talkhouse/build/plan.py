@@ -10,9 +10,10 @@ import duckdb
 from talkhouse import migrations
 from talkhouse.build.request import SAMPLES, Input, Request
 from talkhouse.ingest.files.disk_files import DiskFile, Stat
-from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.files import Files
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse import query_files
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,10 @@ class PublishedState:
 
     revision: str
     catalogue_hash: str
+    brought: Files
+    """The SQL and the charts that corpora from elsewhere have brought."""
+    origins: dict[str, str | None]
+    """Corpus id -> where its reader came from; None where that is not known."""
     finished_at: datetime | None
     readers: dict[str, tuple[int, bool]]
     """Corpus id -> version of its reader, and whether it is a sample."""
@@ -40,7 +45,7 @@ class Plan:
     """Those of the kept whose files have the same bytes, but other times or inodes."""
     remove: tuple[str, ...]
     is_current: bool
-    """Whether the published warehouse is already what the request asks for."""
+    """Whether the published warehouse has already the rows that the request asks for."""
 
     @property
     def present(self) -> list[str]:
@@ -64,7 +69,7 @@ def read_published(path: Path, shown: Path) -> PublishedState | None:
         con.close()
 
 
-def plan(request: Request, published: PublishedState | None, catalogue: Catalogue, *, rehash: bool) -> Plan:
+def plan(request: Request, published: PublishedState | None, *, rehash: bool) -> Plan:
     """Compare a request with what is published."""
     if published is None:
         return Plan(request.inputs, (), (), (), is_current=False)
@@ -79,7 +84,6 @@ def plan(request: Request, published: PublishedState | None, catalogue: Catalogu
         not load
         and not remove
         and not restamp
-        and published.catalogue_hash == catalogue.hash
         and published.revision == migrations.head()
         and published.ignored == frozenset(request.ignored)
     )
@@ -87,7 +91,7 @@ def plan(request: Request, published: PublishedState | None, catalogue: Catalogu
 
 
 def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
-    """Read only tables and columns of the first schema: the published file may be of any older one."""
+    """Read tables and columns of the first schema: the published file may be of any older one, without any others."""
     last = con.execute("select catalogue_hash, finished_at from meta.loads order by load_id desc limit 1").fetchone()
     catalogue_hash, finished_at = last or ("", None)
     corpora = con.execute("select corpus_id, reader_version, is_sample from main.corpora").fetchall()
@@ -99,10 +103,18 @@ def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
     for name, path, size, mtime_ns, inode, sha256 in files.fetchall():
         stats[name].add(Stat(path, size, mtime_ns, inode))
         hashes[name].add((path, sha256))
+    origins: dict[str, str | None] = dict.fromkeys(stats)
+    brought: Files = ()
+    if revision == migrations.head():
+        ((database,),) = con.execute("select current_database()").fetchall()
+        brought = query_files.brought(con, database)
+        origins = dict(con.execute("select corpus_id, origin from main.corpora").fetchall())
     ignored = con.execute("select source_file_id, detail from meta.findings where corpus_id is null and rule = 'TH-05'")
     return PublishedState(
         revision,
         catalogue_hash,
+        brought,
+        origins,
         finished_at,
         {name: (version, is_sample) for name, version, is_sample in corpora},
         {name: frozenset(found) for name, found in stats.items()},

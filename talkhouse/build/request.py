@@ -1,6 +1,6 @@
 """What a build is to read: the folders of a data folder, files of one corpus, or the bundled samples."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.files.skipped import skip_reason
-from talkhouse.ingest.registry import pick, sample_of
-from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.ingest.registry import Registry, pick, sample_of
+from talkhouse.schema.errors import RegistryError, SourceError, UsageError
 
 SAMPLES = "samples"
 
@@ -38,6 +38,8 @@ class Request:
     ignored: tuple[tuple[str, str], ...] = ()
     without_sample: tuple[str, ...] = ()
     """Corpora that would be in it if they had a sample."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Corpora of packages that are broken, and of which nothing was asked."""
     is_replay: bool = False
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
 
@@ -49,6 +51,7 @@ class Request:
             lines.append(
                 f"there is no sample of {', '.join(self.without_sample)}: build it from files, with --data DIR"
             )
+        lines += [f"left out the sample of {name}: {why}" for name, why in self.left_out]
         return lines
 
 
@@ -132,9 +135,10 @@ def from_paths(
     return Request((Input(corpus, ordered),), frozenset([corpus_id]), source)
 
 
-def from_samples(known: Mapping[str, Corpus], only: Collection[str]) -> Request:
+def from_samples(known: Registry, only: Collection[str]) -> Request:
     """Take the bundled, invented samples: those that there are, or that of each corpus in ``only``."""
-    chosen = [pick(known, corpus_id) for corpus_id in only] or list(known.values())
+    left_out: dict[str, str] = {}
+    chosen = [pick(known, corpus_id) for corpus_id in only] or list(_unbroken(known, left_out))
     without = tuple(corpus.id for corpus in chosen if not any(sample_of(corpus).glob("*")))
     if without and (only or len(without) == len(chosen)):
         raise SourceError(
@@ -150,4 +154,16 @@ def from_samples(known: Mapping[str, Corpus], only: Collection[str]) -> Request:
         for corpus in chosen
         if corpus.id not in without
     )
-    return Request(inputs, frozenset(only) or None, SAMPLES, without_sample=without)
+    left = tuple(left_out.items())
+    return Request(inputs, frozenset(only) or None, SAMPLES, without_sample=without, left_out=left)
+
+
+def _unbroken(known: Registry, left_out: dict[str, str]) -> Iterator[Corpus]:
+    """Yield all corpora but those of broken packages: they are installed, but nobody has asked for them here."""
+    for corpus_id in known:
+        try:
+            yield known[corpus_id]
+        except RegistryError as error:
+            if not known.is_installed(corpus_id):
+                raise
+            left_out[corpus_id] = f"{error.what}: {error.found}"

@@ -9,21 +9,23 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.build.plan import Plan, plan, read_published
+from talkhouse.build.plan import Plan, PublishedState, plan, read_published
+from talkhouse.build.present import Present, present
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
 from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.readers import check_no_code, check_readers
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
-from talkhouse.ingest.registry import Registry, corpora
-from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
-from talkhouse.queries.catalogue import Catalogue, catalogue
+from talkhouse.ingest.registry import Registry, all_corpora
+from talkhouse.queries.catalogue import catalogue_of
+from talkhouse.queries.files import DEFAULT_ROOT, files_in
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import BuildFailed
 from talkhouse.system.memory import MemoryLimit, has_run_out, out_of_memory
+from talkhouse.warehouse import query_files
 
 DEFAULT_LIMIT = QuarantineLimit()
 DEFAULT_MEMORY = MemoryLimit()
@@ -66,11 +68,13 @@ def build(
     ``dry_run``: build everything and publish nothing.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
-    known = corpora((CORPORA, *corpus_roots))
+    known = all_corpora(corpus_roots)
+    if data:
+        check_no_code(data, corpus_roots)
     request = (
         from_data(known, data, only, input_limits, follow_links=follow_links) if data else from_samples(known, only)
     )
-    job = _Job(path, progress, known, catalogue((QUERIES, *query_roots)), request, limit, memory_limit, dry_run)
+    job = _Job(path, progress, known, query_roots, request, limit, memory_limit, dry_run)
     return job.run(rehash=rehash, wait=wait)
 
 
@@ -85,11 +89,12 @@ def ingest(
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
     input_limits: Limits = DEFAULT,
     follow_links: bool = False,
+    corpus_roots: tuple[Path, ...] = (),
 ) -> Result:
     """Replace one corpus by what these files, folders or archives hold; the others stay."""
-    known = corpora()
+    known = all_corpora(corpus_roots)
     request = from_paths(known, corpus_id, paths, input_limits, follow_links=follow_links)
-    job = _Job(path, progress, known, catalogue(), request, limit, memory_limit)
+    job = _Job(path, progress, known, (), request, limit, memory_limit)
     return job.run(rehash=False, wait=wait)
 
 
@@ -100,7 +105,7 @@ class _Job:
     path: Path
     progress: Progress
     known: Registry
-    catalogue: Catalogue
+    query_roots: tuple[Path, ...]
     request: Request
     limit: QuarantineLimit
     memory_limit: MemoryLimit
@@ -109,7 +114,8 @@ class _Job:
     def run(self, *, rehash: bool, wait: bool) -> Result:
         """Fulfil the request under the build lock; the published file changes at the very end or not at all."""
         begun = time.monotonic()
-        warehouse.check_name(self.path, {*self.known, *self.catalogue.schemas})
+        roots = (DEFAULT_ROOT, *self.query_roots)
+        warehouse.check_name(self.path, {*self.known, *catalogue_of(files_in(roots)).schemas})
         with (
             explain_failures(self.path, self.memory_limit),
             acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
@@ -119,17 +125,17 @@ class _Job:
             if published and request.scope is not None:
                 # A request for some corpora says nothing about other folders: what was found of them stays.
                 request = replace(request, ignored=tuple(sorted(published.ignored)))
-            build_plan = plan(request, published, self.catalogue, rehash=rehash)
+            build_plan = plan(request, published, rehash=rehash)
+            check_readers(request, build_plan, published)
             result = Result(self.path, build_plan, self.request.notes)
-            if build_plan.is_current and published and not workspace.wal.exists():
+            known = present(self.known, self.query_roots, build_plan, published, workspace.old)
+            if build_plan.is_current and published and _has_views(published, known) and not workspace.wal.exists():
                 result.unchanged_since = published.finished_at
             else:
                 from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
 
                 migrate_old(workspace)
-                stage = Stage(
-                    workspace, self.progress, self.known, self.catalogue, request, build_plan, self.memory_limit
-                )
+                stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit)
                 result.notes += stage.build(self.limit)
                 if self.is_dry_run:
                     result.inventory = stage.inventory()
@@ -137,6 +143,12 @@ class _Job:
                     publish(workspace)
         result.seconds = time.monotonic() - begun
         return result
+
+
+def _has_views(published: PublishedState, known: Present) -> bool:
+    """Tell whether the published warehouse has the SQL that the new one would have."""
+    has_files = query_files.to_keep(published.brought) == query_files.to_keep(known.files)
+    return has_files and published.catalogue_hash == known.catalogue.hash
 
 
 # What DuckDB raises when it can't write or has no room, depending on the moment.

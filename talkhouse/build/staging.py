@@ -10,6 +10,7 @@ import duckdb
 
 from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
 from talkhouse.build.plan import Plan
+from talkhouse.build.present import Present
 from talkhouse.build.progress import Progress
 from talkhouse.build.quality_gate import check_quarantine, run_checks
 from talkhouse.build.quarantine_limit import QuarantineLimit
@@ -20,14 +21,13 @@ from talkhouse.explore.findings import Inventory, files, findings
 from talkhouse.explore.status import status
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
-from talkhouse.ingest.registry import Registry
-from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.translation.left_out import left_out, told
+from talkhouse.warehouse import query_files
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Stage:
 
     workspace: Workspace
     progress: Progress
-    known: Registry
-    catalogue: Catalogue
+    known: Present
     request: Request
     plan: Plan
     memory_limit: MemoryLimit
@@ -45,11 +44,11 @@ class Stage:
     def build(self, limit: QuarantineLimit) -> list[str]:
         """Make the staged file ready to be published; return the warnings for the user."""
         started, begun = datetime.now(UTC), time.monotonic()
-        present = [self.known[name] for name in self.plan.present if name in self.known]
+        known, catalogue = self.known, self.known.catalogue
         loaded = [item.corpus for item in self.plan.load]
         with self._open() as con:
             if self.workspace.old.exists():
-                copy_kept(con, self.workspace.old, self.plan, self.catalogue, present)
+                copy_kept(con, self.workspace.old, self.plan, known)
             # While files are read, each connection works in the thread that uses it: hundreds of small statements wake
             # no other, and none that is idle frees memory that the inserts need again.
             con.execute("set threads = 1")
@@ -59,14 +58,15 @@ class Stage:
             if self.request.is_replay:
                 copy_file_facts(con, self.workspace.old, [corpus.id for corpus in loaded])
             check_quarantine(con, loaded, limit)
-            record_rules(con, self.catalogue, present)
+            record_rules(con, known)
+            query_files.keep(con, known.files)
             warnings = record_findings(con, self.request, self.workspace)
-            warnings += [f"a lake leaves out {line}" for line in told(left_out(con, self.catalogue))]
+            warnings += [f"a lake leaves out {line}" for line in told(left_out(con, catalogue))]
             self._fill_examples(con)
-            run_checks(con, checks(self.catalogue, self.plan.present))
+            run_checks(con, checks(catalogue, known.corpora))
             # Not the clock again: it may have been set back.
             finished = started + timedelta(seconds=time.monotonic() - begun)
-            record_load(con, self.request, self.catalogue, self.plan, started, finished)
+            record_load(con, self.request, catalogue, self.plan, started, finished)
             con.execute("checkpoint")
         return warnings
 
@@ -77,7 +77,7 @@ class Stage:
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         """Make the file, with its tables and views, and open it."""
-        con = open_template(self.workspace.stage, self.catalogue, self._splits)
+        con = open_template(self.workspace.stage, self.known.catalogue, self.known.splits)
         con.execute(f"set memory_limit = {literal(self.memory_limit.text)}")
         con.execute(f"set temp_directory = {literal(str(self.workspace.folder / 'spilled'))}")
         # Row groups are compressed and written while the next ones are read, not all at the commit.
@@ -88,7 +88,8 @@ class Stage:
         """Load one corpus."""
         try:
             self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
-            Load(connect, item.corpus, self.progress.advance).run(item.files, is_sample=item.is_sample)
+            origin = self.known.origins[item.corpus.id]
+            Load(connect, item.corpus, self.progress.advance).run(item.files, origin=origin, is_sample=item.is_sample)
         finally:
             # What was read of a file that changed meanwhile may be half of one version and half of another.
             check_unchanged(item.files)
@@ -96,13 +97,9 @@ class Stage:
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
         """Fill the examples, then create the views of splits that only they name."""
-        check_schemes(con, self.catalogue, self.plan.present)
+        catalogue, declared = self.known.catalogue, self.known.corpora
+        check_schemes(con, catalogue, declared)
         con.execute("begin")
-        fill_examples(con, self.catalogue, self.plan.present)
-        create_split_views(con, self.catalogue, self._splits)
+        fill_examples(con, catalogue, declared)
+        create_split_views(con, catalogue, self.known.splits)
         con.execute("commit")
-
-    @property
-    def _splits(self) -> dict[str, Mapping[str, str | None]]:
-        """The splits that corpora declare."""
-        return {name: corpus.splits for name, corpus in self.known.items()}

@@ -5,22 +5,22 @@ They name no tool: the same charts are drawn wherever charts are drawn.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
 _Type = TypeVar("_Type")
-Roots = tuple[Path, ...]
 
 _UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters)?)?")
 
@@ -186,80 +186,73 @@ class Declared(msgspec.Struct, frozen=True):
         return self.path.stem
 
 
-def dashboards(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> list[Declared]:
-    """Read every dashboard, those of all corpora first; CatalogueError names the first file that is broken."""
-    return list(_dashboards(tuple(roots)))
+def dashboards(files: Files | None = None) -> list[Declared]:
+    """Read every dashboard of these files, or Talkhouse's own; those of all corpora are first.
+
+    CatalogueError names the first file that is broken.
+    """
+    return list(_dashboards(own_files() if files is None else files))
 
 
-def _read_once(read: Callable[[Roots], _Type]) -> Callable[[Roots], _Type]:
-    """Read Talkhouse's own files once in a process; what a user writes may change."""
-    own = cache(lambda: read((DEFAULT_ROOT,)))
-    return lambda roots: own() if roots == (DEFAULT_ROOT,) else read(roots)
-
-
-@_read_once
-def _dashboards(roots: Roots) -> list[Declared]:
-    files = [
-        Declared(folder.name, path, _read(path, Dashboard))
-        for folder in _folders(roots)
-        for path in sorted(_bi(folder).glob("dashboards/*.toml"))
+@lru_cache(maxsize=4)
+def _dashboards(files: Files) -> list[Declared]:
+    declared = [
+        Declared(file.folder, file.path, _read(file, Dashboard))
+        for file in files
+        if _place_in_bi(file).startswith("dashboards/")
     ]
-    known = metrics(roots)
+    known = metrics(files)
     names: set[str] = set()
-    for file in files:
-        if file.name in names:
-            raise _broken(file.path, f"another dashboard is named {file.name}")
-        names.add(file.name)
-        for chart in file.dashboard.charts:
+    for one in declared:
+        if one.name in names:
+            raise _broken(one.path, f"another dashboard is named {one.name}")
+        names.add(one.name)
+        for chart in one.dashboard.charts:
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise _broken(file.path, reason)
-    return sorted(files, key=lambda file: file.folder != BI)
+                raise _broken(one.path, reason)
+    return sorted(declared, key=lambda one: one.folder != BI)
 
 
-def metrics(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Metrics:
-    """Read the metrics of all views; CatalogueError names the first file that is broken."""
-    return _metrics(tuple(roots))
+def metrics(files: Files | None = None) -> Metrics:
+    """Read the metrics of all views of these files, or of Talkhouse's; CatalogueError names the first broken file."""
+    return _metrics(own_files() if files is None else files)
 
 
-@_read_once
-def _metrics(roots: Roots) -> Metrics:
+@lru_cache(maxsize=4)
+def _metrics(files: Files) -> Metrics:
     known: dict[str, Mapping[str, Metric]] = {}
-    for path, views in metrics_files(roots):
+    for file, views in metrics_files(files):
         for view, of_view in views.items():
             if view in known:
-                raise _broken(path, f"another metrics.toml has the metrics of bi.{view}")
+                raise _broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
             if ROW_COUNT in of_view:
-                raise _broken(path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
+                raise _broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
             known[view] = of_view
     return known
 
 
-def metrics_files(roots: Iterable[Path]) -> Iterator[tuple[Path, Metrics]]:
+def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
     """Read every file of metrics."""
-    for folder in _folders(roots):
-        path = _bi(folder) / "metrics.toml"
-        if path.exists():
-            yield path, _read(path, dict[str, dict[str, Metric]])
+    for file in files:
+        if _place_in_bi(file) == "metrics.toml":
+            yield file, _read(file, dict[str, dict[str, Metric]])
 
 
-def _folders(roots: Iterable[Path]) -> Iterator[Path]:
-    for root in roots:
-        yield from sorted(folder for folder in root.iterdir() if folder.is_dir())
+def _place_in_bi(file: QueryFile) -> str:
+    """Return the path of a declaration in the folder of what BI tools get: that of all corpora, or of one."""
+    if file.is_sql:
+        return ""
+    return file.name if file.folder == BI else file.name.removeprefix(f"{BI}/")
 
 
-def _bi(folder: Path) -> Path:
-    """Return the folder of what BI tools get: of all corpora, or of one."""
-    return folder if folder.name == BI else folder / BI
-
-
-def _read(path: Path, kind: type[_Type]) -> _Type:
+def _read(file: QueryFile, kind: type[_Type]) -> _Type:
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _broken(path, str(error), _nearest(str(error))) from error
+        return msgspec.toml.decode(file.text, type=kind)
+    except msgspec.DecodeError as error:
+        raise _broken(file.path, str(error), _nearest(str(error))) from error
 
 
 def _nearest(message: str) -> str | None:

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from talkhouse.charts.declared import Chart, Filter, Metric, dashboards, metric, metrics, metrics_files
-from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import quoted
@@ -18,38 +19,40 @@ _NEXT = "fix the file; if the views are of another Talkhouse, bring them up to d
 
 
 @contextmanager
-def sql_of_chart(run: Run, chart: Chart, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Iterator[None]:
+def sql_of_chart(run: Run, chart: Chart, files: Files | None = None) -> Iterator[None]:
     """Raise CatalogueError with file and line where a chart, or a metric that it shows, can't be computed."""
     try:
         yield
     except OF_THE_SQL as error:
         first: Exception = error
-        roots = tuple(roots)
         if _fails(run, f"from {BI}.{chart.view}") is None:
             for name in (*chart.metrics, *chart.counts):
-                check_metric(run, chart.view, name, metric(name, metrics(roots).get(chart.view, {})), roots)
+                check_metric(run, chart.view, name, metric(name, metrics(files).get(chart.view, {})), files)
             # By itself: of a column in GROUP BY, DuckDB does not say which names come closest.
             errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
             first = next(filter(None, errors), first)
-        places = (one.path for one in dashboards(roots) if _has(one.dashboard.charts, chart))
-        raise _error(first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"') from error
+        places = (one.path for one in dashboards(files) if _has(one.dashboard.charts, chart))
+        raise _error(
+            first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"', files
+        ) from error
 
 
-def check_metric(run: Run, view: str, name: str, declared: Metric, roots: Iterable[Path]) -> None:
+def check_metric(run: Run, view: str, name: str, declared: Metric, files: Files | None) -> None:
     """Raise CatalogueError with file and line where a metric of a view can't be computed."""
     if error := _fails(run, f"select {declared.sql} from {BI}.{view}"):
-        path = next((path for path, views in metrics_files(roots) if view in views), None)
-        raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]") from error
+        given = own_files() if files is None else files
+        path = next((file.path for file, views in metrics_files(given) if view in views), None)
+        raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]", files) from error
 
 
 @contextmanager
-def sql_of_filter(choice: Filter, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Iterator[None]:
+def sql_of_filter(choice: Filter, files: Files | None = None) -> Iterator[None]:
     """Raise CatalogueError with file and line where the values of a filter can't be computed."""
     try:
         yield
     except OF_THE_SQL as error:
-        path = next((one.path for one in dashboards(roots) if choice in one.dashboard.filters), None)
-        raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"') from error
+        path = next((one.path for one in dashboards(files) if choice in one.dashboard.filters), None)
+        raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"', files) from error
 
 
 def _has(charts: Iterable[Chart], chart: Chart) -> bool:
@@ -65,9 +68,10 @@ def _fails(run: Run, sql: str) -> Exception | None:
     return None
 
 
-def _error(error: Exception, what: str, path: Path | None, text: str) -> CatalogueError:
+def _error(error: Exception, what: str, path: Path | None, text: str, files: Files | None) -> CatalogueError:
     """Return the error of a declaration; ``text`` stands in the line to name."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    texts = {file.path: file.text for file in (own_files() if files is None else files)}
+    lines = texts[path].splitlines() if path else []
     plain = [re.sub(r"\s+", " ", line).strip() for line in lines]
     where = path if text not in plain else f"{path}:{plain.index(text) + 1}"
     found, expected, _ = said(error)

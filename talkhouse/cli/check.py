@@ -18,12 +18,11 @@ def command(db: Db = None, as_json: AsJson = False) -> None:
     Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
     see [bold]talkhouse findings[/bold].
     """
-    from talkhouse.queries.catalogue import catalogue
     from talkhouse.queries.checks import checks, run
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:
-        outcomes = list(run(warehouse.con, checks(catalogue(), warehouse.corpus_ids)))
+        outcomes = list(run(warehouse.con, checks(warehouse.catalogue, warehouse.corpus_ids)))
     if as_json:
         described = [
             {

@@ -127,14 +127,12 @@ def command(
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
-    wanted = task(name)
     if bool(paths) + (baseline is not None) + (template is not None) != 1:
         raise UsageError(
             "nothing to score" if not paths and baseline is None else "too much to score",
             expected="files of predictions, or --baseline, or --template",
             next_step="see: talkhouse score --help",
         )
-    wanted.layout(layout)
     request = Request(
         paths or (),
         layout=layout,
@@ -154,7 +152,8 @@ def command(
     if save is not None:
         check_run(save, database(db))
     with opened(database(db)) as warehouse, Workspace(warehouse.con) as workspace:
-        con = warehouse.con
+        con, wanted = warehouse.con, task(name, warehouse.catalogue)
+        wanted.layout(layout)
         if template is not None:
             _write_template(workspace, wanted, request, template, force=force)
             return

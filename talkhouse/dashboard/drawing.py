@@ -48,7 +48,7 @@ def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
 
 
 def _options(opened: Warehouse, choice: Filter) -> list[str]:
-    with sql_of_filter(choice):
+    with sql_of_filter(choice, opened.query_files):
         return opened.rows(filter_sql(choice, _OPTIONS)).to_series().to_list()
 
 
@@ -64,8 +64,8 @@ def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices) -> 
 
 
 def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
-    of_view = metrics().get(chart.view, {})
-    with sql_of_chart(opened.rows, chart):
+    of_view = metrics(opened.query_files).get(chart.view, {})
+    with sql_of_chart(opened.rows, chart, opened.query_files):
         rows = opened.rows(chart_sql(_narrowed(opened, chart, choices), of_view))
     columns = fields(chart, of_view)
     if chart.kind is Kind.NUMBER:

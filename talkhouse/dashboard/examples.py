@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
@@ -142,7 +141,7 @@ def find_task(opened: Warehouse, full_name: str) -> Task:
         columns = tuple(
             Column(column["name"], column["type"], column["meaning"] or "") for column in columns_of(con, corpus, name)
         )
-    view = next((view for view in catalogue().views if view.full_name == full_name), None)
+    view = next((view for view in opened.catalogue.views if view.full_name == full_name), None)
     return Task(
         corpus,
         name,

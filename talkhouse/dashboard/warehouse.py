@@ -12,10 +12,12 @@ import streamlit as st
 
 from talkhouse import migrations
 from talkhouse.charts.rows import frame
+from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.settings import database
+from talkhouse.warehouse import query_files
 
 SECONDS = 30.0
 """How long a query of a page may take."""
@@ -44,6 +46,15 @@ class Warehouse:
         self.version = version
         settings = sandbox.settings(memory=MEMORY)
         self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True, settings=settings)
+
+        with warehouse.another_connection(self._con, version.path) as con:
+            self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])
+        """The SQL and the charts of its views."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The SQL of its views, and what is declared of them."""
+        return catalogue_of(self.query_files)
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:

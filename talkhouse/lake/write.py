@@ -22,8 +22,6 @@ from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.manifest import FORMAT, File, Manifest, Table
 from talkhouse.progress import Progress
-from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
-from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import OutputFailed
 from talkhouse.schema.guard import Settings
@@ -84,13 +82,11 @@ def write_lake(
     *,
     only: Sequence[str] = (),
     dry_run: bool = False,
-    query_roots: tuple[Path, ...] = (),
 ) -> Result:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
     ``only``: these corpora, and the rows that belong to none; the lake then has no others. What is the same as in the
-    snapshot before is not written again. ``dry_run``: say what would be written. ``query_roots``: where there are views
-    besides Talkhouse's own, as for a build.
+    snapshot before is not written again. ``dry_run``: say what would be written.
 
     Raises UsageError and NotALake for what can't be written or replaced, OutputFailed where there is no room, and what
     opening a warehouse raises.
@@ -98,7 +94,7 @@ def write_lake(
     begun = time.monotonic()
     folder.check(lake)
     with attached(paths, only, _settings(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
-        translation = _translate(warehouses, catalogue((QUERIES, *query_roots)))
+        translation = _translate(warehouses)
         if dry_run:
             state, left = folder.check(lake), set[str]()
             plan = make_plan(warehouses, lake, state.current, progress)
@@ -122,12 +118,21 @@ def write_lake(
         )
 
 
-def _translate(warehouses: Warehouses, own: Catalogue) -> Translation:
-    """Translate the views; SchemaMismatch for a warehouse that has others than this Talkhouse."""
+def _translate(warehouses: Warehouses) -> Translation:
+    """Translate the views; SchemaMismatch for a warehouse that has others than its SQL makes, or than the first has."""
+    first, *others = warehouses.all
     for each in warehouses.all:
-        each.check_views(own)
-        check_views(each, own)
-    return translate(warehouses.con, own, warehouses.split_views)
+        each.check_views()
+        check_views(each, first.catalogue)
+    for other in others:
+        if other.catalogue.hash != first.catalogue.hash:
+            raise SchemaMismatch(
+                "the warehouses have views of different corpora",
+                where=other.path,
+                expected=f"the views of {first.path}",
+                next_step="build both with the same packages installed and the same --corpora, or write a lake of each",
+            )
+    return translate(warehouses.con, first.catalogue, warehouses.split_views)
 
 
 class _Snapshot(NamedTuple):

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.settings import version
@@ -36,7 +35,7 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
     """Return the fingerprints of the splits of a task's view, or of its view of one split; none for other views."""
     view = warehouse.split_views.get(selection.full_name)
     task = view.task if view else selection.full_name
-    if task not in {example.full_name for example in catalogue().examples}:
+    if task not in {example.full_name for example in warehouse.catalogue.examples}:
         return []
     corpus_id, _, name = task.partition(".")
     return [

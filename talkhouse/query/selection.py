@@ -6,7 +6,6 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
@@ -92,7 +91,7 @@ def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     for table in metadata.sorted_tables:
         if qualified(table) == name:
             return tuple(table.info["grain"])
-    grains = {view.full_name: view.grain for view in catalogue().views}
+    grains = {view.full_name: view.grain for view in warehouse.catalogue.views}
     if name not in grains and name in warehouse.split_views:
         name = warehouse.split_views[name].task
     return grains.get(name, _PUBLISHED)

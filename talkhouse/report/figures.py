@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,6 +15,7 @@ from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
+from talkhouse.queries.files import Files
 from talkhouse.report.drawing import drawing
 from talkhouse.report.tables import MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible
@@ -46,22 +46,20 @@ class Figure:
     note: str = ""
 
 
-def figures(
-    con: duckdb.DuckDBPyConnection, declared: Declared, roots: Sequence[Path], *, tables: bool
-) -> Iterator[Figure]:
+def figures(con: duckdb.DuckDBPyConnection, declared: Declared, files: Files, *, tables: bool) -> Iterator[Figure]:
     """Yield the charts of a declared dashboard in its order; those that are tables only if ``tables``."""
-    known = metrics(roots)
+    known = metrics(files)
     for position, chart in enumerate(declared.dashboard.charts, start=1):
         if tables or chart.kind is not Kind.TABLE:
-            yield _figure(con, f"{declared.name}-{position}", chart, known.get(chart.view, {}), roots)
+            yield _figure(con, f"{declared.name}-{position}", chart, known.get(chart.view, {}), files)
 
 
 def _figure(
-    con: duckdb.DuckDBPyConnection, name: str, chart: Chart, of_view: Mapping[str, Metric], roots: Sequence[Path]
+    con: duckdb.DuckDBPyConnection, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files
 ) -> Figure:
     most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
     one_more = msgspec.structs.replace(chart, limit=min(chart.limit, most + 1))
-    with sql_of_chart(con.execute, chart, roots):
+    with sql_of_chart(con.execute, chart, files):
         rows = _readable(frame(con, chart_sql(one_more, of_view)))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip(), chart.width)

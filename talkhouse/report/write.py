@@ -9,12 +9,13 @@ import duckdb
 
 from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.explore import data_dictionary
-from talkhouse.queries.catalogue import BI, DEFAULT_ROOT, catalogue
+from talkhouse.queries.catalogue import BI
 from talkhouse.report import content, page
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.own_views import fits_views
+from talkhouse.warehouse.opened import Warehouse
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
@@ -37,7 +38,6 @@ def write_report(
     con: duckdb.DuckDBPyConnection,
     output: Path,
     *,
-    query_roots: Iterable[Path] = (),
     force: bool = False,
     on_chart: Callable[[int], None] = lambda _: None,
 ) -> Report:
@@ -54,7 +54,7 @@ def write_report(
         )
     check_free(con, [output], force=force)
     with atomic_file(output) as part:
-        described = _describe(con, (DEFAULT_ROOT, *query_roots), on_chart)
+        described = _describe(Warehouse(con), on_chart)
         shown = [*described["overview"], *(figure for corpus in described["corpora"] for figure in corpus["figures"])]
         drawings = {figure.id: figure.drawing for figure in shown if figure.drawing}
         text = page.render(described, drawings)
@@ -63,16 +63,15 @@ def write_report(
     return Report(output, size, len(described["corpora"]), len(drawings))
 
 
-def _describe(
-    con: duckdb.DuckDBPyConnection, roots: tuple[Path, ...], on_chart: Callable[[int], None]
-) -> dict[str, Any]:
+def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str, Any]:
     """Gather all that the page says."""
-    declared = dashboards(roots)
+    con, files = warehouse.con, warehouse.query_files
+    declared = dashboards(files)
 
     def drawn(folder: str, **options: bool) -> Iterator[Figure]:
         for file in declared:
             if file.folder == folder and (folder != BI or file.name == _OVERVIEW):
-                for figure in figures(con, file, roots, **options):
+                for figure in figures(con, file, files, **options):
                     on_chart(1)
                     yield figure
 
@@ -97,7 +96,7 @@ def _describe(
             "checks": content.checks(con),
             "exceptions": content.exceptions(con),
             "tables": data_dictionary.tables(),
-            "views": data_dictionary.views(con, catalogue(roots).views),
+            "views": data_dictionary.views(con, warehouse.catalogue.views),
             "schemes": content.schemes(con),
         }
 

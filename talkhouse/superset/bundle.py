@@ -1,6 +1,6 @@
 """Writes the file that Superset imports: the connection, a dataset for each view of ``bi``, and the dashboards."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +12,8 @@ import yaml
 from talkhouse.charts.declared import Declared, Metrics, dashboards, metrics
 from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
 from talkhouse.charts.query import chart_sql, filter_sql
-from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
+from talkhouse.queries.catalogue import BI
+from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
@@ -22,6 +23,7 @@ from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.relations import columns_of, relations
+from talkhouse.warehouse.opened import Warehouse
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""
@@ -52,7 +54,6 @@ def write_bundle(
     output: Path,
     db_path: PurePosixPath,
     *,
-    query_roots: Iterable[Path] = (),
     force: bool = False,
 ) -> Bundle:
     """Write the dashboards of a warehouse to a zip archive; the same warehouse makes the same bytes.
@@ -64,12 +65,12 @@ def write_bundle(
     """
     _check_output(con, output, force=force)
     _check_db_path(con, db_path)
-    roots = (DEFAULT_ROOT, *query_roots)
-    known = metrics(roots)
+    declared = Warehouse(con).query_files
+    known = metrics(declared)
     absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()}
-    wanted = [file for file in dashboards(roots) if file.folder not in absent]
+    wanted = [file for file in dashboards(declared) if file.folder not in absent]
     views = _views(con, absent)
-    _check_declared(con, wanted, known, views, roots)
+    _check_declared(con, wanted, known, views, declared)
     files = {
         "metadata.yaml": _metadata(con),
         f"databases/{_FOLDER}.yaml": database(db_path),
@@ -134,18 +135,18 @@ def _check_declared(
     wanted: Iterable[Declared],
     known: Metrics,
     views: Iterable[str],
-    roots: Sequence[Path],
+    files: Files,
 ) -> None:
     """Raise CatalogueError where a chart, metric or filter fails: Superset would say so only when it draws it."""
     for view in views:
         for name, metric in known.get(view, {}).items():
-            check_metric(con.execute, view, name, metric, roots)
+            check_metric(con.execute, view, name, metric, files)
     for file in wanted:
         for declared in file.dashboard.charts:
-            with sql_of_chart(con.execute, declared, roots):
+            with sql_of_chart(con.execute, declared, files):
                 con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
         for choice in file.dashboard.filters:
-            with sql_of_filter(choice, roots):
+            with sql_of_filter(choice, files):
                 con.execute(f"describe {filter_sql(choice, 1)}")
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.catalogue import Catalogue, catalogue_of
+from talkhouse.queries.files import Files
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import open_warehouse
 from talkhouse.system import interrupt
-from talkhouse.warehouse import build_facts, own_views
+from talkhouse.warehouse import build_facts, own_views, query_files
 from talkhouse.warehouse.split_views import SplitView, split_views
 
 
@@ -69,9 +70,19 @@ class Warehouse:
         """The views of one split, by their full names."""
         return split_views(self.con, self.database)
 
-    def check_views(self, known: Catalogue | None = None) -> None:
-        """Raise SchemaMismatch where its views are not those of this Talkhouse, or of a catalogue with more."""
-        own_views.check_views(self.build["catalogue_hash"], self.path, known)
+    @cached_property
+    def query_files(self) -> Files:
+        """The SQL and the charts of Talkhouse, and those that its corpora have brought."""
+        return query_files.files(self.con, self.database)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The SQL of its views, and what is declared of them."""
+        return catalogue_of(self.query_files)
+
+    def check_views(self) -> None:
+        """Raise SchemaMismatch where its views are not those that this Talkhouse makes of its SQL."""
+        own_views.check_views(self.build["catalogue_hash"], self.path, self.catalogue)
 
 
 @contextmanager

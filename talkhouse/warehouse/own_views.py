@@ -5,18 +5,15 @@ from contextlib import contextmanager
 
 import duckdb
 
-from talkhouse.queries.catalogue import Catalogue, catalogue
+from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import SchemaMismatch
 
 _NEXT = "build the warehouse with this version of Talkhouse: talkhouse build"
 
 
-def check_views(catalogue_hash: str, where: object, known: Catalogue | None = None) -> None:
-    """Raise SchemaMismatch for the hash of views, macros and examples that are not this Talkhouse's.
-
-    ``known``: a catalogue with more than its own.
-    """
-    own = (known or catalogue()).hash
+def check_views(catalogue_hash: str, where: object, known: Catalogue) -> None:
+    """Raise SchemaMismatch for the hash of views, macros and examples that are not those of a catalogue."""
+    own = known.hash
     if catalogue_hash != own:
         raise SchemaMismatch(
             "the warehouse has other views than this Talkhouse",

@@ -1,6 +1,7 @@
 """Which views of a warehouse have the rows of one split, of which task and split."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import duckdb
@@ -41,6 +42,18 @@ class SplitView(NamedTuple):
     task: str
     """The full name of the task's view."""
     split: str
+
+
+def common_splits(views: Iterable[SplitView]) -> Mapping[str, frozenset[str]]:
+    """Return by corpus the splits that every task has a view of: all that it declares, and what occurs in all tasks."""
+    by_task = defaultdict[str, set[str]](set)
+    for view in views:
+        by_task[view.task].add(view.split)
+    common: dict[str, frozenset[str]] = {}
+    for task, splits in by_task.items():
+        corpus = task.partition(".")[0]
+        common[corpus] = common.get(corpus, frozenset(splits)) & splits
+    return common
 
 
 def split_views(con: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, SplitView]:

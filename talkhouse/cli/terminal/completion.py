@@ -31,9 +31,12 @@ def layouts(context: typer.Context, incomplete: str) -> list[str]:
     """List the values of ``--format``: those of the task, where one is named already."""
     from talkhouse.scores.tasks.options import AUTO, TABLE, layout_names
     from talkhouse.scores.tasks.task import task
+    from talkhouse.warehouse.opened import opened
 
     try:
-        names = [layout.name for layout in task(context.params.get("name") or "").layouts]
+        with opened(database(context.params.get("db"))) as warehouse:
+            known = task(context.params.get("name") or "", warehouse.catalogue)
+        names = [layout.name for layout in known.layouts]
     except TalkhouseError:
         names = layout_names()
     return [name for name in (AUTO, TABLE, *names) if name.startswith(incomplete)]

@@ -52,7 +52,7 @@ def page() -> None:
     st.subheader("Corpora", anchor=False)
     _put_corpora(corpora)
     st.subheader("Tasks, agreement and findings", anchor=False)
-    declared = (chart for one in dashboards() if one.folder == BI for chart in one.dashboard.charts)
+    declared = (chart for one in dashboards(opened.query_files) if one.folder == BI for chart in one.dashboard.charts)
     drawing.put_charts(opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {})
 
 

@@ -43,7 +43,7 @@ def page() -> None:
     opened = warehouse.current()
     _put_findings(opened)
     _put_checks(opened)
-    declared = next(one.dashboard for one in dashboards() if one.name == DASHBOARD)
+    declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
     st.subheader("Agreement, files and builds", anchor=False)
     st.caption(declared.description)
     choices = drawing.put_filters(opened, declared.filters)

@@ -65,9 +65,10 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
 
     Raises UsageError for an unknown run, for the same run twice, and for runs that are not of the same examples.
     """
-    Warehouse(con).check_views()
+    opened = Warehouse(con)
+    opened.check_views()
     first, second = _comparable(saved(warehouse), names)
-    wanted = task(first["task"])
+    wanted = task(first["task"], opened.catalogue)
     for run in (first, second):
         _check_examples(run, wanted)
     with Workspace(con) as workspace:

@@ -53,7 +53,7 @@ def load_examples(con: duckdb.DuckDBPyConnection, run: str, into: Workspace, mos
 
 def metrics_hash(task: Task) -> str:
     """Return the SHA-256 of the SQL of a task's metrics: rows that other SQL made may have other columns."""
-    macros = [macro.sql for macro in catalogue().macros if macro.schema in ("metrics", task.query.schema)]
+    macros = [macro.sql for macro in task.macros]
     return sha256(
         "\0".join([task.query.sql, *(summary.sql for summary in task.summaries), *macros]).encode()
     ).hexdigest()

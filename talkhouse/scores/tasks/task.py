@@ -1,14 +1,12 @@
 """The tasks that can be scored, as the SQL files of their corpora declare them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
-from talkhouse.queries.heads import LayoutQuery, MetricQuery, PrintedQuery, ScoreQuery
+from talkhouse.queries.catalogue import METRICS, Catalogue, catalogue
+from talkhouse.queries.heads import LayoutQuery, MacroQuery, MetricQuery, PrintedQuery, ScoreQuery
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import identifier
@@ -45,6 +43,8 @@ class Task:
     layouts: tuple[LayoutQuery, ...]
     """The layouts of publishers that its predictions may have."""
     printed: PrintedQuery | None
+    macros: tuple[MacroQuery, ...]
+    """The macros that these may call."""
 
     @property
     def name(self) -> str:
@@ -97,9 +97,9 @@ def _schemes(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for (name,) in con.execute("select distinct scheme from main.labels").fetchall()]
 
 
-def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
-    """Find a task by the name of its view; UsageError lists those that can be scored."""
-    files = catalogue(roots)
+def task(name: str, known: Catalogue | None = None) -> Task:
+    """Find a task of a catalogue, or of Talkhouse's own, by its view's name; UsageError lists what can be scored."""
+    files = catalogue() if known is None else known
     queries = {query.full_name: query for query in files.scores}
     if name not in queries:
         raise UsageError(
@@ -114,4 +114,5 @@ def task(name: str, roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Task:
         tuple(summaries[wanted] for wanted in query.metrics),
         tuple(layout for layout in files.layouts if layout.schema == query.schema and query.name in layout.tasks),
         next((file for file in files.printed if file.full_name == name), None),
+        tuple(macro for macro in files.macros if macro.schema in (METRICS, query.schema)),
     )

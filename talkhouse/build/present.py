@@ -1,0 +1,68 @@
+"""The corpora of the warehouse to be: whose declarations are known here, and which only the previous warehouse knows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from talkhouse.build.plan import Plan, PublishedState
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import Registry, corpora, queries_of
+from talkhouse.queries.catalogue import Catalogue, catalogue_of
+from talkhouse.queries.files import Files, files_in, files_of, own_files
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import RegistryError
+from talkhouse.warehouse.split_views import common_splits, split_views
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is known of the corpora that the new warehouse holds."""
+
+    corpora: Mapping[str, Corpus]
+    """Those that are declared here."""
+    origins: Mapping[str, str]
+    """Where each of these comes from."""
+    gone: tuple[str, ...]
+    """Those that are kept, and that nobody here can read: the previous warehouse has what is known of them."""
+    files: Files
+    """The SQL and the charts of all of them."""
+    splits: Mapping[str, Iterable[str]]
+    """The splits that each declares, of Talkhouse's own corpora also where they are not in it."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The SQL of the new warehouse."""
+        return catalogue_of(self.files)
+
+
+def present(
+    known: Registry, query_roots: Iterable[Path], plan: Plan, published: PublishedState | None, old: Path
+) -> Present:
+    """Find what is known of each corpus; ``old`` is the previous warehouse, where there is one."""
+    declared: dict[str, Corpus] = {item.corpus.id: known[item.corpus.id] for item in plan.load}
+    for name in plan.keep:
+        try:
+            declared[name] = known[name]
+        except (KeyError, RegistryError):
+            continue  # its rows are kept, and with them what the previous warehouse knows of it
+    gone = tuple(name for name in plan.keep if name not in declared)
+    own = corpora()
+    brought = [file for name in sorted(declared.keys() - own.keys()) for file in files_of(queries_of(declared[name]), name)]
+    kept = [file for file in (published.brought if published else ()) if file.folder in gone]
+    splits = {name: corpus.splits for name, corpus in {**own, **declared}.items()}
+    return Present(
+        declared,
+        {name: str(known.origin(name)) for name in declared},
+        gone,
+        (*own_files(), *files_in(query_roots), *brought, *kept),
+        {**splits, **_splits_of(old, gone)},
+    )
+
+
+def _splits_of(old: Path, gone: Iterable[str]) -> Mapping[str, Iterable[str]]:
+    if not gone:
+        return {}
+    with warehouse.connect(old) as con:
+        ((database,),) = con.execute("select current_database()").fetchall()
+        found = common_splits(split_views(con, database).values())
+    return {name: found.get(name, frozenset()) for name in gone}

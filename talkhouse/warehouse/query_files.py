@@ -1,0 +1,35 @@
+"""The SQL and the charts of a warehouse: Talkhouse's own, and what corpora from elsewhere have brought.
+
+What a corpus has brought lies in the warehouse, so that nothing of it must be installed to read its rows.
+"""
+
+from pathlib import Path
+
+import duckdb
+
+from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.schema.sql import insert, quoted
+
+_TABLE = "meta.query_files"
+
+
+def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
+    """Return all files of a warehouse, which has this name in SQL."""
+    return (*own_files(), *brought(con, database))
+
+
+def brought(con: duckdb.DuckDBPyConnection, database: str) -> Files:
+    """Return the files that corpora have brought."""
+    rows = con.execute(f"select folder, name, text from {quoted(database)}.{_TABLE} order by all").fetchall()
+    return tuple(QueryFile(folder, name, text, Path(_TABLE, folder, name)) for folder, name, text in rows)
+
+
+def to_keep(files: Files) -> list[tuple[str, str, str]]:
+    """Return the folder, name and text of all files that are not Talkhouse's own, in this order."""
+    own = {*own_files()}
+    return sorted((file.folder, file.name, file.text) for file in files if file not in own)
+
+
+def keep(con: duckdb.DuckDBPyConnection, files: Files) -> None:
+    """Keep what is not Talkhouse's own in a warehouse that is being built."""
+    insert(con, _TABLE, to_keep(files))

@@ -1,0 +1,41 @@
+"""The reader of a corpus in a warehouse: what needs it says which package is missing, as the warehouse names it."""
+
+import re
+from collections.abc import Mapping
+
+import duckdb
+
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.schema.errors import RegistryError
+from talkhouse.visible import visible
+
+_PACKAGE = re.compile(r"package ([A-Za-z0-9][A-Za-z0-9._-]*) ([A-Za-z0-9][A-Za-z0-9.+!_-]*)")
+_FOLDER = re.compile(r"folder (.+)", re.DOTALL)
+
+
+def reader_of(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
+    """Return the declaration of a corpus of this warehouse; RegistryError where nobody here has it, or it is broken."""
+    if corpus_id not in known:
+        row = con.execute("select origin from main.corpora where corpus_id = ?", [corpus_id]).fetchone()
+        raise no_reader(corpus_id, row[0] if row else None)
+    return known[corpus_id]
+
+
+def no_reader(corpus_id: str, origin: str | None, otherwise: str = "") -> RegistryError:
+    """Return the error of a corpus that nobody here can read or write; ``origin`` is what its warehouse says."""
+    package, folder = _PACKAGE.fullmatch(origin or ""), _FOLDER.fullmatch(origin or "")
+    if package:
+        found = f"it was read by the package {package[1]} {package[2]}, which is not installed"
+        step = f"install it: pip install {package[1]}=={package[2]}"
+    elif folder:
+        found = f"it was read by the code in the folder {visible(folder[1])}"
+        step = "name the folder with its code: --corpora DIR, or TALKHOUSE_CORPORA"
+    else:
+        found = "the warehouse does not say what it was read by"
+        step = "install the package that has it, or name the folder with its code: --corpora DIR"
+    return RegistryError(
+        f"no code here reads or writes the corpus '{visible(corpus_id)}'",
+        expected="a corpus of Talkhouse, of an installed package, or of a folder that is named",
+        found=found,
+        next_step=f"{step}; {otherwise}" if otherwise else step,
+    )
