@@ -58,8 +58,8 @@ CHECKS = (
     *map(Check, (views.the_grain_is_unique, views.views_work_under_attach, views.views_say_what_they_are)),
     *map(Check, (views.tasks_have_the_columns_of_all, views.views_bind_in_the_oldest_duckdb)),
     Check(views.views_translate_to_spark),
-    Check(golden.a_golden_case_gives_its_rows, lambda subject: subject.folders("golden")),
-    Check(broken.a_broken_file_is_told_and_kept, lambda subject: subject.folders("broken")),
+    Check(golden.a_golden_case_gives_its_rows, lambda subject: subject.case_names("golden")),
+    Check(broken.a_broken_file_is_told_and_kept, lambda subject: subject.case_names("broken")),
     Check(common.a_common_rule_is_told_and_kept, lambda subject: subject.corpus.common_rules),
     Check(clauses.a_clause_is_told_at_its_place, lambda subject: subject.clauses),
 )

@@ -1,6 +1,6 @@
 """The checks as functions and fixtures that pytest finds in a module."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from talkhouse.testing.subject import Subject, subject_of
 _FIXTURE = "talkhouse_subject"
 
 
-def tests_of(corpus_id: str, cases: Path | None, folder: Path | None = None) -> dict[str, Any]:
+def tests_of(corpus_id: str, cases: Path | None, folders: Iterable[Path] = ()) -> dict[str, Any]:
     """Return the tests of a corpus by their names, and the fixture that they need."""
-    listed = subject_of(corpus_id, cases, Path(), folder)
+    listed = subject_of(corpus_id, cases, Path(), folders)
 
     @pytest.fixture(scope="module", name=_FIXTURE)
     def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
         """The corpus, with its warehouses."""
-        made = subject_of(corpus_id, cases, tmp_path_factory.mktemp(corpus_id), folder)
+        made = subject_of(corpus_id, cases, tmp_path_factory.mktemp(corpus_id), folders)
         made.regen = bool(request.config.getoption(REGEN, default=False))
         yield made
         made.close()

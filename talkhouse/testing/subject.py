@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,12 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.registry import sample_of
-from talkhouse.queries.catalogue import BI, Catalogue, catalogue
+from talkhouse.ingest.registry import all_corpora, pick, sample_of
+from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.testing.clauses import Clause, clauses_in
 from talkhouse.testing.findings import Told, read_folder, stored_findings
+from talkhouse.warehouse.opened import Warehouse
 
 _ALL = QuarantineLimit("100%")
 """Broken files are what many checks are about."""
@@ -33,9 +34,8 @@ class Subject:
     """The folder with ``golden/<case>``, ``broken/<rule>`` and ``clauses.py``; None where there is none."""
     scratch: Path
     """A folder of the checks' own."""
-    known: Catalogue = field(default_factory=catalogue)
-    query_roots: tuple[Path, ...] = ()
-    corpus_roots: tuple[Path, ...] = ()
+    roots: tuple[Path, ...] = ()
+    """Where corpora lie beside those of Talkhouse and of installed packages."""
     regen: bool = False
     """Golden files are written again in place of being compared."""
     _opened: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
@@ -71,33 +71,28 @@ class Subject:
         ((path,),) = self.sample.execute("select path from duckdb_databases() where not internal").fetchall()
         return Path(path)
 
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The SQL of that warehouse."""
+        return Warehouse(self.sample).catalogue
+
     @property
     def views(self) -> tuple[ViewQuery, ...]:
         """The views that the corpus brings."""
-        own = (BI, f"{self.corpus.id}_")
+        mine = (self.corpus.id, f"{BI}.{self.corpus.id}_")
         return tuple(
-            view
-            for view in self.known.views
-            if view.schema == self.corpus.id or (view.schema == own[0] and view.name.startswith(own[1]))
+            view for view in self.catalogue.views if view.schema == mine[0] or view.full_name.startswith(mine[1])
         )
 
     @property
     def tasks(self) -> tuple[ExampleQuery, ...]:
         """The tasks that the corpus brings."""
-        return tuple(task for task in self.known.examples if task.schema == self.corpus.id)
+        return tuple(task for task in self.catalogue.examples if task.schema == self.corpus.id)
 
     def built(self, data: Path | None) -> duckdb.DuckDBPyConnection:
         """Build a data folder, or the sample, in a new file and open it; a record in it may be broken."""
         path = self.folder("built") / "w.duckdb"
-        build(
-            path,
-            Silent(),
-            data=data,
-            only=(self.corpus.id,),
-            limit=_ALL,
-            corpus_roots=self.corpus_roots,
-            query_roots=self.query_roots,
-        )
+        build(path, Silent(), data=data, only=(self.corpus.id,), limit=_ALL, corpus_roots=self.roots)
         self._opened.append(talkhouse.open(path))
         return self._opened[-1]
 
@@ -115,7 +110,7 @@ class Subject:
         path.mkdir(parents=True)
         return path
 
-    def folders(self, kind: str) -> list[str]:
+    def case_names(self, kind: str) -> list[str]:
         """Name the cases of a kind."""
         root = self.cases / kind if self.cases else None
         return sorted(path.name for path in root.iterdir() if path.is_dir()) if root and root.is_dir() else []
@@ -128,3 +123,27 @@ class Subject:
         """Close every warehouse."""
         for con in self._opened:
             con.close()
+
+
+def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Iterable[Path] = ()) -> Subject:
+    """Take a known corpus; one whose folder has the cases is known by that.
+
+    Raises RegistryError where there is none of this id, or where it is broken.
+    """
+    known_by = [cases.parent] if cases and is_corpus(cases.parent, corpus_id) else []
+    roots = tuple(dict.fromkeys(path.absolute() for path in (*folders, *known_by)))
+    return Subject(pick(all_corpora(roots), corpus_id), cases, scratch, roots)
+
+
+def is_corpus(folder: Path, corpus_id: str) -> bool:
+    """Tell whether a folder may be a corpus."""
+    return folder.name == corpus_id and (folder / "__init__.py").is_file()
+
+
+def tests_beside(folder: Path) -> Path | None:
+    """Find the folder of tests in a corpus's folder, or beside it as in a package's project; None where there is none."""
+    near = (folder / "tests", folder.parent / "tests")
+    return next((path for path in near if any((path / name).exists() for name in _OF_TESTS)), None)
+
+
+_OF_TESTS = ("golden", "broken", "clauses.py")

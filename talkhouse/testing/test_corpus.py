@@ -12,4 +12,4 @@ if CORPUS not in chosen:
     pytest.skip(f"name the folder of a corpus: {CORPUS} DIR", allow_module_level=True)
 
 _folder = Path(chosen[CORPUS]).absolute()
-globals().update(tests_of(_folder.name, tests_beside(_folder), _folder))
+globals().update(tests_of(_folder.name, tests_beside(_folder), [_folder]))

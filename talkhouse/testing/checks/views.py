@@ -72,7 +72,7 @@ def views_bind_in_the_oldest_duckdb(subject: Subject) -> None:
 def views_translate_to_spark(subject: Subject) -> None:
     """Every view can be had in a lake; one that can't is no mistake, and is named."""
     own = {view.full_name for view in _own(subject)}
-    lost = [view for view in left_out(subject.sample, subject.known) if view.full_name in own]
+    lost = [view for view in left_out(subject.sample, subject.catalogue) if view.full_name in own]
     if lost:
         raise CannotCheck("; ".join(f"a lake leaves out {view.full_name}: {view.reason}" for view in lost))
 
