@@ -5,6 +5,7 @@ and yield (``sources``, ``outcomes``, ``rows``), what they have in common (``dec
 ``file_per_dialogue``, ``input_files``, ``keys``, ``restatements``, ``texts``), and what writers get
 (``stored_record``). ``registry`` finds the corpora. Below them, for Talkhouse alone:
 
+- ``known``: which corpora are known, and how their code is imported.
 - ``files``: files on disk and in archives, and how much of them is read.
 - ``contract``: what every corpus must keep to, and what is said where one does not.
 - ``loading``: from a reader's rows to tables.

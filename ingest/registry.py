@@ -7,7 +7,7 @@ from pathlib import Path
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.origins import OWN, Folder, Origin, Package, folders_in, packages
+from talkhouse.ingest.known.origins import OWN, Folder, Origin, Package, folders_in, packages
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
@@ -59,6 +59,19 @@ class Registry(Mapping[str, Corpus]):
                 next_step="uninstall all but one, or leave its folder out of --corpora and TALKHOUSE_CORPORA",
             )
         return first
+
+    def described(self) -> list[dict[str, str | None]]:
+        """Describe each: corpus_id, origin, title, and problem, the message where it is broken; all are imported."""
+        return [self._described(corpus_id, origins) for corpus_id, origins in self.origins.items()]
+
+    def _described(self, corpus_id: str, origins: list[Origin]) -> dict[str, str | None]:
+        title, problem = None, None
+        try:
+            title = self[corpus_id].title
+        except RegistryError as error:
+            problem = str(error)
+        origin = " and ".join(str(origin) for origin in origins)
+        return {"corpus_id": corpus_id, "origin": origin, "title": title, "problem": problem}
 
     def is_installed(self, corpus_id: str) -> bool:
         """Tell whether a corpus comes from installed packages alone: nobody has named it."""

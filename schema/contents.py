@@ -18,7 +18,7 @@ TABLES = {
         _FIRST,
     ),
     **dict.fromkeys(("meta.checks", "meta.exceptions"), "0002"),
-    **dict.fromkeys(("main.parts", "main.turn_speakers"), "0005"),
+    **dict.fromkeys(("main.parts", "main.turn_speakers", "meta.query_files"), "0005"),
 }
 """The tables of a warehouse, each with the schema revision that made it; to import SQLAlchemy for them takes time."""
 

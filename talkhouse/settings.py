@@ -1,6 +1,7 @@
 """Where the warehouse is, and which Talkhouse this is."""
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -10,6 +11,12 @@ DEFAULT_DATABASE = "talkhouse.duckdb"
 def database(path: str | Path | None = None) -> Path:
     """Return the warehouse's path: ``path``, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""
     return Path(path or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
+
+
+def corpus_folders(folders: Sequence[Path] | None = None) -> tuple[Path, ...]:
+    """Return the folders of corpora that are named: ``folders``, or those of ``$TALKHOUSE_CORPORA``, or none."""
+    named = os.environ.get("TALKHOUSE_CORPORA", "").split(os.pathsep)
+    return tuple(folders or (Path(name) for name in named if name))
 
 
 def version() -> str:

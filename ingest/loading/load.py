@@ -16,6 +16,7 @@ from talkhouse.ingest.contract.values import check_columns
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.known.origins import BUILT_IN
 from talkhouse.ingest.loading.batches import Batch, Batches, Stream
 from talkhouse.ingest.loading.file_counts import FileCounts
 from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
@@ -122,7 +123,7 @@ class Load:
         self.validator = Validator(self.corpus, self.rules)
         self.vocabulary = Vocabulary(self.corpus)
 
-    def run(self, disk: list[DiskFile], *, is_sample: bool) -> None:
+    def run(self, disk: list[DiskFile], *, origin: str = BUILT_IN, is_sample: bool) -> None:
         """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
         with opened(disk) as (files, skipped), self.batches, _at_full_speed():
             for item in skipped:
@@ -141,7 +142,7 @@ class Load:
             self._check_loaded(disk, files)
         with self.connect() as con:
             con.execute("begin")
-            declare(con, self.corpus, self.vocabulary, is_sample=is_sample)
+            declare(con, self.corpus, self.vocabulary, origin=origin, is_sample=is_sample)
             complete_vocabulary(con, self.corpus)
             con.execute("commit")
 

@@ -31,7 +31,9 @@ class Vocabulary:
         return [(row.scheme, row.label, row.meaning, row.namespace) for row in self._labels.values()]
 
 
-def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, vocabulary: Vocabulary, *, is_sample: bool) -> None:
+def declare(
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, vocabulary: Vocabulary, *, origin: str, is_sample: bool
+) -> None:
     """Insert the corpus's own row and its vocabulary."""
     own = (
         corpus.id,
@@ -46,7 +48,7 @@ def declare(con: duckdb.DuckDBPyConnection, corpus: Corpus, vocabulary: Vocabula
         corpus.version,
         is_sample,
         None,  # its declaration, which is Python
-        None,  # its origin
+        origin,
     )
     schemes = [(scheme.name, scheme.description, scheme.target, scheme.kind) for scheme in corpus.schemes]
     insert(con, "main.corpora", [own])

@@ -22,7 +22,7 @@ _COLUMNS = {
     ),
     "corpora": (
         ("declaration", Text, "The declaration that its files were read by, verbatim; null: it is Python."),
-        ("origin", Text, "Where the corpus is declared: Talkhouse, a package and its version, or a folder."),
+        ("origin", Text, "Where its reader came from: built in, package NAME VERSION, or folder PATH."),
     ),
     "dialogues": (
         ("derived_from", Text, "The dialogue that this one was made from, where it says so; may be another corpus's, and need not be in this warehouse."),
@@ -53,12 +53,14 @@ def upgrade() -> None:
     op.execute(f"comment on column main.turns.speaker_id is '{_SPEAKER_AFTER}'")
     _turn_speakers()
     _parts()
+    _query_files()
     if op.get_context().dialect.name == "postgresql":
         _keys()
 
 
 def downgrade() -> None:
     """Drop the tables and columns, with what is in them."""
+    op.drop_table("query_files", schema="meta")
     op.drop_table("parts")
     op.drop_table("turn_speakers")
     op.execute(f"comment on column main.turns.speaker_id is '{_SPEAKER_BEFORE}'")
@@ -99,10 +101,22 @@ def _parts() -> None:
     )
 
 
+def _query_files() -> None:
+    op.create_table(
+        "query_files",
+        sa.Column("folder", Text(), nullable=False, comment="Corpus that brings it; or bi, checks, metrics."),
+        sa.Column("name", Text(), nullable=False, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
+        sa.Column("text", LongText(), nullable=False, comment="The file."),
+        schema="meta",
+        comment="The SQL and the charts of corpora that did not come with Talkhouse, which commands read here.",
+    )
+
+
 def _keys() -> None:
     """Add keys, indexes and relations, which only PostgreSQL has."""
     op.create_primary_key(None, "turn_speakers", ["dialogue_id", "turn_index", "position"])
     op.create_primary_key(None, "parts", ["dialogue_id", "turn_index", "part_index"])
+    op.create_primary_key(None, "query_files", ["folder", "name"], schema="meta")
     op.create_index("turn_speakers_speaker_id_idx", "turn_speakers", ["speaker_id"])
     op.create_index("turns_dialogue_id_reply_to_idx", "turns", ["dialogue_id", "reply_to"])
     turn = ["dialogue_id", "turn_index"]

@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Double, ForeignKey, Integer, LargeBinary
 
-from talkhouse.schema.tables.base import Required, Text, table
+from talkhouse.schema.tables.base import LongText, Required, Text, table
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
 loads = table(
@@ -70,7 +70,7 @@ query_files = table(
     "query_files",
     Required("folder", Text, primary_key=True, comment="Corpus that brings it; or bi, checks, metrics."),
     Required("name", Text, primary_key=True, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
-    Required("text", Text, comment="The file."),
+    Required("text", LongText, comment="The file."),
     grain=("folder", "name"),
     owner=None,
     comment="The SQL and the charts of corpora that did not come with Talkhouse, which commands read here.",

@@ -1,6 +1,7 @@
 """What a build copies from the previous warehouse, and what it records about itself."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -8,10 +9,10 @@ import duckdb
 
 from talkhouse import migrations
 from talkhouse.build.plan import Plan
+from talkhouse.build.present import Present
 from talkhouse.build.request import Request
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
-from talkhouse.ingest.corpus import Corpus
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
 from talkhouse.schema.closest import closest
@@ -53,9 +54,7 @@ def _copy_gone(con: duckdb.DuckDBPyConnection, gone: Iterable[str]) -> None:
     """Copy what nobody here can make again of these corpora."""
     for corpus_id in gone:
         for table in ("main.examples", "meta.rules", "meta.exceptions"):
-            con.execute(
-                f"insert into {table} by name select * from old.{table} where corpus_id = {literal(corpus_id)}"
-            )
+            con.execute(f"insert into {table} by name select * from old.{table} where corpus_id = {literal(corpus_id)}")
         of_checks = f"starts_with(check_name, {literal(corpus_id + '.')})"
         con.execute(f"insert into meta.checks by name select * from old.meta.checks where {of_checks}")
 
@@ -63,7 +62,7 @@ def _copy_gone(con: duckdb.DuckDBPyConnection, gone: Iterable[str]) -> None:
 def _found_before(known: Present) -> str:
     """Write the condition of findings that nothing finds again: the checks that are run find theirs anew."""
     of_checks = {check.rule for check in checks(known.catalogue, known.corpora)}
-    of_readers = {rule.id for rule in (*COMMON_RULES, *(rule for each in known.corpora.values() for rule in each.rules))}
+    of_readers = {rule.id for corpus in known.corpora.values() for rule in (*COMMON_RULES, *corpus.rules)}
     rules = ", ".join(literal(rule) for rule in sorted(of_readers - of_checks))
     if not known.gone:
         return f"rule in ({rules})"

@@ -1,4 +1,4 @@
-"""The corpora of the warehouse to be: whose declarations are known here, and which only the previous warehouse knows."""
+"""The corpora of the warehouse to be: those declared here, and those that only the previous warehouse knows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,8 @@ def present(
             continue  # its rows are kept, and with them what the previous warehouse knows of it
     gone = tuple(name for name in plan.keep if name not in declared)
     own = corpora()
-    brought = [file for name in sorted(declared.keys() - own.keys()) for file in files_of(queries_of(declared[name]), name)]
+    elsewhere = sorted(declared.keys() - own.keys())
+    brought = [file for name in elsewhere for file in files_of(queries_of(declared[name]), name)]
     kept = [file for file in (published.brought if published else ()) if file.folder in gone]
     splits = {name: corpus.splits for name, corpus in {**own, **declared}.items()}
     return Present(

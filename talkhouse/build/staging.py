@@ -1,7 +1,6 @@
 """Builds the new warehouse in the workspace: what is kept, what is read, examples, checks, and the record of it all."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial

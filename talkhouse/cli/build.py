@@ -6,6 +6,7 @@ import typer
 
 from talkhouse.cli.terminal.options import (
     Corpora,
+    CorpusFolders,
     Data,
     Db,
     DryRun,
@@ -16,12 +17,13 @@ from talkhouse.cli.terminal.options import (
     NoWait,
 )
 from talkhouse.cli.terminal.progress import BuildProgress
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 
 
 def command(
     data: Data = None,
     db: Db = None,
+    folders: CorpusFolders = None,
     corpus: Corpora = None,
     rehash: Annotated[
         bool,
@@ -74,5 +76,6 @@ def command(
             input_limits=parse(input_limit or ()),
             follow_links=follow_links,
             dry_run=dry_run,
+            corpus_roots=corpus_folders(folders),
         )
     show(result)

@@ -17,6 +17,7 @@ from talkhouse.system import ctrl_c
 
 _COMMANDS = (
     *("build", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
+    "corpora",
     *("export", "publish", "lake", "score", "scores", "restore", "verify", "replay", "dashboard", "report"),
 )
 """Each is a module with a function ``command``; this is the order in which the help has them."""

@@ -5,9 +5,18 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.options import CorpusId, Db, FollowLinks, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.options import (
+    CorpusFolders,
+    CorpusId,
+    Db,
+    FollowLinks,
+    InputLimit,
+    MaxMemory,
+    MaxQuarantine,
+    NoWait,
+)
 from talkhouse.cli.terminal.progress import BuildProgress
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 
 
 def command(
@@ -17,6 +26,7 @@ def command(
         typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),
     ],
     db: Db = None,
+    folders: CorpusFolders = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
@@ -45,5 +55,6 @@ def command(
             memory_limit=MemoryLimit(memory_limit),
             input_limits=parse(input_limit or ()),
             follow_links=follow_links,
+            corpus_roots=corpus_folders(folders),
         )
     show(result)

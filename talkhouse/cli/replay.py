@@ -5,9 +5,18 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import Corpora, Db, DryRun, InputLimit, MaxMemory, MaxQuarantine, NoWait
+from talkhouse.cli.terminal.options import (
+    Corpora,
+    CorpusFolders,
+    Db,
+    DryRun,
+    InputLimit,
+    MaxMemory,
+    MaxQuarantine,
+    NoWait,
+)
 from talkhouse.cli.terminal.progress import BuildProgress
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
     from talkhouse.replay.run import Replayed, Result
@@ -18,6 +27,7 @@ _SHOWN = 5
 def command(
     corpus: Corpora = None,
     db: Db = None,
+    folders: CorpusFolders = None,
     max_quarantine: MaxQuarantine = "1%",
     memory_limit: MaxMemory = "10%",
     input_limit: InputLimit = None,
@@ -51,6 +61,7 @@ def command(
             memory_limit=MemoryLimit(memory_limit),
             input_limits=parse(input_limit or ()),
             dry_run=dry_run,
+            corpus_roots=corpus_folders(folders),
             on_write_back=_print_write_back,
         )
     _show(result)

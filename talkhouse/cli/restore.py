@@ -9,9 +9,9 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import CorpusId, Db
+from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, Db
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
     from talkhouse.restore.output_paths import Source
@@ -27,6 +27,7 @@ def command(
         bool, typer.Option("--archive", metavar="", help="Write archives as archives, not as folders.")
     ] = False,
     db: Db = None,
+    folders: CorpusFolders = None,
 ) -> None:
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
@@ -41,15 +42,16 @@ def command(
 
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
-    from talkhouse.ingest.registry import corpora, pick
+    from talkhouse.ingest.registry import all_corpora
     from talkhouse.restore.write_back import count_records, write_back
     from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.readers import reader_of
     from talkhouse.warehouse.relations import check_corpus
 
     with opened(database(db)) as warehouse, ProgressBar() as bar:
         con = warehouse.con
         check_corpus(con, corpus)
-        known = pick(corpora(), corpus)
+        known = reader_of(con, all_corpora(corpus_folders(folders)), corpus)
         bar.begin(f"restoring {corpus}", records=count_records(con, corpus))
         restored = write_back(
             con, known, folder, archives=archives, on_progress=bar.advance, check_complete=warehouse.check_complete

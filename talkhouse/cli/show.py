@@ -7,12 +7,12 @@ import typer
 from rich.text import Text
 
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Db
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db
 from talkhouse.cli.terminal.show_items import lines
 from talkhouse.cli.terminal.show_text import as_json, put, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
 
 
@@ -26,6 +26,7 @@ def command(
         ),
     ],
     db: Db = None,
+    folders: CorpusFolders = None,
     show_all: Annotated[
         bool,
         typer.Option("--all", metavar="", help="List every persona and candidate, not only the first of each list."),
@@ -56,6 +57,7 @@ def command(
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     from talkhouse.explore.show import show
+    from talkhouse.ingest.registry import all_corpora
     from talkhouse.restore.raw_record import raw
     from talkhouse.warehouse.opened import opened
 
@@ -63,7 +65,7 @@ def command(
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with opened(database(db)) as warehouse:
         if as_published:
-            _put_raw(raw(warehouse.con, name))
+            _put_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
             return
         shown = show(warehouse.con, name)
         if as_data:

@@ -10,14 +10,15 @@ import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from talkhouse.cli.terminal.options import AsJson, Corpora, Data, Db, FollowLinks, InputLimit
+from talkhouse.cli.terminal.options import AsJson, Corpora, CorpusFolders, Data, Db, FollowLinks, InputLimit
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.ingest.files.limits import Limits
+    from talkhouse.ingest.registry import Registry
     from talkhouse.restore.diff_bytes import Difference
     from talkhouse.restore.verify import Verdict
     from talkhouse.warehouse.opened import Warehouse
@@ -35,6 +36,7 @@ def command(
     data: Data = None,
     corpus: Corpora = None,
     db: Db = None,
+    folders: CorpusFolders = None,
     input_limit: InputLimit = None,
     follow_links: FollowLinks = False,
     as_json: AsJson = False,
@@ -58,12 +60,14 @@ def command(
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.ingest.registry import all_corpora
     from talkhouse.restore.verify import FINE
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse, ProgressBar() as bar:
         limits = parse(input_limit or ())
-        verdicts = _verdicts(warehouse, data, corpus or [], limits, bar, follow_links=follow_links)
+        known = all_corpora(corpus_folders(folders))
+        verdicts = _verdicts(warehouse, known, data, corpus or [], limits, bar, follow_links=follow_links)
         warehouse.check_complete()
     if as_json:
         print(visible_json([asdict(verdict) for verdict in verdicts]))
@@ -78,6 +82,7 @@ def command(
 
 def _verdicts(
     warehouse: "Warehouse",
+    known: "Registry",
     data: Path | None,
     only: list[str],
     limits: "Limits",
@@ -86,17 +91,17 @@ def _verdicts(
     follow_links: bool,
 ) -> "list[Verdict]":
     """Compare the files of some corpora, or of all."""
-    from talkhouse.ingest.registry import corpora, pick
     from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
+    from talkhouse.warehouse.readers import reader_of
     from talkhouse.warehouse.relations import check_corpus
 
-    con, known = warehouse.con, corpora()
+    con = warehouse.con
     for name in only:
         check_corpus(con, name)
     present = sorted(set(only)) or warehouse.corpus_ids
-    wanted = {name: pick(known, name) for name in present}
+    wanted = {name: reader_of(con, known, name) for name in present}
     files = (
         files_in_folder(known, data, present, limits, follow_links=follow_links)
         if data

@@ -23,7 +23,7 @@ from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.manifest import FORMAT, File, Manifest, Table
 from talkhouse.progress import Progress
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import OutputFailed
+from talkhouse.schema.errors import OutputFailed, SchemaMismatch
 from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.build.plan import Plan, PublishedState, read_published
+from talkhouse.build.present import present
 from talkhouse.build.progress import Progress
 from talkhouse.build.publish import publish
 from talkhouse.build.quality_gate import check_quarantine
@@ -20,16 +21,14 @@ from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
-from talkhouse.ingest.registry import corpora, pick
-from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
-from talkhouse.queries.catalogue import catalogue
+from talkhouse.ingest.registry import all_corpora
 from talkhouse.replay.copied_files import ReaderOfCopies
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.system.memory import MemoryLimit
+from talkhouse.warehouse.readers import reader_of
 from talkhouse.warehouse.relations import check_corpus
 from talkhouse.warehouse.row_sets import row_sets_of
 
@@ -96,28 +95,28 @@ def replay(
     memory DuckDB may take. ``input_limits``: how much of a file is read. ``on_write_back`` is called with the id of
     each corpus before it is written back; ``progress`` is about reading it again.
     """
-    known = corpora((CORPORA, *corpus_roots))
+    known = all_corpora(corpus_roots)
     with (
         explain_failures(path, memory_limit),
         acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
     ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)
+            wanted = {name: reader_of(con, known, name) for name in names}
         published = read_published(workspace.old, shown=path)
         if published is None or not names:
             return Result(path, [], is_published=False)
         migrate_old(workspace)
-        wanted = {name: pick(known, name) for name in names}
         request = _write_back(workspace, wanted, published, input_limits, on_write_back)
         keep = tuple(sorted(published.readers.keys() - set(names)))
         plan = Plan(request.inputs, keep, (), (), is_current=False)
-        stage = Stage(workspace, progress, known, catalogue((QUERIES, *query_roots)), request, plan, memory_limit)
-        stage.build(_ALL)
+        of_all = present(known, query_roots, plan, published, workspace.old)
+        Stage(workspace, progress, of_all, request, plan, memory_limit).build(_ALL)
         replayed = [_compare(workspace, name) for name in names]
         is_changed = any(outcome.tables for outcome in replayed)
         if is_changed:
             with warehouse.connect(workspace.stage) as con:
-                check_quarantine(con, [known[name] for name in names], limit)
+                check_quarantine(con, wanted.values(), limit)
         if is_changed and not dry_run:
             publish(workspace)
         return Result(path, replayed, is_published=is_changed and not dry_run)

@@ -14,8 +14,8 @@ from talkhouse.report import content, page
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
-from talkhouse.warehouse.own_views import fits_views
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.own_views import fits_views
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""

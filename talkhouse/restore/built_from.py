@@ -1,15 +1,14 @@
 """Finds the files that a corpus in a warehouse was built from, or its files in a data folder."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
 
 from talkhouse.build.request import from_data, from_paths, from_samples
-from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.registry import Registry
 from talkhouse.schema.errors import UsageError
 
 _SOURCE = """
@@ -24,7 +23,7 @@ _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 def files_built_from(
     con: duckdb.DuckDBPyConnection,
-    known: Mapping[str, Corpus],
+    known: Registry,
     corpus_id: str,
     limits: Limits = DEFAULT,
     *,
@@ -60,7 +59,7 @@ def _is_there(path: Path) -> bool:
 
 
 def files_in_folder(
-    known: Mapping[str, Corpus],
+    known: Registry,
     data: Path,
     present: list[str],
     limits: Limits = DEFAULT,

@@ -6,11 +6,12 @@ import duckdb
 
 from talkhouse.explore.resolve_id import resolve
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.registry import corpora
+from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.unloading.pieces import record_bytes, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_record
 from talkhouse.restore.consistent import consistent
 from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.warehouse.readers import reader_of
 
 # A finding may point at something inside of a record: the longest pointer that leads there is the record's.
 _BY_LOCATION = """
@@ -35,9 +36,9 @@ def raw(con: duckdb.DuckDBPyConnection, name: str, known: Mapping[str, Corpus] |
     """Return the bytes of a source record, found by an id as ``show`` takes it or by its location, ``FILE#POINTER``.
 
     JSON is equal in every value to what was published, everything else byte for byte. ``known`` are the corpora that
-    can write their records, those of Talkhouse where it is left out; the quarantine needs none. Raises UsageError for
-    a name that fits no record or several, RegistryError for a record of an unknown corpus, CorpusFailed where its
-    writer raises, WarehouseDamaged where its rows don't fit together.
+    can write their records, those of Talkhouse and of packages where it is left out; the quarantine needs none. Raises
+    UsageError for a name that fits no record or several, RegistryError for a record that nobody here can write,
+    CorpusFailed where its writer raises, WarehouseDamaged where its rows don't fit together.
     """
     with consistent(name):
         return _raw(con, name, known)
@@ -70,18 +71,9 @@ def _only_record(con: duckdb.DuckDBPyConnection, dialogue_id: str) -> str:
 
 def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str, Corpus] | None) -> bytes:
     """Write a record by its corpus's writer; a record that is a whole file has its byte order mark."""
-    known = corpora() if known is None else known
-    corpus_id = record_id.partition("/")[0]
-    if corpus_id not in known:
-        raise RegistryError(
-            f"Talkhouse can't write a record of the corpus '{corpus_id}'",
-            where=record_id,
-            expected=f"a record of: {', '.join(known)}",
-            next_step=f"the warehouse was built with a folder for '{corpus_id}' that is not one of Talkhouse's own; in "
-            "Python, talkhouse.restore.raw_record.raw takes the corpora of any folder",
-        )
-    stored = stored_record(con, record_id, text_ids_of(known[corpus_id]))
-    written = record_bytes(known[corpus_id], stored)
+    corpus = reader_of(con, all_corpora() if known is None else known, record_id.partition("/")[0])
+    stored = stored_record(con, record_id, text_ids_of(corpus))
+    written = record_bytes(corpus, stored)
     if written is None:
-        raise RegistryError(f"the corpus '{corpus_id}' can't write a single record", where=record_id)
+        raise RegistryError(f"the corpus '{corpus.id}' can't write a single record", where=record_id)
     return (b"" if stored.pointer else stored.bom) + written

@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.ingest.registry import DEFAULT_ROOT as CORPORA
-from talkhouse.ingest.registry import corpora
 from talkhouse.lake_format.columns import check_columns, columns_of_all
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.manifest import Manifest, read
 from talkhouse.lake_format.table_files import is_whole
 from talkhouse.progress import Progress
-from talkhouse.queries.catalogue import DEFAULT_ROOT as QUERIES
-from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
@@ -31,6 +27,7 @@ from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.temporary_folder import temporary_folder
 from talkhouse.translation.spark_types import spark_type
 from talkhouse.translation.translated import LeftOut, Translation
+from talkhouse.warehouse.opened import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,8 +74,6 @@ def check(
     progress: Progress,
     *,
     location: str | None = None,
-    corpus_roots: tuple[Path, ...] = (),
-    query_roots: tuple[Path, ...] = (),
 ) -> Result:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
@@ -87,16 +82,15 @@ def check(
     """
     begun = time.monotonic()
     folder = lake.absolute()
-    manifest, own = read(folder), catalogue((QUERIES, *query_roots))
+    manifest = read(folder)
     translation = read_translation(folder, manifest)
-    _check_catalogue(manifest, own, folder)
+    _check_same("another schema", migrations.head(), manifest.revision, folder)
     files = check_files(manifest, folder, progress)
     check_folders(manifest, folder)
     check_installed()
     rows = sum(table.rows for table in manifest.tables)
-    splits = {name: corpus.splits for name, corpus in corpora((CORPORA, *corpus_roots)).items()}
-    views = own.without_labels_of(translation.tasks_without_labels)
-    with temporary_folder() as private, warehouse_of(manifest, folder, private, views, splits) as con:
+    with temporary_folder() as private, warehouse_of(manifest, folder, private, translation) as con:
+        _check_same("other views", Warehouse(con).catalogue.hash, manifest.catalogue, folder)
         _check_relations(con, manifest, translation, folder)
         progress.begin("starting Spark")
         with session(url, rows=rows, folder=private) as spark:
@@ -107,20 +101,16 @@ def check(
             return Result(manifest.snapshot, files, spark.version, relations, left_out, time.monotonic() - begun)
 
 
-def _check_catalogue(manifest: Manifest, own: Catalogue, lake: Path) -> None:
+def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
     """Refuse a lake whose tables or views are not those that DuckDB would have here."""
-    for what, expected, there in (
-        ("another schema", migrations.head(), manifest.revision),
-        ("other views", own.hash, manifest.catalogue),
-    ):
-        if expected != there:
-            raise SchemaMismatch(
-                f"the lake has {what} than this Talkhouse, so that there is nothing to compare it with",
-                where=lake,
-                expected=expected,
-                found=there,
-                next_step="write the lake again with: talkhouse lake DIR   or use the Talkhouse that wrote it",
-            )
+    if expected != there:
+        raise SchemaMismatch(
+            f"the lake has {what} than this Talkhouse, so that there is nothing to compare it with",
+            where=lake,
+            expected=expected,
+            found=there,
+            next_step="write the lake again with: talkhouse lake DIR   or use the Talkhouse that wrote it",
+        )
 
 
 def _check_relations(con: duckdb.DuckDBPyConnection, manifest: Manifest, translation: Translation, lake: Path) -> None:

@@ -1,6 +1,6 @@
 """Reads a lake back into a warehouse that nobody keeps, with the views of a catalogue."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,25 +16,39 @@ from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import LakeDamaged
 from talkhouse.schema.sql import quoted
+from talkhouse.translation.translated import Translation
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.split_views import SplitView, common_splits
 
 
 @contextmanager
 def warehouse_of(
-    manifest: Manifest, lake: Path, private: Path, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
+    manifest: Manifest, lake: Path, private: Path, translation: Translation
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Make a warehouse of a lake in a private folder, with the views of a catalogue, and yield a connection to it.
+    """Make a warehouse of a lake in a private folder, with the views of its SQL, and yield a connection to it.
 
-    ``splits``: those that each corpus declares. It takes as much room as the one that the lake was written from.
+    It takes as much room as the one that the lake was written from.
     """
     path = private / "read_back.duckdb"
     with warehouse.create(path) as con:
         migrations.make(con)
-        create_views(con, catalogue)
         for table in manifest.tables:
             _fill(con, table, lake)
-        create_split_views(con, catalogue, splits)
+        catalogue = Warehouse(con).catalogue.without_labels_of(translation.tasks_without_labels)
+        create_views(con, catalogue)
+        create_split_views(con, catalogue, common_splits(_split_views(catalogue, translation)))
     with warehouse.connect(path) as con:
         yield con
+
+
+def _split_views(catalogue: Catalogue, translation: Translation) -> Iterator[SplitView]:
+    """Tell of each view of the lake that no file makes the task and the split whose rows it has, by its name."""
+    written = {view.full_name for view in catalogue.views}
+    there = {view.full_name for view in translation.views} | {view.full_name for view in translation.unportable}
+    for task in (example.full_name for example in catalogue.examples):
+        for name in sorted(there - written):
+            if name.startswith(f"{task}_"):
+                yield SplitView(task, name.removeprefix(f"{task}_"))
 
 
 def _fill(con: duckdb.DuckDBPyConnection, table: Table, lake: Path) -> None:

@@ -22,8 +22,8 @@ from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
 from talkhouse.superset.names import VERSION
 from talkhouse.system.atomic_output import atomic_file, check_free
-from talkhouse.warehouse.relations import columns_of, relations
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import columns_of, relations
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""

@@ -3,7 +3,7 @@
 import typer
 
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
 
 
@@ -20,11 +20,15 @@ def relations(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete) and name == visible(name)]
 
 
-def corpora(incomplete: str) -> list[str]:
-    """List the corpora that Talkhouse can read whose ids begin with what was typed."""
-    from talkhouse.ingest.registry import corpora
+def corpora(context: typer.Context, incomplete: str) -> list[str]:
+    """List the corpora that are known here and whose ids begin with what was typed; none is imported."""
+    from talkhouse.ingest.registry import all_corpora
 
-    return [name for name in corpora() if name.startswith(incomplete)]
+    try:
+        known = all_corpora(corpus_folders(context.params.get("folders")))
+    except TalkhouseError:
+        return []
+    return [name for name in known if name.startswith(incomplete) and name == visible(name)]
 
 
 def layouts(context: typer.Context, incomplete: str) -> list[str]:

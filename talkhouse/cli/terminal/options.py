@@ -36,6 +36,16 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+CorpusFolders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--corpora",
+        metavar="DIR",
+        help="Folder with corpora of your own, whose code is run, or the folder of one (may be repeated). Default: "
+        "$TALKHOUSE_CORPORA.",
+        show_default=False,
+    ),
+]
 CorpusId = Annotated[
     str, typer.Argument(metavar="CORPUS", help="Id of the corpus, such as dbdc3.", autocompletion=corpora)
 ]

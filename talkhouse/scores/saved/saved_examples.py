@@ -4,7 +4,6 @@ from hashlib import sha256
 
 import duckdb
 
-from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.sql import quoted
 from talkhouse.scores.score import Scored
 from talkhouse.scores.tasks.task import Task

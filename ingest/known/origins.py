@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest import importing
 from talkhouse.ingest.contract.code_line import code_line
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
+from talkhouse.ingest.known import importing
 from talkhouse.schema.errors import RegistryError, UsageError
 
 GROUP = "talkhouse.corpora"
