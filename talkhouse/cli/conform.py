@@ -80,7 +80,7 @@ def _put(check: str, runs: "list[Result]") -> None:
     """Print one line for a check, and what is to be said of each case that does not hold."""
     outcomes = {run.outcome for run in runs}
     worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
-    cases = f" ({len(runs):,} cases)" if runs[0].name != check else ""
+    cases = f" (cases: {len(runs):,})" if runs[0].name != check else ""
     put(Text(f"{worst:<{_WIDTH}}", _COLOURS[worst]), Text(check.replace("_", " ") + cases))
     for run in runs:
         if run.detail:

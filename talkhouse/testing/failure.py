@@ -15,6 +15,7 @@ def require(
     condition: object, what: str, *, where: object = None, expected: object = None, found: object = None
 ) -> None:
     """Raise ContractFailure unless a condition holds."""
+    __tracebackhide__ = True  # pytest shows who asked
     if not condition:
         raise ContractFailure(
             what,

@@ -9,7 +9,7 @@ import duckdb
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.checks.sample import files_are_equal
-from talkhouse.testing.failure import require
+from talkhouse.testing.failure import CannotCheck, require
 from talkhouse.testing.subject import Subject
 
 _OF_THE_MACHINE = {"meta.source_files": "exclude (modified_at, mtime_ns, inode)"}
@@ -24,8 +24,10 @@ def a_golden_case_gives_its_rows(subject: Subject, case: str) -> None:
     texts = _contents(subject, con)
     if subject.regen:
         _write(folder / "expected", texts)
-    _compare(folder / "expected", texts)
     files_are_equal(subject, con, disk_files(data / subject.corpus.id, subject.corpus.id))
+    if not (folder / "expected").is_dir():
+        raise CannotCheck(f"there is no {folder / 'expected'}: --regen writes it")
+    _compare(folder / "expected", texts)
 
 
 def _contents(subject: Subject, con: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -86,7 +86,7 @@ def rows_of(input_file: InputFile, location: SourceLocation, keys: DialogueKeys,
         location,
         talk.id,
         [(talk.book,), *talk.people.items(), *said],
-        path=f"{input_file.kind}/{talk.id}",
+        path=f"{input_file.kind}/{location.record_index}",  # an id may be there twice
         standard_split=SPLITS[location.split or ""],
     )
     record.native_id = talk.id
