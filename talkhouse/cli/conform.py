@@ -29,8 +29,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder or "
-            "beside it.",
+            help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
+            "or beside it.",
             show_default=False,
         ),
     ] = None,
@@ -55,11 +55,11 @@ def command(
     """
     from talkhouse.ingest.registry import folder_of
     from talkhouse.testing.contract import results
-    from talkhouse.testing.subject import subject_of, tests_beside
+    from talkhouse.testing.subject import folder_of_tests, subject_of
 
     with temporary_folder() as scratch:
         subject = subject_of(corpus_id, tests, scratch, corpus_folders(folders))
-        subject.cases = tests or tests_beside(folder_of(subject.corpus))
+        subject.cases = tests or folder_of_tests(folder_of(subject.corpus))
         subject.regen = regen
         done = []
         for check, runs in groupby(results(subject), key=lambda result: result.name.partition("[")[0]):

@@ -38,8 +38,10 @@ def corpus(
     """Begin a corpus with code of its own: reader, writer, declaration, a task and its chart, a sample, and tests.
 
     What is written is a whole corpus of invented data, which builds and whose tests pass; bend it to the files that you
-    have. json-list: a file is a list of dialogues; csv-rows: a dialogue is some rows; file-per-dialogue: a file, of text
-    or whatever else, is a dialogue. Nothing is ever overwritten.
+    have. Nothing is ever overwritten.
+
+    json-list: a file is a list of dialogues; csv-rows: a dialogue is some rows of a file; file-per-dialogue: a file, of
+    text or whatever else, is a dialogue.
 
     Examples:
         talkhouse new corpus tea_talks --like file-per-dialogue

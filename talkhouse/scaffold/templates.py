@@ -32,7 +32,7 @@ class Like(StrEnum):
         return folder
 
     @property
-    def title(self) -> str:
+    def name_of_corpus(self) -> str:
         """The title of its corpus."""
         return (self.folder / "README.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
@@ -57,7 +57,7 @@ def copy(like: Like, corpus_id: str, folder: Path) -> None:
 def renamed(like: Like, corpus_id: str, text: str) -> str:
     """Put an id and what is made of it in the place of those that a template has."""
     old = like.folder.name
-    text = text.replace(old, corpus_id).replace(like.title, corpus_id.replace("_", " ").title())
+    text = text.replace(old, corpus_id).replace(like.name_of_corpus, corpus_id.replace("_", " ").title())
     return text.replace(old.upper(), corpus_id.replace("_", "").upper())
 
 

@@ -1,4 +1,4 @@
-"""The contract of every corpus, as tests of pytest and as a command; a plugin's whole test file are two lines:
+"""The contract of every corpus, as tests of pytest and as a command; a plugin's whole test file is this.
 
     from talkhouse.testing import contract_tests
 
@@ -17,9 +17,9 @@ def contract_tests(corpus_id: str, *, here: str | Path) -> None:
     The corpus is that of an installed package, of the folder that has the tests, of $TALKHOUSE_CORPORA, or one of
     Talkhouse's own. Raises RegistryError where there is none of this id, or where it is broken.
     """
-    from talkhouse.testing.pytest_tests import tests_of
+    from talkhouse.testing.pytest_tests import functions_of
 
     caller = inspect.currentframe()
     if caller is None or caller.f_back is None:
         raise RuntimeError("this Python does not say who calls")
-    caller.f_back.f_globals.update(tests_of(corpus_id, Path(here).parent))
+    caller.f_back.f_globals.update(functions_of(corpus_id, Path(here).parent, ()))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.checks import broken, clauses, common, declaration, golden, reader, sample, tables, views
 from talkhouse.testing.failure import CannotCheck
@@ -106,5 +105,3 @@ def _outcome(run: Run, subject: Subject) -> tuple[Outcome, str]:
     except Exception as error:  # noqa: BLE001 - of the corpus's own code; the other checks go on
         return Outcome.FAILS, "".join(traceback.format_exception_only(error)).strip()
     return Outcome.HOLDS, ""
-
-

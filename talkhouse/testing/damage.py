@@ -47,7 +47,7 @@ def key_twice(raw: bytes) -> Iterator[bytes]:
 
 
 def no_number(raw: bytes) -> Iterator[bytes]:
-    """Put NaN, or Infinity, in the place of a value: of the first one that is no list and no object, and of the last."""
+    """Put NaN, or Infinity, in the place of the first value that is no list and no object, and of the last."""
     for text, members in _with_members(raw):
         plain = [value for value in map(_value_of(text), members) if text[value[0]] not in "[{"]
         for start, end in dict.fromkeys((*plain[:1], *plain[-1:])):

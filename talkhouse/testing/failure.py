@@ -1,5 +1,7 @@
 """What a corpus does not keep to."""
 
+from collections.abc import Sequence
+
 from talkhouse.schema.errors import TalkhouseError
 
 
@@ -25,7 +27,7 @@ def require(
         )
 
 
-def require_none(rows: list[tuple[object, ...]], what: str, *, expected: str) -> None:
+def require_none(rows: Sequence[tuple[object, ...]], what: str, *, expected: str) -> None:
     """Raise ContractFailure where a query for what must not be there has rows; the first of them are shown."""
     shown = "; ".join(str(row) for row in rows[:_SHOWN])
     more = f"; and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""

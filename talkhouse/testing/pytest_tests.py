@@ -14,7 +14,7 @@ from talkhouse.testing.subject import Subject, subject_of
 _FIXTURE = "talkhouse_subject"
 
 
-def tests_of(corpus_id: str, cases: Path | None, folders: Iterable[Path] = ()) -> dict[str, Any]:
+def functions_of(corpus_id: str, cases: Path | None, folders: Iterable[Path]) -> dict[str, Any]:
     """Return the tests of a corpus by their names, and the fixture that they need."""
     listed = subject_of(corpus_id, cases, Path(), folders)
 

@@ -140,8 +140,8 @@ def is_corpus(folder: Path, corpus_id: str) -> bool:
     return folder.name == corpus_id and (folder / "__init__.py").is_file()
 
 
-def tests_beside(folder: Path) -> Path | None:
-    """Find the folder of tests in a corpus's folder, or beside it as in a package's project; None where there is none."""
+def folder_of_tests(folder: Path) -> Path | None:
+    """Find the folder of tests in a corpus's folder, or beside it as in a package's project."""
     near = (folder / "tests", folder.parent / "tests")
     return next((path for path in near if any((path / name).exists() for name in _OF_TESTS)), None)
 

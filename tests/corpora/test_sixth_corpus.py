@@ -30,10 +30,10 @@ from talkhouse.restore.raw_record import raw
 from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import RegistryError
 from talkhouse.schema.tables import metadata
+from talkhouse.testing.clauses import Clause, read_findings
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import COMMAND
 from tests.corpora import contract
-from talkhouse.testing.clauses import Clause, read_findings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sixth-corpus.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import rules_of
 from talkhouse.testing.checks.sample import files_are_equal
 from talkhouse.testing.failure import require, require_none
@@ -12,17 +11,17 @@ from talkhouse.testing.subject import Subject
 
 
 def a_broken_file_is_told_and_kept(subject: Subject, rule: str) -> None:
-    """The rule is told at a place; what it refuses is in the quarantine whole, the rest loaded; all of it comes back."""
+    """The rule is told at a place; what it refuses is in the quarantine whole, the rest is loaded; all comes back."""
     is_told_and_kept(subject, rule, subject.laid_out(subject.case("broken", rule) / "raw"))
 
 
 def is_told_and_kept(subject: Subject, rule_id: str, data: Path) -> None:
-    """Build a data folder that breaks a rule, and hold the findings, the quarantine and the restored files against it."""
+    """Build a data folder that breaks a rule; try the findings, the quarantine and the restored files."""
     con = subject.built(data)
     _is_told(subject, rule_id, con)
     _is_counted(con)
     _is_kept(subject, rule_id, data, con)
-    files_are_equal(subject, con, disk_files(data / subject.corpus.id, subject.corpus.id))
+    files_are_equal(subject, con, data / subject.corpus.id)
 
 
 def _is_told(subject: Subject, rule_id: str, con: duckdb.DuckDBPyConnection) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.checks.sample import files_are_equal
 from talkhouse.testing.failure import CannotCheck, require
@@ -24,7 +23,7 @@ def a_golden_case_gives_its_rows(subject: Subject, case: str) -> None:
     texts = _contents(subject, con)
     if subject.regen:
         _write(folder / "expected", texts)
-    files_are_equal(subject, con, disk_files(data / subject.corpus.id, subject.corpus.id))
+    files_are_equal(subject, con, data / subject.corpus.id)
     if not (folder / "expected").is_dir():
         raise CannotCheck(f"there is no {folder / 'expected'}: --regen writes it")
     _compare(folder / "expected", texts)

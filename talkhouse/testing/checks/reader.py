@@ -26,17 +26,20 @@ def the_reader_opens_no_socket(subject: Subject) -> None:
     with _network_calls() as met, opened(disk_files(subject.sample_files, subject.corpus.id)) as (files, _):
         for _outcome in subject.corpus.read(files):
             pass
-    require(not met, "the reader uses the network", expected="nothing but the files", found=", ".join(dict.fromkeys(met)))
+    require(
+        not met, "the reader uses the network", expected="nothing but the files", found=", ".join(dict.fromkeys(met))
+    )
 
 
 @contextmanager
 def _network_calls() -> Iterator[list[str]]:
     """Collect what this process asks of the network; an audit hook stays for ever, and so is made once."""
-    global _met  # noqa: PLW0603 - a hook has no other way to know
+    global _met
     if not _hooked:
         _hooked.append(True)
         sys.addaudithook(_heard)
-    _met = met = []
+    met: list[str] = []
+    _met = met
     try:
         yield met
     finally:

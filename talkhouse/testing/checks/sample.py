@@ -1,11 +1,16 @@
 """The sample: loaded whole, shown whole, written back equal, and the same rows each time."""
 
-from talkhouse.build.request import from_samples
+from pathlib import Path
+
+import duckdb
+
+from talkhouse.ingest.files.boundary import Boundary
+from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.restore.verify import FINE, Status, verify
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.failure import CannotCheck, require, require_none
 from talkhouse.testing.subject import Subject
-from talkhouse.warehouse.row_sets import row_set, row_sets_of
+from talkhouse.warehouse.row_sets import RowSet, row_set, row_sets_of
 
 
 def the_sample_loads_whole(subject: Subject) -> None:
@@ -21,13 +26,13 @@ def the_sample_loads_whole(subject: Subject) -> None:
 
 def its_files_come_back_equal(subject: Subject) -> None:
     """Every file of the sample is written back: JSON equal in every value and the order of keys, others to the byte."""
-    files = from_samples({subject.corpus.id: subject.corpus}, [subject.corpus.id]).inputs[0].files
-    files_are_equal(subject, subject.sample, files)
+    files_are_equal(subject, subject.sample, subject.sample_files)
 
 
-def files_are_equal(subject: Subject, con: object, files: object) -> None:
-    """Write a corpus back and compare it with these files."""
-    verdicts = list(verify(con, subject.corpus, files))  # type: ignore[arg-type]
+def files_are_equal(subject: Subject, con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Write a corpus back and compare it with the files of a folder."""
+    files = disk_files(folder, subject.corpus.id, boundary=Boundary(None))
+    verdicts = list(verify(con, subject.corpus, files))
     for verdict in verdicts:
         difference = verdict.difference
         require(
@@ -38,7 +43,8 @@ def files_are_equal(subject: Subject, con: object, files: object) -> None:
             expected=difference.expected if difference else "the file that was read",
             found=difference.found if difference else verdict.reason,
         )
-    require(any(verdict.status is Status.EQUAL for verdict in verdicts), "no file was compared", expected="one at least")
+    is_compared = any(verdict.status is Status.EQUAL for verdict in verdicts)
+    require(is_compared, "no file was compared", where=folder, expected="one at least")
 
 
 def it_shows_every_scheme_and_split(subject: Subject) -> None:
@@ -89,9 +95,9 @@ def two_builds_give_equal_rows(subject: Subject) -> None:
     require(not different, "two builds differ", expected="equal rows", found=", ".join(different))
 
 
-def _rows(subject: Subject, con: object) -> dict[str, object]:
-    tables = row_sets_of(con, subject.corpus.id)  # type: ignore[arg-type]
-    views = {view.full_name: row_set(con, f"from {view.full_name}") for view in subject.views}  # type: ignore[arg-type]
+def _rows(subject: Subject, con: duckdb.DuckDBPyConnection) -> dict[str, RowSet]:
+    tables = row_sets_of(con, subject.corpus.id)
+    views = {view.full_name: row_set(con, f"from {view.full_name}") for view in subject.views}
     loads = {"main.corpora"}  # says when it was loaded
     return {name: rows for name, rows in {**tables, **views}.items() if name not in loads}
 

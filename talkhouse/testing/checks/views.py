@@ -2,6 +2,7 @@
 
 import duckdb
 
+from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.schema.sql import literal
 from talkhouse.testing.failure import CannotCheck, require, require_none
 from talkhouse.testing.older_duckdb import OLDEST, problems_in
@@ -14,7 +15,8 @@ COMMON_COLUMNS = ["split", "standard_split", "example_index", "dialogue_id", "na
 
 def the_grain_is_unique(subject: Subject) -> None:
     """No two rows of a view, or of a task's examples, have the grain that the head names."""
-    for query in (*_own(subject), *subject.tasks):
+    queries: list[ViewQuery | ExampleQuery] = [*_own(subject), *subject.tasks]
+    for query in queries:
         grain = ", ".join(query.grain)
         doubled = f"select {grain}, count(*) from ({query.sql}) group by all having count(*) > 1 order by all"
         rows = subject.sample.execute(doubled).fetchall()
@@ -42,9 +44,11 @@ def views_say_what_they_are(subject: Subject) -> None:
         query = "select column_name, comment from duckdb_columns() where schema_name = ? and table_name = ?"
         columns = dict(subject.sample.execute(query, where).fetchall())
         bare = [(name,) for name, meaning in columns.items() if not meaning]
-        require_none(bare, f"columns of {view.full_name} without a meaning", expected=f"'--   name: meaning' in {view.path}")
+        expected = f"'--   name: meaning' in {view.path}"
+        require_none(bare, f"columns of {view.full_name} without a meaning", expected=expected)
         others = [(name,) for name in view.columns if name not in columns]
-        require_none(others, f"meanings of columns that {view.full_name} does not have", expected=f"one of {[*columns]}")
+        expected = f"one of {', '.join(columns)}"
+        require_none(others, f"meanings of columns that {view.full_name} does not have", expected=expected)
 
 
 def tasks_have_the_columns_of_all(subject: Subject) -> None:
@@ -77,7 +81,7 @@ def views_translate_to_spark(subject: Subject) -> None:
         raise CannotCheck("; ".join(f"a lake leaves out {view.full_name}: {view.reason}" for view in lost))
 
 
-def _own(subject: Subject) -> tuple[object, ...]:
+def _own(subject: Subject) -> tuple[ViewQuery, ...]:
     if not subject.views:
         raise CannotCheck("the corpus has no view")
     return subject.views

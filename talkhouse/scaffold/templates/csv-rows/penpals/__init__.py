@@ -21,7 +21,7 @@ CORPUS = Corpus(
     rules=(
         Rule("PENPALS-01", "reject_file", "Other columns, cells or an order of rows.", "Fix the file."),
         Rule("PENPALS-02", "reject_dialogue", "A tone that nobody has declared.", "Fix the exchange."),
-        Rule("PENPALS-03", "warn", "A file of the same name came before, and makes the examples.", "Remove one of them."),
+        Rule("PENPALS-03", "warn", "A file of the same name came before: it makes the examples.", "Remove one."),
     ),
     common_rules=("TH-02", "TH-05"),  # no JSON, so of the common rules only these can be broken
     read=read,

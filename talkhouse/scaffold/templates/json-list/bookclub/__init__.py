@@ -28,7 +28,7 @@ CORPUS = Corpus(
             "A talk of another form, with its fields in another order, or a span outside of its text.",
             "Fix the talk.",
         ),
-        Rule("BOOKCLUB-02", "warn", "A file of the same name came before, and makes the examples.", "Remove one of them."),
+        Rule("BOOKCLUB-02", "warn", "A file of the same name came before: it makes the examples.", "Remove one."),
     ),
     exceptions=(Exempt("labels_are_declared", "bookclub.tag", "Annotators write what they like."),),
     read=read,
