@@ -35,6 +35,8 @@ def its_readme_has_the_headings(subject: Subject) -> None:
 def every_rule_has_its_broken_file(subject: Subject) -> None:
     """There is ``broken/<rule>`` for each rule that the corpus declares; common rules may have one too."""
     corpus, folders = subject.corpus, set(subject.case_names("broken"))
+    if subject.cases is None:
+        raise CannotCheck("there is no folder of tests here; in a command, --tests names it")
     own = {rule.id for rule in corpus.rules}
     for rule in sorted(own - folders):
         require(False, f"no broken file of {rule}", expected=f"a folder broken/{rule}/raw beside the tests")
