@@ -143,6 +143,13 @@ def copy_file_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[
         "where facts.source_file_id = source_files.source_file_id and facts.corpus_id in (select unnest(?::varchar[]))",
         [corpus_ids],
     )
+    # The same reader in another place makes no other warehouse.
+    con.execute(
+        "update main.corpora set origin = before.origin from old.main.corpora as before "
+        "where before.corpus_id = corpora.corpus_id and before.reader_version = corpora.reader_version "
+        "and before.origin is not null and corpora.corpus_id in (select unnest(?::varchar[]))",
+        [corpus_ids],
+    )
     con.execute("detach old")
 
 

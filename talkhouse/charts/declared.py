@@ -15,6 +15,7 @@ import msgspec
 
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.queries.heads import is_name
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
 
@@ -204,6 +205,8 @@ def _dashboards(files: Files) -> list[Declared]:
     known = metrics(files)
     names: set[str] = set()
     for one in declared:
+        if not is_name(one.name):
+            raise _broken(one.path, "a name is lower case letters, digits and '_'")
         if one.name in names:
             raise _broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from talkhouse.charts.declared import dashboards
+from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.content import corpus, home, quality, read, scores, sql, tasks
+from talkhouse.schema.errors import TalkhouseError
 
 _SECONDS = 5
 """How often an open page looks for a new build."""
@@ -21,8 +22,16 @@ def pages() -> dict[str, list[st.Page]]:
     ]
     if scores.path().exists():
         general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))
-    charts = [corpus.page_of(one) for one in dashboards() if one.name != quality.DASHBOARD]
+    charts = [corpus.page_of(one) for one in _declared() if one.name != quality.DASHBOARD]
     return {"": general, "Charts": charts}
+
+
+def _declared() -> list[Declared]:
+    """Return the dashboards of the warehouse; where none can be read, Talkhouse's, whose pages say why."""
+    try:
+        return dashboards(warehouse.current().query_files)
+    except TalkhouseError:
+        return dashboards()
 
 
 @st.fragment(run_every=_SECONDS)

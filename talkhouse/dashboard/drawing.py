@@ -71,7 +71,7 @@ def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
     if chart.kind is Kind.NUMBER:
         _put_number(chart, columns[0], rows)
         return
-    st.markdown(f"**{chart.title}**", help=chart.description or None)
+    st.markdown(f"**{plain(chart.title)}**", help=plain(chart.description, lines=True) or None)
     if rows.is_empty():
         st.caption("No rows.")
     elif chart.kind is Kind.TABLE:

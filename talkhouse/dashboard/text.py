@@ -8,12 +8,12 @@ from talkhouse.visible import visible
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
 
 
-def plain(text: str) -> str:
+def plain(text: str, *, lines: bool = False) -> str:
     """Return a text for what Streamlit reads as Markdown, so that it is shown as it is.
 
     Labels and captions are Markdown; the options of a selectbox or multiselect are not, and need ``visible`` alone.
     """
-    return _MARKDOWN.sub(r"\\\1", visible(text))
+    return _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
 
 
 def html(text: str, *, lines: bool = True) -> str:

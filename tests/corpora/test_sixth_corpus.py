@@ -287,7 +287,7 @@ def test_its_records_are_shown_as_published(invented: Invented) -> None:
     for name in ("teatime/train-scones", "teatime:train-scones", "scones", "teatime/train/scones.txt"):
         assert raw(con, name, ours) == scones
     assert raw(con, "bookclub/letters_train.csv#/l2", ours) == b'l2,Ben,critic,"""Zero"" again?"\n'
-    with pytest.raises(RegistryError, match="can't write a record of the corpus 'teatime'"):
+    with pytest.raises(RegistryError, match="no code here reads or writes the corpus 'teatime'"):
         raw(con, "teatime/train-scones")
 
 

@@ -14,6 +14,10 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
     path = tmp_path_factory.mktemp("toy") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
-        con.execute("insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false)")
-        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn')")
+        con.execute(
+            "insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null)"
+        )
+        con.execute(
+            "insert into main.schemes by name select 'toy.mood' as scheme, 'How it sounds.' as description, 'turn' as target"
+        )
         yield con

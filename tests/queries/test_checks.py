@@ -76,7 +76,7 @@ SPOILERS = [
         "unnest([0, 1]) as position, 0 as item_index, false as is_gold",
         "detail",
     ),
-    ("labels_are_declared", "insert into main.labels values ('dbdc3.breakdown', 'Q', null)", "label"),
+    ("labels_are_declared", "insert into main.labels values ('dbdc3.breakdown', 'Q', null, null)", "label"),
     (
         "dialogues_stay_in_one_split",
         "insert into main.records by name select * replace ('x' as record_id, 'eval' as split) "
@@ -120,7 +120,7 @@ def test_null_in_a_grain_is_a_value(spoiled: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_declared_exceptions_are_no_offence(spoiled: duckdb.DuckDBPyConnection) -> None:
-    spoiled.execute("insert into main.labels values ('dbdc3.breakdown', 'Q', null)")
+    spoiled.execute("insert into main.labels values ('dbdc3.breakdown', 'Q', null, null)")
     spoiled.execute("insert into meta.exceptions values ('dbdc3', 'labels_are_declared', 'dbdc3.breakdown', 'meant')")
     assert offending(spoiled, "labels_are_declared") == []
 

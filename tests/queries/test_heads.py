@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.queries.heads import CheckQuery, Doubt, LayoutQuery, ScoreQuery, ViewQuery, read
+from talkhouse.queries.files import QueryFile
+from talkhouse.queries.heads import CheckQuery, Doubt, LayoutQuery, ScoreQuery, ViewQuery, parse
 from talkhouse.schema.errors import CatalogueError
 
 GRAIN = "-- grain: mood"
@@ -28,7 +29,7 @@ def test_a_head_becomes_values_of_their_types(tmp_path: Path) -> None:
         "-- thresholds: 0, 0.5\n-- official: accuracy (glad), none too\n-- doubt: map > 0.99: it is: too good\n"
         "-- A comment for whoever reads the file: none of its words is a key.\n\nselect 1\n"
     )
-    score = read(path, "toy", ScoreQuery)
+    score = parse(QueryFile("toy", path.name, path.read_text(), path), ScoreQuery)
     assert (score.full_name, score.comment) == ("toy.moods", "The predicted mood.")
     assert (score.sql, score.sql_line) == ("select 1", 9)
     assert score.predicts == ("label", "prob_glad?")
@@ -42,7 +43,10 @@ def test_a_head_becomes_values_of_their_types(tmp_path: Path) -> None:
 def test_the_lines_about_columns_are_of_views(tmp_path: Path) -> None:
     path = tmp_path / "moods.sql"
     path.write_text(f"-- A row is a talk.\n{GRAIN}\n--   mood: How it sounds.\n--   grain: Of salt.\nselect 1")
-    assert read(path, "toy", ViewQuery).columns == {"mood": "How it sounds.", "grain": "Of salt."}
+    assert parse(QueryFile("toy", path.name, path.read_text(), path), ViewQuery).columns == {
+        "mood": "How it sounds.",
+        "grain": "Of salt.",
+    }
 
 
 @pytest.mark.parametrize(

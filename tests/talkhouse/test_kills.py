@@ -102,13 +102,6 @@ def an_ingest(folder: Path) -> Case:
     return building(folder, "ingest", CORPUS.id, f"less/{CORPUS.id}", "--db", "w.duckdb")
 
 
-def _know_toy() -> None:
-    """Let the command replay know the corpus ``toy``."""
-    import talkhouse.replay.run as module
-
-    module.replay = partial(module.replay, corpus_roots=(Path("roots"),))
-
-
 def a_replay(folder: Path) -> Case:
     roots = declare(folder)
     (folder / "data" / "toy").mkdir(parents=True)
@@ -116,11 +109,11 @@ def a_replay(folder: Path) -> Case:
     old = folder / "old.duckdb"
     build(old, Silent(), data=folder / "data", corpus_roots=roots, limit=QuarantineLimit("100%"))
     declare(folder, refused=r"\?")
-    arguments: list[object] = ["replay", "--db", "w.duckdb", "--max-quarantine", "100%"]
-    case = Case("replay", arguments, nothing, str, before=_know_toy, interrupted=UNCHANGED)
+    arguments: list[object] = ["replay", "--db", "w.duckdb", "--max-quarantine", "100%", "--corpora", "roots"]
+    case = Case("replay", arguments, nothing, str, interrupted=UNCHANGED)
     published = folder / "w.duckdb"
     shutil.copy(old, published)
-    assert started(folder, arguments, _know_toy).returncode == 0
+    assert started(folder, arguments).returncode == 0
     return of_a_warehouse(case, published, old, without_places(contents(published)))
 
 

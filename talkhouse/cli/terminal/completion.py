@@ -37,9 +37,13 @@ def layouts(context: typer.Context, incomplete: str) -> list[str]:
     from talkhouse.scores.tasks.task import task
     from talkhouse.warehouse.opened import opened
 
+    name = context.params.get("name") or ""
     try:
-        with opened(database(context.params.get("db"))) as warehouse:
-            known = task(context.params.get("name") or "", warehouse.catalogue)
+        try:
+            with opened(database(context.params.get("db"))) as warehouse:
+                known = task(name, warehouse.catalogue)
+        except TalkhouseError:
+            known = task(name)
         names = [layout.name for layout in known.layouts]
     except TalkhouseError:
         names = layout_names()

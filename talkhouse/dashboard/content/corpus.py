@@ -4,7 +4,9 @@ import streamlit as st
 
 from talkhouse.charts.declared import Declared
 from talkhouse.dashboard import drawing, warehouse
+from talkhouse.dashboard.text import plain
 from talkhouse.queries.catalogue import BI
+from talkhouse.visible import visible
 
 
 def page_of(declared: Declared) -> st.Page:
@@ -13,15 +15,19 @@ def page_of(declared: Declared) -> st.Page:
     name = title[:1].upper() + title[1:]
 
     def page() -> None:
-        st.title(name, anchor=False)
+        st.title(plain(name), anchor=False)
         opened = warehouse.current()
         if declared.folder != BI and not opened.rows(_IS_LOADED, {"corpus": declared.folder}).item():
             st.info("This corpus is not in the warehouse.")
             return
-        st.caption(declared.dashboard.description)
+        st.caption(plain(declared.dashboard.description, lines=True))
         drawing.put(opened, declared.dashboard)
 
-    return st.Page(page, title=name, icon=":material/bar_chart:", url_path=declared.name)
+    # A corpus may name its dashboard like one of the pages.
+    path = declared.name if declared.name not in _PAGES else f"{declared.folder}_{declared.name}"
+    return st.Page(page, title=visible(name), icon=":material/bar_chart:", url_path=path)
 
+
+_PAGES = {"home", "read", "tasks", "quality", "sql", "scores"}
 
 _IS_LOADED = "select count(*) > 0 from main.corpora where corpus_id = $corpus"

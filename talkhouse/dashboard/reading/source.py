@@ -7,7 +7,9 @@ import streamlit as st
 from talkhouse.dashboard.reading.state import State, link
 from talkhouse.dashboard.text import html
 from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.raw_record import raw
+from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible
 
 _SHOWN = 100_000
@@ -33,4 +35,4 @@ def put_source(here: st.Page, opened: Warehouse, state: State) -> None:
 def _record(_opened: Warehouse, version: Version, name: str) -> bytes:  # noqa: ARG001
     # By the version, and not by what has it open, is a record known again.
     with _opened.connection() as con:
-        return raw(con, name)
+        return raw(con, name, all_corpora(corpus_folders()))

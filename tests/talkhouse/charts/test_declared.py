@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.declared import Declared, Kind, NumberFormat, dashboards, metrics
+from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 
 HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
@@ -29,7 +30,7 @@ def declared(root: Path, files: dict[str, str]) -> list[Declared]:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    return dashboards([root])
+    return dashboards(files_in([root]))
 
 
 def test_files_become_dashboards(tmp_path: Path) -> None:
@@ -44,7 +45,7 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
     assert (tea.dashboard.title, tea.dashboard.description) == ("Tea", "Who drinks what.")
     (cups,) = tea.dashboard.charts
     assert (cups.kind, cups.columns, cups.metrics) == (Kind.BAR, ("day", "who"), ("sips", "row_count"))
-    (sips,) = metrics([tmp_path])["cups"].values()
+    (sips,) = metrics(files_in([tmp_path]))["cups"].values()
     assert (sips.title, sips.sql, sips.format) == ("Sips", "sum(sips)", NumberFormat.DECIMAL)
 
 
@@ -97,7 +98,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
-        dashboards([tmp_path])
+        dashboards(files_in([tmp_path]))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from talkhouse.charts.declared import dashboards, metrics
 from talkhouse.charts.errors import sql_of_chart, sql_of_filter
 from talkhouse.charts.query import chart_sql, filter_sql
+from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 
 METRIC = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\n'
@@ -30,12 +31,13 @@ metrics = ["sips"]
 
 def compute(con: duckdb.DuckDBPyConnection, root: Path) -> None:
     """Run the filter and the chart."""
-    (declared,) = dashboards([root])
+    files = files_in([root])
+    (declared,) = dashboards(files)
     (chart,), (choice,) = declared.dashboard.charts, declared.dashboard.filters
-    with sql_of_filter(choice, [root]):
+    with sql_of_filter(choice, files):
         con.execute(filter_sql(choice, 10))
-    with sql_of_chart(con.execute, chart, [root]):
-        con.execute(chart_sql(chart, metrics([root]).get(chart.view, {})))
+    with sql_of_chart(con.execute, chart, files):
+        con.execute(chart_sql(chart, metrics(files).get(chart.view, {})))
 
 
 @pytest.mark.parametrize(

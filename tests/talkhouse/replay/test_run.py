@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import zipfile
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.replay import run as module
 from talkhouse.replay.run import Result, replay
 from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
@@ -222,12 +220,7 @@ if "{instant}" == "publishing":
     replay.publish = held
 from talkhouse.cli import main; main()
 """
-ARGUMENTS = ("replay", "--db", "w.duckdb", "--max-quarantine", "100%")
-
-
-def with_toy() -> None:
-    """Let the command know the toy corpus that is declared in its folder."""
-    module.replay = partial(module.replay, corpus_roots=(Path("roots"),))  # type: ignore[assignment]
+ARGUMENTS = ("replay", "--db", "w.duckdb", "--max-quarantine", "100%", "--corpora", "roots")
 
 
 def stopped(cwd: Path, instant: str) -> "subprocess.Popen[str]":
@@ -263,7 +256,7 @@ def test_the_command_says_what_passed(toy_built: Path, tmp_path: Path) -> None:
     note = "writing toy back from the warehouse\n"
 
     def shown() -> str:
-        done = run(*ARGUMENTS, cwd=tmp_path, env={"COLUMNS": "60"}, before=with_toy)
+        done = run(*ARGUMENTS, cwd=tmp_path, env={"COLUMNS": "60"})
         assert done.returncode == 0, done.stderr
         assert done.stderr.startswith(note)
         return done.stdout

@@ -202,7 +202,7 @@ def test_corpora_that_are_not_there_have_no_charts(build_data: Build, tmp_path: 
 def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     made(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
-        page = Page(write_report(con, folder / "r.html", query_roots=[folder / "queries"]).path)
+        page = Page(write_report(con, folder / "r.html").path)
     assert "corpus-teatime" in page.attributes("section", "id")
     assert any(name.startswith("teatime-") for name in page.attributes("figure", "id"))
     assert "teatime.mood" in page.attributes("details", "id")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from talkhouse.cli.terminal import completion
-from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.queries.files import DEFAULT_ROOT
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.scores.printed import printed
 from talkhouse.scores.score import score
@@ -84,7 +85,7 @@ def moods(invented: Invented) -> Invented:
 
 
 def test_a_corpus_brings_its_own_layout(toy: Toy, moods: Invented, tmp_path: Path) -> None:
-    wanted = task("toy.mood", toy())
+    wanted = task("toy.mood", catalogue(toy()))
     path = tmp_path / "moods.txt"
     path.write_text("+\n+\n+\n")
     for layout in ("auto", "moodlines"):
@@ -100,7 +101,10 @@ def test_the_layouts_of_the_catalogue_are_offered() -> None:
     assert layout_names() == names
     shown = start("score", "--help")
     assert all(name in shown.stdout for name in names)
-    refused = start("score", "dbdc3.breakdown_detection", "p.zip", "--format", "dbcd3")
+
+
+def test_a_layout_that_the_task_does_not_have_is_told(sample: Path) -> None:
+    refused = start("score", "dbdc3.breakdown_detection", "p.zip", "--format", "dbcd3", "--db", sample)
     assert refused.returncode == 2
     assert "no predictions in the layout 'dbcd3'\n  expected: one of: dbdc3" in refused.stderr
 
@@ -157,7 +161,7 @@ def test_what_is_wrong_with_a_file_names_it(
 
 
 def print_scores(workspace: Workspace, roots: tuple[Path, Path], request: Request) -> None:
-    printed(workspace, score(workspace, task("toy.mood", roots), request))
+    printed(workspace, score(workspace, task("toy.mood", catalogue(roots)), request))
 
 
 def test_the_tables_of_a_run_are_gone_with_it(moods: Invented) -> None:

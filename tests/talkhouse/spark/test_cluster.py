@@ -9,7 +9,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.ingest.registry import corpora
 from talkhouse.lake import attach
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.manifest import Manifest, read
@@ -44,8 +43,7 @@ def lake(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    splits = {name: corpus.splits for name, corpus in corpora().items()}
-    return warehouse_of(manifest, lake, folder, catalogue(), splits)
+    return warehouse_of(manifest, lake, folder, read_translation(lake, manifest))
 
 
 def test_every_table_and_view_is_equal(cluster: Cluster, lake: Path) -> None:

@@ -65,7 +65,7 @@ class Tea(NamedTuple):
 
     def write(self, lake: Path, *, dry_run: bool = False) -> Result:
         """Write a lake of it."""
-        return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run, query_roots=self.query_roots)
+        return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run)
 
 
 def built(folder: Path, number: int = 0) -> Tea:
@@ -135,7 +135,7 @@ def test_asking_for_a_view_that_is_left_out_says_why(lake: Path) -> None:
 
 @pytest.mark.slow
 def test_the_other_views_are_equal_on_spark(tea: Tea, lake: Path, sail_url: str) -> None:
-    done = check(lake, sail_url, Quiet(), corpus_roots=tea.corpus_roots, query_roots=tea.query_roots)
+    done = check(lake, sail_url, Quiet())
     assert done.different == []
     assert {view.name for view in done.left_out} == REASONS.keys() | READERS | {"example_labels"}
 
