@@ -50,15 +50,18 @@ def quick(subject: Subject, function: Callable[..., None]) -> set[str | None]:
     return set() if function in SLOW else {None}
 
 
-def runs(*, of_golden: bool) -> Iterator[Any]:
+def runs(*, of_golden: bool) -> list[Any]:
     """List every check of every corpus, or only those of golden cases."""
+    listed_runs = []
     for corpus_id in CORPORA:
         subject = listed(corpus_id)
-        for check in CHECKS:
+        for check in (check for check in CHECKS if (check.function is GOLDEN) == of_golden):
             chosen = quick(subject, check.function)
-            for run in check.runs(subject) if (check.function is GOLDEN) == of_golden else ():
+            for run in check.runs(subject):
                 marks = () if run.case in chosen else pytest.mark.slow
-                yield pytest.param(corpus_id, run, id=f"{corpus_id}-{run}", marks=marks)
+                name = run.case if of_golden else run
+                listed_runs.append(pytest.param(corpus_id, run, id=f"{corpus_id}-{name}", marks=marks))
+    return listed_runs
 
 
 @pytest.fixture(scope="session")
