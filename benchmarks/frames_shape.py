@@ -5,14 +5,14 @@ import random
 from pathlib import Path
 from typing import Any
 
-TALKS = 17_000
-"""Talks at scale 1, about as many as SGD has; 300 MB."""
+TALKS = 7_000
+"""Talks at scale 1: 300 MB."""
 
 SHARES = {"train": 0.76, "dev": 0.12, "test": 0.12}
 PER_FILE = 128
 """Talks of a file, as published."""
 
-_WORDS = ("is", "there", "a", "table", "for", "two", "near", "the", "café", "on", "Friday", "at", "seven", "please")
+_WORDS = ("is", "there", "a", "table", "for", "two", "near", "the", "on", "Friday", "at", "seven", "please")
 _ACTS = ("INFORM", "REQUEST", "CONFIRM", "OFFER")
 
 
@@ -23,7 +23,7 @@ class Inventor:
         self._chance = random.Random(31)
         self._scale = scale
         self._services = {
-            f"Service_{number}": [f"slot_{number % 7}_{position}" for position in range(3 + number % 8)]
+            f"Service_{number}": [f"slot_{number % 7}_{position}" for position in range(5 + number % 8)]
             for number in range(45)
         }
 
@@ -54,9 +54,12 @@ class Inventor:
         ]
         return {"dialogue_id": talk_id, "services": services, "turns": turns}
 
+    def _result(self, service: str) -> dict[str, str]:
+        return {name: " ".join(self._chance.choices(_WORDS, k=2)) for name in self._services[service]}
+
     def _turn(self, index: int, service: str, values: dict[str, list[str]]) -> dict[str, Any]:
         words = self._chance.choices(_WORDS, k=self._chance.randint(6, 16))
-        text = " ".join(words)
+        text = " ".join(words) + (" ☕" if self._chance.random() < 0.01 else "")
         names = self._chance.sample(self._services[service], self._chance.choice((1, 1, 2, 3)))
         slots = []
         if self._chance.random() < 0.6:
@@ -73,5 +76,5 @@ class Inventor:
             frame["state"] = {"active_intent": "Find", "requested_slots": names[:1], "slot_values": dict(values)}
         elif self._chance.random() < 0.2:
             frame["service_call"] = {"method": "Find", "parameters": {name: value[0] for name, value in values.items()}}
-            frame["service_results"] = [dict(frame["service_call"]["parameters"]) for _ in range(3)]
+            frame["service_results"] = [self._result(service) for _ in range(self._chance.randint(1, 10))]
         return {"speaker": "SYSTEM" if index % 2 else "USER", "utterance": text, "frames": [frame]}

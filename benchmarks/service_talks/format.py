@@ -1,8 +1,6 @@
 """The published files: dialogues with frames of services, and what a service's names mean."""
 
-from typing import Any
-
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}  # the publisher's name -> the standard one
 
@@ -39,8 +37,8 @@ class Frame(Struct, forbid_unknown_fields=True):
     slots: list[Slot]
     actions: list[Action]
     state: State | UnsetType = UNSET
-    service_call: Any = UNSET
-    service_results: Any = UNSET
+    service_call: Raw | UnsetType = UNSET
+    service_results: Raw | UnsetType = UNSET
 
 
 class Utterance(Struct, forbid_unknown_fields=True):

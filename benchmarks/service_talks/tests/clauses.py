@@ -8,7 +8,7 @@ TURN = f"{TALKS}#/0/turns/0"
 CLAUSES = [
     Clause("SERVICETALKS-01", put(f"{TURN}/speaker", "DOG"), f"{TURN}/speaker", "no speaker"),
     Clause("SERVICETALKS-01", put(f"{TURN}/frames/0/slots", 1), f"{TURN}/frames/0/slots", "Expected `array`"),
-    Clause("SERVICETALKS-01", put(f"{TURN}/more", 1), f"{TALKS}#/0", "unknown fields"),
+    Clause("SERVICETALKS-01", put(f"{TURN}/more", 1), TURN, "unknown field"),
     Clause(
         "SERVICETALKS-01",
         changed(TURN, lambda turn: {"frames": turn.pop("frames"), **turn}),

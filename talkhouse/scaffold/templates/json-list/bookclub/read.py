@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from talkhouse.corpus import (
     BadRecord,
     Dialogue,
@@ -65,9 +63,7 @@ def talks(input_file: InputFile, raw: bytes, keys: DialogueKeys) -> Iterator[Out
 
 def checked(text: bytes) -> Talk:
     """Decode a talk; raises BadRecord where it could not be written back from its rows."""
-    talk, _ = decode.record(text, Talk, rule="BOOKCLUB-01")
-    if msgspec.json.encode(msgspec.json.decode(text)) != msgspec.json.encode(talk):
-        raise BadRecord("BOOKCLUB-01", "unknown fields, or fields in another order than they have elsewhere")
+    talk = decode.exact(text, Talk, rule="BOOKCLUB-01")
     for index, utterance in enumerate(talk.talk):
         if utterance.by not in talk.people:
             where = decode.pointer("talk", index, "by")

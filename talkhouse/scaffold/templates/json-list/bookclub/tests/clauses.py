@@ -12,7 +12,7 @@ CLAUSES = [
     Clause("BOOKCLUB-01", put(f"{SAID}/2/mentions/0/end", 17), f"{SAID}/2/mentions/0", "outside of the text"),
     Clause("BOOKCLUB-01", put(f"{SAID}/2/mentions/0/what", "end"), f"{SAID}/2/mentions/0/what", "Invalid enum value"),
     Clause("BOOKCLUB-01", drop(f"{LAST}/book"), LAST, "missing required field `book`"),
-    Clause("BOOKCLUB-01", put(f"{LAST}/more", 1), LAST, "unknown fields"),
+    Clause("BOOKCLUB-01", put(f"{LAST}/more", 1), LAST, "unknown field"),
     Clause("BOOKCLUB-01", changed(LAST, lambda talk: {"talk": talk.pop("talk"), **talk}), LAST, "order"),
     Clause("BOOKCLUB-02", copied(TALKS, f"again/{TALKS}"), f"{TALKS}#", "came before"),
     Clause("TH-01", replaced(TALKS, '"Ben": "critic"', '"Ben" "critic"'), f"{TALKS}#/0", "malformed JSON"),
