@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-TALKS = 7_000
+TALKS = 10_800
 """Talks at scale 1: 300 MB."""
 
 SHARES = {"train": 0.76, "dev": 0.12, "test": 0.12}

@@ -68,24 +68,22 @@ def exact(raw: bytes, kind: type[T], *, rule: str) -> T:
         if not compact.isascii():
             compact.decode()  # a text inside of Raw was passed over
         if written != compact:
-            _check_same(raw, written, rule)
+            _check_same(compact, written, rule)
     except msgspec.ValidationError as error:
         raise shape_problem(error, rule) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise json_problem(raw, error) from error
-    if any(escape in compact for escape in _SURROGATES):
+    if rb"\ud" in compact or rb"\uD" in compact:
         _check_surrogates(raw)
     check_depth(compact)
     return value
 
 
-_SURROGATES = (rb"\ud", rb"\uD")
-
-
 def _check_same(raw: bytes, written: bytes, rule: str) -> None:
     """Raise BadRecord where a text and what its values are written as differ in more than how a value is spelt."""
-    json.loads(raw, object_pairs_hook=unique, parse_int=str)
-    if msgspec.json.encode(msgspec.json.decode(raw)) != msgspec.json.encode(msgspec.json.decode(written)):
+    values = msgspec.json.decode(raw)
+    _check_duplicates(raw, values)
+    if msgspec.json.encode(values) != msgspec.json.encode(msgspec.json.decode(written)):
         raise BadRecord(rule, "fields are in another order than they have elsewhere")
 
 

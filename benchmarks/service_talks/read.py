@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 
 from talkhouse.corpus import (
     BadRecord,
+    ColumnBatch,
     Dialogue,
     DialogueKeys,
     FileEnvelope,
@@ -32,6 +34,8 @@ from .format import SPLITS, Frame, Service, Talk
 
 RULE = "SERVICETALKS-01"
 KINDS = {"USER": "human", "SYSTEM": "bot"}
+COLUMNS = ("turn_index", "scheme", "item_index", "label", "extra", "start_index", "end_index")
+Rows: TypeAlias = tuple[list[Row], list[ColumnBatch]]
 _NAME = re.compile(r"(dialogues)_\d+\.json|(schema)\.json")
 
 
@@ -63,14 +67,14 @@ def items(input_file: InputFile, raw: bytes, keys: DialogueKeys) -> Iterator[Out
         text = bytes(piece)
         location = input_file.record_location(index, decode.pointer(index), len(text))
         try:
-            rows = load(input_file, location, keys, text)
+            rows, columns = load(input_file, location, keys, text)
         except BadRecord as bad:
             yield reject(location, bad, text)
         else:
-            yield Loaded(location, rows)
+            yield Loaded(location, rows, column_batches=columns)
 
 
-def service(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, text: bytes) -> list[Row]:
+def service(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, text: bytes) -> Rows:
     """Make the rows of a service: what its slots and intents mean, which two services may name alike."""
     known, _ = decode.record(text, Service, rule=RULE)
     record_id = keys.record_id(f"{input_file.kind}/{location.record_index}", location.file)
@@ -78,7 +82,7 @@ def service(input_file: InputFile, location: SourceLocation, keys: DialogueKeys,
     rows: list[Row] = [location.record(record_id, standard_split=standard, extra={"service": msgspec.Raw(text)})]
     for scheme, names in (("service_talks.slot", known.slots), ("service_talks.intent", known.intents)):
         rows += (Label.within(known.service_name, scheme, one.name, one.description) for one in names)
-    return rows
+    return rows, []
 
 
 def checked(text: bytes) -> Talk:
@@ -90,8 +94,8 @@ def checked(text: bytes) -> Talk:
     return known
 
 
-def talk(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, text: bytes) -> list[Row]:
-    """Make the rows of a talk; it is the same as another where all that is said is."""
+def talk(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, text: bytes) -> Rows:
+    """Make the rows of a talk, its labels as columns; it is the same as another where all that is said is."""
     known = checked(text)
     said = [(turn.speaker, turn.utterance) for turn in known.turns]
     path = f"{input_file.kind}/{location.record_index}"
@@ -108,30 +112,25 @@ def talk(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, te
         rows += (Participant(dialogue_id, one.speaker_id, name) for name, one in speakers.items())
         for index, (name, words) in enumerate(said):
             rows.append(Turn(dialogue_id, index, speakers[name].speaker_id, name, "message", words))
-    for index, of_turn in enumerate(frames):
-        rows += labels(record, index, of_turn)
-    return rows
+    return rows, [labels(record, frames)]
 
 
-def labels(record: Record, turn_index: int, frames: list[Frame]) -> Iterator[Row]:
-    """List the labels of a turn: acts, spans and intents, each kind numbered through all frames."""
-    acts = spans = intents = 0
-    for frame in frames:
-        for action in frame.actions:
-            extra = decode.dump({"service": frame.service, "slot": action.slot, "values": action.values})
-            yield record.annotation(turn_index, "service_talks.act", action.act, item_index=acts, extra=extra)
-            acts += 1
-        for slot in frame.slots:
-            yield record.annotation(
-                turn_index,
-                "service_talks.slot",
-                f"{frame.service}.{slot.slot}",
-                item_index=spans,
-                start_index=slot.start,
-                end_index=slot.exclusive_end,
-            )
-            spans += 1
-        if frame.state:
-            label = f"{frame.service}.{frame.state.active_intent}"
-            yield record.annotation(turn_index, "service_talks.intent", label, item_index=intents)
-            intents += 1
+def labels(record: Record, frames: list[list[Frame]]) -> ColumnBatch:
+    """List the labels of a talk: acts, spans and intents, each kind numbered through all frames of a turn."""
+    rows: list[tuple[int, str, int, str, str | None, int | None, int | None]] = []
+    for turn, of_turn in enumerate(frames):
+        acts = spans = intents = 0
+        for frame in of_turn:
+            for action in frame.actions:
+                extra = decode.dump({"service": frame.service, "slot": action.slot, "values": action.values})
+                rows.append((turn, "service_talks.act", acts, action.act, extra, None, None))
+                acts += 1
+            for slot in frame.slots:
+                label = f"{frame.service}.{slot.slot}"
+                rows.append((turn, "service_talks.slot", spans, label, None, slot.start, slot.exclusive_end))
+                spans += 1
+            if frame.state:
+                label = f"{frame.service}.{frame.state.active_intent}"
+                rows.append((turn, "service_talks.intent", intents, label, None, None, None))
+                intents += 1
+    return record.annotations(**dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
