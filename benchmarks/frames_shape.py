@@ -59,7 +59,7 @@ class Inventor:
 
     def _turn(self, index: int, service: str, values: dict[str, list[str]]) -> dict[str, Any]:
         words = self._chance.choices(_WORDS, k=self._chance.randint(6, 16))
-        text = " ".join(words) + (" ☕" if self._chance.random() < 0.01 else "")
+        text = " ".join(words) + (" ☕" if self._chance.random() < 0.002 else "")
         names = self._chance.sample(self._services[service], self._chance.choice((1, 1, 2, 3)))
         slots = []
         if self._chance.random() < 0.6:
