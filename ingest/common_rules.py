@@ -59,5 +59,17 @@ COMMON_RULES = (
         "A label of a scheme is declared twice, with different meanings: the first one counts.",
         "Decide which meaning is right; if both are, the reader has to tell them apart by a namespace (Label.within).",
     ),
+    Rule(
+        "TH-08",
+        "note",
+        "Files that the corpus declares as its publisher's are not there, while others of them are.",
+        "Nothing, if you mean to do without them; else download them: the corpus's page has their addresses.",
+    ),
+    Rule(
+        "TH-09",
+        "warn",
+        "A file has another checksum than the corpus declares for it: it is damaged, changed, or of another version.",
+        "Download it again; if the publisher has replaced it, what its README says of its contents may not hold.",
+    ),
 )
 """Rules that hold for every corpus."""

@@ -40,11 +40,15 @@ class Exempt:
 
 @dataclass(frozen=True)
 class Source:
-    """A file as its publisher offers it; ``sha256`` is None where none is known."""
+    """A file as its publisher offers it; a build says which are missing, and which have another checksum."""
 
     path: str
+    """Inside the corpus's folder, or inside a folder there."""
     url: str
     sha256: str | None = None
+    """64 lower case hex digits; None where it is not known."""
+    holds: tuple[str, ...] = ()
+    """Of an archive: files that stand for it, all together, where a user has unpacked it."""
 
 
 @dataclass(frozen=True, kw_only=True)

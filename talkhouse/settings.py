@@ -19,6 +19,11 @@ def corpus_folders(folders: Sequence[Path] | None = None) -> tuple[Path, ...]:
     return tuple(folders or (Path(name) for name in named if name))
 
 
+def name_corpus_folders(folders: Sequence[Path]) -> None:
+    """Name folders of corpora for the rest of this process, and for those that it starts."""
+    os.environ["TALKHOUSE_CORPORA"] = os.pathsep.join(str(folder.absolute()) for folder in folders)
+
+
 def version() -> str:
     """Return the version of the installed Talkhouse."""
     return installed_version("talkhouse")

@@ -83,6 +83,8 @@ def _of_source(source: Source) -> Iterator[str]:
     if not isinstance(source.path, str) or not source.path:
         yield f"a source has the path {source.path!r}"
     yield from _of_address(f"the url of the source {source.path!r}", source.url or "none")
+    if not isinstance(source.holds, tuple) or not all(isinstance(path, str) and path for path in source.holds):
+        yield f"what the source {source.path!r} holds is a tuple of paths, not {source.holds!r:.100}"
     if source.sha256 is not None and not (isinstance(source.sha256, str) and _SHA256.fullmatch(source.sha256)):
         yield f"the sha256 of the source {source.path!r} is not 64 lower case hex digits: {source.sha256!r}"
 

@@ -36,6 +36,8 @@ def folder(path: Path) -> ModuleType:
 
 def entry_point(point: EntryPoint) -> tuple[Any, Path]:
     """Import what an entry point names; return it with the folder of its module."""
+    if not point.pattern.match(point.value):
+        raise ValueError(f"{point.value!r} is not module:ATTRIBUTE")
     _Alias.make()
     value = point.load()
     return value, Path(str(sys.modules[point.module].__file__)).parent

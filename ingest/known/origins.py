@@ -186,9 +186,15 @@ def packages() -> Iterator[Package]:
 
 
 def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:
-    """Return those of a package, of which most have none: their names and versions are not even read."""
-    text = distribution.read_text("entry_points.txt") or ""
-    return distribution.entry_points.select(group=GROUP) if GROUP in text else ()
+    """Return those of a package, of which most have none: their names and versions are not even read.
+
+    Where the package's list of them is damaged, that is one which can't be loaded, named like the package.
+    """
+    try:
+        text = distribution.read_text("entry_points.txt") or ""
+        return distribution.entry_points.select(group=GROUP) if GROUP in text else ()
+    except (TypeError, ValueError) as error:
+        return [EntryPoint(_named(distribution)[0], f"entry_points.txt: {error}", GROUP)]
 
 
 def _named(distribution: Distribution) -> tuple[str, str]:

@@ -5,6 +5,7 @@
 --   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   scheme_description: What is labelled, by whom, and how.
+--   item_index: 0-based position where one annotator gives several labels.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
 --   label_meaning: What the label means; null if it is not declared.
 --   text: What the labelled turn says, verbatim; null if the label is not about a turn.
@@ -35,6 +36,8 @@ select
     turns.role,
     annotations.persona_id,
     personas.text as persona_text,
+    annotations.start_index,
+    annotations.end_index,
 from main.annotations
 inner join main.records on records.record_id = annotations.record_id
 inner join main.schemes on schemes.scheme = annotations.scheme

@@ -1,7 +1,7 @@
 -- Each annotator whom the publisher identifies, with how often he or she says what the others say of the same turns (or dialogues, records, personas).
 -- grain: corpus_id, scheme, release, split, subset, annotator_id
 --   corpus_id: Corpus of the scheme.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
+--   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   annotator_id: The publisher's id of the annotator, verbatim.
 --   label_count: Labels by the annotator.
@@ -22,6 +22,7 @@ ranked as (
             partition by record_id, turn_index, persona_set, persona_position, scheme, vote_count
         ) as rival_count,
     from bi.label_counts
+    where scheme_kind = 'single_label'
     window labelled as (partition by record_id, turn_index, persona_set, persona_position, scheme)
 ),
 

@@ -27,6 +27,20 @@ talks as (
     group by dialogues.corpus_id, turns.dialogue_id
 ),
 
+-- Dialogues in which some turn is said by several together; of all others, the turns tell.
+together as (
+    select dialogue_id, count(distinct speaker_id) as speaker_count
+    from (
+        select dialogue_id, speaker_id
+        from main.turn_speakers
+        union all
+        select dialogue_id, speaker_id
+        from main.turns
+        where dialogue_id in (select dialogue_id from main.turn_speakers) and speaker_id is not null
+    ) as said_by
+    group by dialogue_id
+),
+
 places as (
     select dialogue_id, count(*) as record_count
     from main.records
@@ -48,7 +62,7 @@ select
     dialogues.domain,
     dialogues.title,
     coalesce(talks.turn_count, 0) as turn_count,
-    coalesce(talks.speaker_count, 0) as speaker_count,
+    coalesce(together.speaker_count, talks.speaker_count, 0) as speaker_count,
     coalesce(talks.character_count, 0) as character_count,
     coalesce(talks.word_count, 0) as word_count,
     coalesce(places.record_count, 0) as record_count,
@@ -56,8 +70,10 @@ select
     dialogues.started_at,
     talks.first_said_at,
     talks.last_said_at,
+    dialogues.derived_from,
 from main.dialogues
 left join talks
     on talks.corpus_id = dialogues.corpus_id and talks.dialogue_id = dialogues.dialogue_id
+left join together on together.dialogue_id = dialogues.dialogue_id
 left join places on places.dialogue_id = dialogues.dialogue_id
 left join used on used.dialogue_id = dialogues.dialogue_id

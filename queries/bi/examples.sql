@@ -30,6 +30,7 @@ select
     turns.role,
     records.source_file_id,
     records.source_pointer,
+    examples.item_index,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 left join main.dialogues on dialogues.dialogue_id = examples.dialogue_id

@@ -2,23 +2,100 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, label
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
+--   scheme: Annotation scheme.
+--   scheme_kind: single_label, multi_label or structure: as declared, or else multi_label where an annotator gives several labels to one thing. Only labels of single_label schemes are votes against one another; for agreement filter by it.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   label: The label, verbatim; the number as text where a scheme has only numbers.
 --   vote_count: Annotators who gave this label.
 --   annotator_count: Annotators who labelled the turn in this scheme.
---   vote_share: vote_count by annotator_count, 0 to 1.
+--   vote_share: vote_count by annotator_count, 0 to 1; of a thing with several labels at once the shares add up to more than 1.
 with
--- A scheme in which one annotator gives several labels to one thing has no votes to count: its labels go
--- together, and comparing them one by one would mistake a partial agreement for a disagreement.
 several_at_once as (
     select distinct scheme
     from main.annotations
     where item_index > 0
 ),
 
+kinds as (
+    select
+        schemes.scheme,
+        coalesce(
+            schemes.kind,
+            case when several_at_once.scheme is null then 'single_label' else 'multi_label' end
+        ) as scheme_kind,
+    from main.schemes
+    left join several_at_once on several_at_once.scheme = schemes.scheme
+),
+
+counted as (
+    select
+        annotations.record_id,
+        annotations.dialogue_id,
+        annotations.turn_index,
+        annotations.persona_set,
+        annotations.persona_position,
+        annotations.persona_id,
+        annotations.scheme,
+        kinds.scheme_kind,
+        coalesce(annotations.label, annotations.value::varchar) as label,
+        count(*) as vote_count,
+        count(*) as annotators,
+    from main.annotations
+    inner join kinds on kinds.scheme = annotations.scheme
+    where coalesce(annotations.label, annotations.value::varchar) is not null
+        and kinds.scheme_kind = 'single_label'
+    group by
+        annotations.record_id,
+        annotations.dialogue_id,
+        annotations.turn_index,
+        annotations.persona_set,
+        annotations.persona_position,
+        annotations.persona_id,
+        annotations.scheme,
+        kinds.scheme_kind,
+        coalesce(annotations.label, annotations.value::varchar)
+),
+
+-- Where labels go together, an annotator may give the same one twice, such as an act with two slots, or none at all.
+given as (
+    select distinct
+        annotations.record_id,
+        annotations.dialogue_id,
+        annotations.turn_index,
+        annotations.persona_set,
+        annotations.persona_position,
+        annotations.persona_id,
+        annotations.scheme,
+        kinds.scheme_kind,
+        annotations.annotator_index,
+        coalesce(annotations.label, annotations.value::varchar) as label,
+    from main.annotations
+    inner join kinds on kinds.scheme = annotations.scheme
+    where kinds.scheme_kind <> 'single_label'
+),
+
+placed as (
+    select
+        *,
+        row_number() over (
+            partition by
+                record_id,
+                dialogue_id,
+                turn_index,
+                persona_set,
+                persona_position,
+                scheme,
+                annotator_index
+            order by label
+        ) as place,
+    from given
+),
+
 votes as (
+    select *
+    from counted
+    union all
     select
         record_id,
         dialogue_id,
@@ -27,11 +104,11 @@ votes as (
         persona_position,
         persona_id,
         scheme,
-        coalesce(label, value::varchar) as label,
+        scheme_kind,
+        label,
         count(*) as vote_count,
-    from main.annotations
-    where coalesce(label, value::varchar) is not null
-        and scheme not in (select scheme from several_at_once)
+        count(*) filter (where place = 1) as annotators,
+    from placed
     group by
         record_id,
         dialogue_id,
@@ -40,35 +117,43 @@ votes as (
         persona_position,
         persona_id,
         scheme,
-        coalesce(label, value::varchar)
+        scheme_kind,
+        label
+),
+
+shared as (
+    select
+        *,
+        sum(annotators) over (
+            partition by
+                record_id,
+                dialogue_id,
+                turn_index,
+                persona_set,
+                persona_position,
+                scheme
+        ) as annotator_count,
+    from votes
 )
 
 select
     records.corpus_id,
-    votes.record_id,
-    votes.dialogue_id,
-    votes.turn_index,
-    votes.persona_set,
-    votes.persona_position,
-    votes.persona_id,
-    votes.scheme,
+    shared.record_id,
+    shared.dialogue_id,
+    shared.turn_index,
+    shared.persona_set,
+    shared.persona_position,
+    shared.persona_id,
+    shared.scheme,
     records.release,
     records.split,
     records.standard_split,
     records.subset,
-    votes.label,
-    votes.vote_count,
-    sum(votes.vote_count) over labelled::bigint as annotator_count,
-    votes.vote_count / sum(votes.vote_count) over labelled::double as vote_share,
-from votes
-inner join main.records on records.record_id = votes.record_id
-where records.extra ->> 'repeats' is null
-window labelled as (
-    partition by
-        votes.record_id,
-        votes.dialogue_id,
-        votes.turn_index,
-        votes.persona_set,
-        votes.persona_position,
-        votes.scheme
-)
+    shared.label,
+    shared.vote_count,
+    shared.annotator_count::bigint as annotator_count,
+    shared.vote_count / shared.annotator_count::double as vote_share,
+    shared.scheme_kind,
+from shared
+inner join main.records on records.record_id = shared.record_id
+where records.extra ->> 'repeats' is null and shared.label is not null

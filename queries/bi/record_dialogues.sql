@@ -26,6 +26,20 @@ talks as (
     group by dialogues.corpus_id, turns.dialogue_id
 ),
 
+-- Dialogues in which some turn is said by several together; of all others, the turns tell.
+together as (
+    select dialogue_id, count(distinct speaker_id) as speaker_count
+    from (
+        select dialogue_id, speaker_id
+        from main.turn_speakers
+        union all
+        select dialogue_id, speaker_id
+        from main.turns
+        where dialogue_id in (select dialogue_id from main.turn_speakers) and speaker_id is not null
+    ) as said_by
+    group by dialogue_id
+),
+
 labelled as (
     select record_id, count(*) as annotation_count
     from main.annotations
@@ -47,7 +61,7 @@ select
     publications.is_first_in_split,
     coalesce(talks.turn_count, 0) as turn_count,
     coalesce(talks.turn_count, 0) // 5 * 5 as turn_count_bin,
-    coalesce(talks.speaker_count, 0) as speaker_count,
+    coalesce(together.speaker_count, talks.speaker_count, 0) as speaker_count,
     coalesce(talks.character_count, 0) as character_count,
     coalesce(talks.word_count, 0) as word_count,
     coalesce(talks.word_count, 0) // 50 * 50 as word_count_bin,
@@ -57,4 +71,5 @@ inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
 left join talks
     on talks.corpus_id = publications.corpus_id and talks.dialogue_id = publications.dialogue_id
+left join together on together.dialogue_id = publications.dialogue_id
 left join labelled on labelled.record_id = publications.record_id

@@ -2,7 +2,7 @@
 -- grain: scheme, release
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
+--   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   scheme_description: What is labelled, by whom, and how.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
 --   unit_count: Turns (or dialogues, records, personas) that two or more annotators labelled; others say nothing about agreement.
@@ -40,7 +40,7 @@ labels as (
         label,
         sum(vote_count)::double as vote_count,
     from bi.label_counts
-    where annotator_count >= 2
+    where scheme_kind = 'single_label' and annotator_count >= 2
     group by scheme, release, label
 ),
 

@@ -1,4 +1,4 @@
--- Each speaker of each publication of a dialogue with how much of it the speaker says: turns of the kind message, so without seed utterances and submitted answers.
+-- Each speaker of each publication of a dialogue with how much of it the speaker says: turns of the kind message, so without seed utterances and submitted answers; what several say together counts for each.
 -- grain: record_id, speaker_id
 --   corpus_id: Corpus of the dialogue.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
@@ -27,15 +27,17 @@ said as (
     select
         dialogues.corpus_id,
         turns.dialogue_id,
-        turns.speaker_id,
+        coalesce(turn_speakers.speaker_id, turns.speaker_id) as speaker_id,
         min(turns.role) as role,
         count(*) as turn_count,
         sum(bi.word_count(turns.text))::bigint as word_count,
         sum(length(turns.text))::bigint as character_count,
     from main.turns
     inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
-    where turns.speaker_id is not null and turns.kind = 'message'
-    group by dialogues.corpus_id, turns.dialogue_id, turns.speaker_id
+    left join main.turn_speakers
+        on turn_speakers.dialogue_id = turns.dialogue_id and turn_speakers.turn_index = turns.turn_index
+    where coalesce(turn_speakers.speaker_id, turns.speaker_id) is not null and turns.kind = 'message'
+    group by dialogues.corpus_id, turns.dialogue_id, coalesce(turn_speakers.speaker_id, turns.speaker_id)
 ),
 
 compared as (

@@ -2,7 +2,7 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   scheme: Annotation scheme; left out are those in which one annotator gives several labels to one thing, which belong together and are not votes.
+--   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   annotator_count: Annotators who labelled it in this scheme.
@@ -40,7 +40,7 @@ select
     sum(vote_count * (vote_count - 1))::double
         / (annotator_count * (annotator_count - 1)) as pairwise_agreement,
 from bi.label_counts
-where annotator_count >= 2
+where scheme_kind = 'single_label' and annotator_count >= 2
 group by
     corpus_id,
     record_id,

@@ -35,6 +35,9 @@ select
     bi.word_count(turns.text) as word_count,
     lengths.turn_count - 1 - turns.turn_index as turns_after,
     turns.said_at,
+    turns.reply_to,
+    turns.start_ms,
+    turns.end_ms,
 from main.turns
 inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
 inner join lengths on lengths.dialogue_id = turns.dialogue_id

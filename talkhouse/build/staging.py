@@ -7,6 +7,7 @@ from functools import partial
 
 import duckdb
 
+from talkhouse.build.declared_sources import record_sources
 from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
 from talkhouse.build.plan import Plan
 from talkhouse.build.present import Present
@@ -60,6 +61,7 @@ class Stage:
             record_rules(con, known)
             query_files.keep(con, known.files)
             warnings = record_findings(con, self.request, self.workspace)
+            warnings += record_sources(con, [item.corpus for item in self.plan.load if not item.is_sample])
             warnings += [f"a lake leaves out {line}" for line in told(left_out(con, catalogue))]
             self._fill_examples(con)
             run_checks(con, checks(catalogue, known.corpora))

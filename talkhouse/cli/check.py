@@ -5,14 +5,14 @@ import sys
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Db
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 _SHOWN = 5
 
 
-def command(db: Db = None, as_json: AsJson = False) -> None:
+def command(db: Db = None, _: CorpusFolders = None, as_json: AsJson = False) -> None:
     """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
 
     Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:

@@ -7,12 +7,12 @@ import typer
 
 from talkhouse.cli.terminal.options import CorpusFolders, Db
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import corpus_folders, database
+from talkhouse.settings import database
 
 
 def command(
     db: Db = None,
-    folders: CorpusFolders = None,
+    _: CorpusFolders = None,
     port: Annotated[
         int | None,
         typer.Option(
@@ -49,7 +49,7 @@ def command(
         typer.echo(f"there is no warehouse at {path} yet: the pages show one as soon as it is built", err=True)
     token = None if no_token else server.new_token()
     typer.echo(f"{server.address(taken.getsockname()[1], token)}   (Ctrl-C ends it)")
-    server.serve(path, taken, token, folders=corpus_folders(folders), browser=not no_browser)
+    server.serve(path, taken, token, browser=not no_browser)
 
 
 def require_dashboard() -> None:

@@ -11,7 +11,16 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import MOST_ROWS, Db, Force, OptionalMaxMemory, Relation, Split, check_absent
+from talkhouse.cli.terminal.options import (
+    MOST_ROWS,
+    CorpusFolders,
+    Db,
+    Force,
+    OptionalMaxMemory,
+    Relation,
+    Split,
+    check_absent,
+)
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
@@ -54,6 +63,7 @@ def command(
     memory_limit: OptionalMaxMemory = None,
     force: Force = False,
     db: Db = None,
+    _: CorpusFolders = None,
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
 

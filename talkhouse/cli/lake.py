@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Corpora, DryRun, check_absent
+from talkhouse.cli.terminal.options import AsJson, Corpora, CorpusFolders, DryRun, check_absent
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -46,6 +46,7 @@ def command(
         ),
     ] = None,
     corpus: Corpora = None,
+    _: CorpusFolders = None,
     dry_run: DryRun = False,
     sql: Annotated[
         bool,

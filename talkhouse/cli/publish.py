@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, Db, DryRun, MaxMemory
+from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, CorpusFolders, Db, DryRun, MaxMemory
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
@@ -98,6 +98,7 @@ def command(
     ] = False,
     memory_limit: MaxMemory = "50%",
     db: Db = None,
+    _: CorpusFolders = None,
     as_json: AsJson = False,
 ) -> None:
     r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from talkhouse.cli.dashboard import require_dashboard
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import Db, Force
+from talkhouse.cli.terminal.options import CorpusFolders, Db, Force
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
@@ -18,6 +18,7 @@ def command(
     path: Annotated[Path, typer.Option("--output", metavar="FILE.html", help="The page to write.")],
     force: Force = False,
     db: Db = None,
+    _: CorpusFolders = None,
 ) -> None:
     r"""Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import AsJson, Db, Force, InputLimit, Split
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Split
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -48,7 +48,11 @@ def command(
     ] = AUTO,
     threshold: Annotated[
         list[float] | None,
-        typer.Option(metavar="T", help="Threshold of the gold label (dbdc3; may be repeated).", show_default=False),
+        typer.Option(
+            metavar="T",
+            help="Threshold of the gold label, for a task that has one (may be repeated).",
+            show_default=False,
+        ),
     ] = None,
     missing: Annotated[
         Otherwise, typer.Option(help="Examples without a prediction: stop, or count them as wrong.")
@@ -68,13 +72,12 @@ def command(
     ] = False,
     as_data: AsJson = False,
     as_printed: Annotated[
-        bool, typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints (dbdc3).")
+        bool,
+        typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints, where it has one."),
     ] = False,
     as_published: Annotated[
         bool,
-        typer.Option(
-            "--as-published", metavar="", help="Keep published labels that the publisher's program joins (delidata)."
-        ),
+        typer.Option("--as-published", metavar="", help="Keep published labels that the publisher's program joins."),
     ] = False,
     examples: Annotated[
         Path | None,
@@ -96,13 +99,14 @@ def command(
     force: Force = False,
     input_limit: InputLimit = None,
     db: Db = None,
+    _: CorpusFolders = None,
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
 
-    Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index, and
-    what the task needs: docs/scores.md lists it, and --template writes an empty table. The challenges' own layouts are
-    taken as they are: a folder or zip of label files (dbdc3), a world log (parlai), an array (mpchat, .npy), one score
-    per line of the published file (mantis).
+    Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index (and
+    item_index where several examples are of one turn), and what the task needs: docs/scores.md lists it, and --template
+    writes an empty table. Publishers' own layouts, which --format names, are taken as they are: a folder or zip of
+    label files, a world log, an array (.npy), one score per line.
 
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from talkhouse.cli.terminal.console import output
 from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db
-from talkhouse.cli.terminal.show_items import lines
-from talkhouse.cli.terminal.show_text import as_json, put, who
-from talkhouse.explore.items import ItemList, Votes, by_turn, facts
+from talkhouse.cli.terminal.show_items import lines, part_line
+from talkhouse.cli.terminal.show_text import as_json, highlighted, put, who
+from talkhouse.explore.items import ItemList, Votes, by_turn, facts, spans_of
+from talkhouse.explore.turn_parts import in_recording, parts_by_turn
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
@@ -39,11 +40,14 @@ def command(
     r"""Show a dialogue with its labels, personas and candidates, and the files that it came from.
 
     For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
-    record's id, the labels of that record. For more than five annotators, the distribution of their labels. Texts are
-    never cut; control characters and invisible characters in them are written as \t, \x1b, \u200b.
+    record's id, the labels of that record, each with what hangs on it: its span of the text, which a terminal
+    underlines, and what only its corpus has, such as a slot and its values. For more than five annotators, the
+    distribution of their labels. A turn that answers another has an arrow; a tool call, its response. Texts are never
+    cut; control characters and invisible characters in them are written as \t, \x1b, \u200b.
 
-    --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, and records, each with its
-    source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids, times).
+    --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, parts, and records, each
+    with its source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids,
+    times).
 
     --raw prints the record as it is in its file, written from the tables alone: JSON equal in every value, anything
     else byte for byte, nothing added, so also what acts on a terminal. A quarantined record, named by FILE#POINTER, is
@@ -85,12 +89,16 @@ def _put_raw(record: bytes) -> None:
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:
     _put_header(found)
-    items = by_turn(found["records"])
+    items = by_turn(found["records"], found["turns"])
+    parts = parts_by_turn(found["turns"], found["parts"])
     _put_items(items.pop(None, []), 2, show_all=show_all)
     output.print()
     for turn in found["turns"]:
-        _put_turn(turn)
-        _put_items(items.pop(turn["turn_index"], []), 7, show_all=show_all)
+        belonging = items.pop(turn["turn_index"], [])
+        _put_turn(turn, spans_of(belonging, turn["text"]))
+        for part in parts.get(turn["turn_index"], []):
+            put(Text(" " * 7), part_line(part))
+        _put_items(belonging, 7, show_all=show_all)
     for turn_index, shown in items.items():
         put(Text(f"{turn_index:>5}  ", "dim"), Text("(no turn)", "dim"))
         _put_items(shown, 7, show_all=show_all)
@@ -109,6 +117,7 @@ def _put_header(shown: dict[str, Any]) -> None:
         _put_fact("dialogue", dialogue["dialogue_id"])
     for column in ("title", "language", "domain", "started_at"):
         _put_fact(column.removesuffix("_at"), dialogue.get(column))
+    _put_fact("made from", dialogue.get("derived_from"))
     people = [
         f"{person['name'] or person['role'] or person['speaker_id']} ({person['kind']})"
         for person in shown["participants"]
@@ -137,11 +146,16 @@ def _describe(record: dict[str, Any]) -> str:
     return f"{record['record_id']}: {described}" if described else str(record["record_id"])
 
 
-def _put_turn(turn: dict[str, Any]) -> None:
-    body = Text.assemble((who(turn["role"], turn["speaker"], turn["kind"]), "bold"))
+def _put_turn(turn: dict[str, Any], spans: list[tuple[int, int, str]]) -> None:
+    speaker = ", ".join(turn["speakers"]) if turn["speakers"] else turn["speaker"]
+    body = Text.assemble((who(turn["role"], speaker, turn["kind"]), "bold"))
+    if turn["reply_to"] is not None:
+        body.append(f" -> {turn['reply_to']}", "dim")
     if turn["said_at"]:
         body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
-    put(Text(f"{turn['turn_index']:>5}  ", "dim"), body.append(f": {visible(turn['text'], lines=True)}"))
+    body.append(in_recording(turn["start_ms"], turn["end_ms"]), "dim").append(": ")
+    said = highlighted(turn["text"], [(begin, end) for begin, end, _ in spans], "underline", lines=True)
+    put(Text(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
 
 
 def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from secrets import token_urlsafe
@@ -64,17 +63,11 @@ def address(port: int, token: str | None) -> str:
     return f"http://{ADDRESS}:{port}" + (f"/?{PARAMETER}={token}" if token else "")
 
 
-def serve(
-    warehouse: Path, taken: socket.socket, token: str | None, *, folders: Sequence[Path] = (), browser: bool
-) -> None:
-    """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read.
-
-    ``folders``: those with corpora whose code writes the records that somebody asks for as published.
-    """
+def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: bool) -> None:
+    """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
     from talkhouse.dashboard import streamlit_options
 
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
-    os.environ["TALKHOUSE_CORPORA"] = os.pathsep.join(str(folder.absolute()) for folder in folders)
     port = int(taken.getsockname()[1])
     # Before anything of Streamlit's is set up.
     streamlit_options.impose(port)

@@ -1,4 +1,4 @@
-"""What belongs to a turn or a record, as it is shown: labels as votes, personas and candidates as lists."""
+"""What belongs to a turn or a record, as it is shown: labels with what hangs on them, personas and candidates."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +17,20 @@ FIRST_CANDIDATES = 3
 
 
 @dataclass(frozen=True)
+class Labelled:
+    """One label with what hangs on it."""
+
+    label: str
+    annotator: str
+    span: tuple[int, int] | None
+    """Where it is in the turn's text, in code points, its end exclusive."""
+    words: str
+    """The text there."""
+    facts: tuple[tuple[str, str], ...]
+    """What only this corpus has, such as a slot and its values."""
+
+
+@dataclass(frozen=True)
 class Votes:
     """What annotators say of one thing in one scheme."""
 
@@ -28,6 +42,8 @@ class Votes:
     """Each label and how often it was given, in the order of the labels."""
     named: tuple[tuple[str, tuple[str, ...]], ...]
     """Each annotator's name, empty where there is none to tell, and labels; empty where there are more than a few."""
+    detailed: tuple[Labelled, ...] = ()
+    """Each of these labels with what hangs on it; empty where nothing does."""
 
     @property
     def name(self) -> str:
@@ -81,17 +97,20 @@ class ItemList:
         return tuple(item for index, item in enumerate(self.items) if index < first or item.is_gold)
 
 
-def votes(rows: Iterable[Row]) -> Iterator[Votes]:
-    """Yield the labels scheme by scheme, from the ``annotations`` of a record that belong to one turn."""
+def votes(rows: Iterable[Row], text: str = "") -> Iterator[Votes]:
+    """Yield the labels scheme by scheme, from the ``annotations`` of a record that belong to one turn.
+
+    ``text``: what the turn says.
+    """
     for (scheme, persona_set, position), group in grouped(rows, "scheme", "persona_set", "persona_position"):
         annotators = grouped(group, "annotator_index")
         counts = tuple(sorted(Counter(map(_label, group)).items()))
         few = annotators if len(annotators) <= FEW else []
-        named = tuple(
-            (labels[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else ""), tuple(map(_label, labels)))
-            for (index,), labels in few
-        )
-        yield Votes(scheme, persona_set, position, len(annotators), counts, named)
+        names = [row[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else "") for (index,), row in few]
+        named = tuple((name, tuple(map(_label, labels))) for name, (_, labels) in zip(names, few, strict=True))
+        every = [_labelled(row, name, text) for name, (_, labels) in zip(names, few, strict=True) for row in labels]
+        detailed = tuple(every) if any(one.span or one.facts for one in every) else ()
+        yield Votes(scheme, persona_set, position, len(annotators), counts, named, detailed)
 
 
 def personas(rows: Iterable[Row]) -> Iterator[ItemList]:
@@ -117,6 +136,12 @@ def _part(row: Row) -> Part:
     return Part(text, row.get("image_file"), row.get("source"))
 
 
+def _labelled(row: Row, annotator: str, text: str) -> Labelled:
+    span = None if row["start_index"] is None or row["end_index"] is None else (row["start_index"], row["end_index"])
+    words = text[slice(*span)] if span else ""
+    return Labelled(_label(row), annotator, span, words, tuple(facts(row["extra"])))
+
+
 def _label(row: Row) -> str:
     label, value = row["label"], row["value"]
     if label is None:
@@ -133,7 +158,7 @@ def grouped(rows: Iterable[Row], *names: str) -> list[tuple[tuple[Any, ...], lis
     return list(groups.items())
 
 
-_KINDS: dict[str, Callable[[Iterable[Row]], Iterator[Votes | ItemList]]] = {
+_KINDS: dict[str, Callable[..., Iterator[Votes | ItemList]]] = {
     "personas": personas,
     "candidates": candidates,
     "annotations": votes,
@@ -141,15 +166,24 @@ _KINDS: dict[str, Callable[[Iterable[Row]], Iterator[Votes | ItemList]]] = {
 """What a record of ``show`` has, by name, and how it is shown."""
 
 
-def by_turn(records: list[Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
+def by_turn(records: list[Row], turns: Iterable[Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
     """Return by turn (None: the whole dialogue or record) what belongs to it, each with its record's name."""
+    texts = {turn["turn_index"]: turn["text"] for turn in turns}
     items: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
     names = record_names([record for record in records if any(record[kind] for kind in _KINDS)])
     for record in records:
         for kind, shown in _KINDS.items():
             for (turn_index,), rows in grouped(record[kind], "turn_index"):
-                items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows)]
+                text = (texts.get(turn_index, ""),) if shown is votes else ()
+                items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows, *text)]
     return items
+
+
+def spans_of(items: Iterable[tuple[str, Votes | ItemList]], text: str) -> list[tuple[int, int, str]]:
+    """Return the spans of the labels of a turn that lie in its text: begin, end, and scheme with label."""
+    labelled = ((shown, one) for _, shown in items if isinstance(shown, Votes) for one in shown.detailed)
+    found = {(*one.span, f"{shown.name}: {one.label}") for shown, one in labelled if one.span}
+    return sorted(span for span in found if 0 <= span[0] < span[1] <= len(text))
 
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:

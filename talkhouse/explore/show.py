@@ -41,10 +41,28 @@ select
     turns.text,
     turns.native_id,
     turns.extra,
+    turns.reply_to,
+    turns.start_ms,
+    turns.end_ms,
+    together.speakers,
 from main.turns
 left join main.speakers using (speaker_id)
+left join (
+    select turn_index, list(coalesce(speakers.name, speaker_id) order by position) as speakers
+    from main.turn_speakers
+    left join main.speakers using (speaker_id)
+    where dialogue_id = $dialogue
+    group by turn_index
+) as together using (turn_index)
 where dialogue_id = $dialogue
 order by turn_index
+"""
+
+_PARTS = """
+select * exclude (dialogue_id)
+from main.parts
+where dialogue_id = $dialogue
+order by turn_index, part_index
 """
 
 _RECORDS = """
@@ -118,10 +136,11 @@ def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Return everything about a dialogue or record, found by its id, or by the publisher's id where that is unique.
 
     ``kind`` and ``id`` name what was found. ``corpus`` is a row of main.corpora; ``dialogue`` one of main.dialogues,
-    or None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names. ``records`` are rows of
-    main.records: all records of a dialogue, or the one record. Each has its ``source`` (file, sha256, pointer),
-    ``annotations``, ``personas`` (uses with their texts) and ``candidates`` (with their texts), every row with all
-    its columns; ``extra`` is JSON text. Raises UsageError for a name that fits nothing, or several.
+    or None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names (``speaker``, or ``speakers``
+    where several say it together), ``parts`` are rows of main.parts. ``records`` are rows of main.records: all records
+    of a dialogue, or the one record. Each has its ``source`` (file, sha256, pointer), ``annotations``, ``personas``
+    (uses with their texts) and ``candidates`` (with their texts), every row with all its columns; ``extra`` is JSON
+    text. Raises UsageError for a name that fits nothing, or several.
     """
     target = resolve(con, name)
     condition = f"{target.kind}_id = $id"
@@ -138,6 +157,7 @@ def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
         "dialogue": dialogues[0] if dialogues else None,
         "participants": dicts(con.execute(_PARTICIPANTS, of_dialogue)),
         "turns": dicts(con.execute(_TURNS, of_dialogue)),
+        "parts": dicts(con.execute(_PARTS, of_dialogue)),
         "records": records,
     }
 

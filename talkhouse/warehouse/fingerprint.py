@@ -6,9 +6,9 @@ import duckdb
 
 _ROW = (
     "concat_ws(chr(31), coalesce(release, ''), split, example_index::varchar, record_id, "
-    "coalesce(turn_index::varchar, ''))"
+    "coalesce(turn_index::varchar, ''), item_index::varchar)"
 )
-"""An example as text; what joins its parts stands in no key."""
+"""An example as text; what joins its parts stands in no key, and who has no item_index has no such part."""
 
 FINGERPRINT = f"lower(lpad(to_hex(bit_xor(md5_number({_ROW}))), 32, '0'))"
 """SQL: 32 hex digits over rows of ``main.examples`` in any order: the exclusive or of the MD5 of each row."""

@@ -7,15 +7,27 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
+from talkhouse.settings import corpus_folders
 
 _TABLE = "meta.query_files"
 
 
 def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
-    """Return all files of a warehouse, which has this name in SQL."""
-    return (*own_files(), *brought(con, database))
+    """Return all files of a warehouse, which has this name in SQL.
+
+    Those of a corpus whose folder is named (``settings.corpus_folders``) are the folder's, as its author left them.
+    """
+    kept = brought(con, database)
+    if not corpus_folders():
+        return (*own_files(), *kept)
+    from talkhouse.ingest.known.origins import folders_in  # most commands need nothing of ingest
+
+    there = {name for (name,) in con.execute(f"select corpus_id from {quoted(database)}.main.corpora").fetchall()}
+    named = {folder.corpus_id: folder.path for root in corpus_folders() for folder in folders_in(root)}
+    changed = [file for name in sorted(there & named.keys()) for file in files_of(named[name] / "queries", name)]
+    return (*own_files(), *(file for file in kept if file.folder not in named), *changed)
 
 
 def brought(con: duckdb.DuckDBPyConnection, database: str) -> Files:

@@ -37,6 +37,22 @@ def total(rows: list[Row], column: str) -> Any:
     return sum(row[column] or 0 for row in rows)
 
 
+def several_at_once(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Name the schemes whose labels go together, by declaration or else by what occurs."""
+    kinds = {row["scheme"]: row["kind"] for row in read(con, "from main.schemes")}
+    occurring = {row["scheme"] for row in read(con, "from main.annotations where item_index > 0")}
+    return {
+        scheme
+        for scheme, kind in kinds.items()
+        if (kind or "") not in ("", "single_label") or (not kind and scheme in occurring)
+    }
+
+
+def label_of(row: Row) -> str | None:
+    label: str | None = row["label"]
+    return label if label is not None or row["value"] is None else str(row["value"])
+
+
 def rate(con: duckdb.DuckDBPyConnection, records: dict[str, list[list[str | None]]], extra: str = "{}") -> None:
     """Let each record hold these units, a turn each, with one label per annotator; None: not labelled.
 

@@ -17,7 +17,5 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
         con.execute(
             "insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null)"
         )
-        con.execute(
-            "insert into main.schemes by name select 'toy.mood' as scheme, 'How it sounds.' as description, 'turn' as target"
-        )
+        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn', null)")
         yield con

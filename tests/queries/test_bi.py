@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
-from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, rate, read
+from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, label_of, rate, read, several_at_once
 
 PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
 
@@ -162,18 +162,18 @@ def test_annotations_carry_what_they_are_about(con: duckdb.DuckDBPyConnection) -
 def votes_of(con: duckdb.DuckDBPyConnection) -> dict[tuple[Any, ...], Counter[str]]:
     """Count the labels of every unit of a scheme in which nobody gives two at once."""
     rows = read(con, "from main.annotations")
-    several = {row["scheme"] for row in rows if row["item_index"]}
     votes: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    together = several_at_once(con)
     for row in rows:
-        label = row["label"] if row["label"] is not None or row["value"] is None else str(row["value"])
-        if row["scheme"] not in several and label is not None:
+        label = label_of(row)
+        if row["scheme"] not in together and label is not None:
             votes[tuple(row[name] for name in UNIT)][label] += 1
     return votes
 
 
 def test_turns_agree_as_their_votes_do(con: duckdb.DuckDBPyConnection) -> None:
     votes = votes_of(con)
-    counted = grouped(read(con, "from bi.label_counts"), *UNIT)
+    counted = grouped(read(con, "from bi.label_counts where scheme_kind = 'single_label'"), *UNIT)
     assert {unit: {row["label"]: row["vote_count"] for row in rows} for unit, rows in counted.items()} == votes
     found = by(read(con, "from bi.turn_agreement"), *UNIT)
     assert found.keys() == {unit for unit, counts in votes.items() if counts.total() > 1} != set()
@@ -307,7 +307,47 @@ def test_one_label_has_no_alpha_and_a_file_given_twice_counts_once(toy: duckdb.D
     assert read(toy, "from bi.scheme_agreement") == read(toy, "from bi.label_counts") == []
 
 
-def test_a_scheme_with_several_labels_at_once_is_left_out(toy: duckdb.DuckDBPyConnection) -> None:
+def test_labels_that_go_together_count_the_annotators_who_give_them(con: duckdb.DuckDBPyConnection) -> None:
+    together = several_at_once(con)
+    given: dict[tuple[Any, ...], dict[int, set[str | None]]] = defaultdict(lambda: defaultdict(set))
+    for row in read(con, "from main.annotations"):
+        if row["scheme"] in together:
+            given[tuple(row[name] for name in UNIT)][row["annotator_index"]].add(label_of(row))
+    expected = {
+        (*unit, label): (sum(label in labels for labels in annotators.values()), len(annotators))
+        for unit, annotators in given.items()
+        for label in set().union(*annotators.values()) - {None}
+    }
+    found = by(read(con, "from bi.label_counts where scheme_kind <> 'single_label'"), *UNIT, "label")
+    assert {key: (row["vote_count"], row["annotator_count"]) for key, row in found.items()} == expected
+    assert max(count for _, count in expected.values()) > 1
+
+
+def test_every_scheme_is_there_and_says_why_it_is_not_compared(con: duckdb.DuckDBPyConnection) -> None:
+    schemes = by(read(con, "from bi.schemes"), "scheme")
+    assert schemes.keys() == {row["scheme"] for row in read(con, "from main.schemes")}
+    compared = {row["scheme"] for row in read(con, "from bi.scheme_agreement")}
+    assert {name for name, row in schemes.items() if row["why_not_compared"] is None} == compared
+    assert {row["why_not_compared"] for row in schemes.values()} == {None, "one annotator", "several labels at once"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"), [("multi_label", "several labels at once"), ("structure", "parts of a structure")]
+)
+def test_a_scheme_is_what_it_is_declared_to_be(toy: duckdb.DuckDBPyConnection, kind: str, why: str) -> None:
+    toy.execute("begin")
+    rate(toy, {"toy/a/0": [["a", "b"]]})
+    reason = "select kind, is_kind_declared, why_not_compared, unit_count, max_annotator_count from bi.schemes"
+    assert toy.execute(reason).fetchall() == [("single_label", False, None, 1, 2)]
+    toy.execute(f"update main.schemes set kind = '{kind}'")
+    assert toy.execute(reason).fetchall() == [(kind, True, why, 1, 2)]
+    assert read(toy, "from bi.turn_agreement") == read(toy, "from bi.annotators") == []
+    shares = "select label, vote_count, annotator_count, vote_share from bi.label_counts order by label"
+    assert toy.execute(shares).fetchall() == [("a", 1, 2, 0.5), ("b", 1, 2, 0.5)]
+    toy.execute("rollback")
+
+
+def test_a_scheme_with_several_labels_at_once_is_not_compared(toy: duckdb.DuckDBPyConnection) -> None:
     rate(toy, {"toy/a/0": [["a", "b"], ["a", "a"]]})
     assert len(read(toy, "from bi.turn_agreement")) == 2
     toy.execute(

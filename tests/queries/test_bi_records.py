@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from talkhouse.queries.catalogue import catalogue
 from tests.conftest import invented_examples
-from tests.queries.bi_rows import PART, UNIT, Row, by, grouped, rate, read, total
+from tests.queries.bi_rows import PART, UNIT, Row, by, grouped, rate, read, several_at_once, total
 
 Key = tuple[Any, ...]
 
@@ -254,11 +254,11 @@ def assert_compared(con: duckdb.DuckDBPyConnection) -> dict[Key, Row]:
     """Compare the view with the labels of the warehouse."""
     places = by(read(con, "from main.records"), "record_id")
     labels = read(con, "from main.annotations")
-    several = {row["scheme"] for row in labels if row["item_index"]}
+    together = several_at_once(con)
     units = defaultdict(list)
     for row in labels:
         label = row["label"] if row["label"] is not None or row["value"] is None else str(row["value"])
-        if row["scheme"] not in several and label is not None:
+        if row["scheme"] not in together and label is not None:
             place = {name: places[row["record_id"]][name] for name in PART}
             units[tuple(row[name] for name in UNIT)].append(row | place | {"label": label})
     expected = compared(units)

@@ -24,6 +24,8 @@ NOT_PUBLISHED = {
     "bi.turns": "stored once however often its dialogue was published; bi.record_turns has the publications",
     "bi.loads": "a build is of whole corpora",
     "bi.source_files": "a file may have records of several splits",
+    "bi.turn_speakers": "as bi.turns",
+    "bi.schemes": "one row per scheme, of all releases",
     "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
 }
 """Views that one can't filter by release and split, and why."""
@@ -88,6 +90,7 @@ WEIGHTED = {
 
 NO_MEANS = {
     "bi.annotations": {"value"},
+    "bi.spans": {"value"},
     "bi.turn_agreement": {"entropy"},
     "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
     "bi.scheme_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},

@@ -76,7 +76,18 @@ SPOILERS = [
         "unnest([0, 1]) as position, 0 as item_index, false as is_gold",
         "detail",
     ),
-    ("labels_are_declared", "insert into main.labels values ('dbdc3.breakdown', 'Q', null, null)", "label"),
+    ("labels_are_declared", "insert into main.labels (scheme, label) values ('dbdc3.breakdown', 'Q')", "label"),
+    (
+        "spans_lie_in_their_text",
+        "update main.annotations set start_index = 0, end_index = 1_000_000 where annotator_index = 0",
+        "detail",
+    ),
+    (
+        "spans_lie_in_their_text",
+        "insert into main.parts (dialogue_id, turn_index, part_index, field, kind, start_index) "
+        "values ('dbdc3:CIC9001', 0, 0, 'content', 'text', 0)",
+        "detail",
+    ),
     (
         "dialogues_stay_in_one_split",
         "insert into main.records by name select * replace ('x' as record_id, 'eval' as split) "
@@ -120,7 +131,7 @@ def test_null_in_a_grain_is_a_value(spoiled: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_declared_exceptions_are_no_offence(spoiled: duckdb.DuckDBPyConnection) -> None:
-    spoiled.execute("insert into main.labels values ('dbdc3.breakdown', 'Q', null, null)")
+    spoiled.execute("insert into main.labels (scheme, label) values ('dbdc3.breakdown', 'Q')")
     spoiled.execute("insert into meta.exceptions values ('dbdc3', 'labels_are_declared', 'dbdc3.breakdown', 'meant')")
     assert offending(spoiled, "labels_are_declared") == []
 

@@ -37,6 +37,7 @@ CORPUS = Corpus(
             "blended_skill_talk.tar.gz",
             f"{_FROM}/blended_skill_talk.tar.gz",
             "5fbed0068ee89e2d43b93c3ecb341e784617033efa5e8e911a219d4eda6134a6",
+            holds=("train.json", "valid.json", "test.json"),
         ),
         Source(
             "persona_list.txt",

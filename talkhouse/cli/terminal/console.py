@@ -17,7 +17,7 @@ from talkhouse.visible import visible
 class Printer(Console):
     """Prints what it is given as text safely for a terminal, and a reader who leaves is not an error.
 
-    No emoji, since the key mantis:train:0 is not a picture of a train.
+    No emoji, since a key such as corpus:train:0 is not a picture of a train.
     """
 
     def __init__(self, **options: Any) -> None:

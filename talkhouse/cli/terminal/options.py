@@ -10,6 +10,7 @@ from talkhouse.cli.terminal.completion import corpora, relations
 from talkhouse.ingest.files.boundary import OPTION
 from talkhouse.ingest.files.limits import described
 from talkhouse.schema.errors import UsageError
+from talkhouse.settings import name_corpus_folders
 
 MOST_ROWS = 10**12
 """Of an option that counts rows: more than a warehouse has, and DuckDB can still add to it."""
@@ -36,13 +37,23 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _named(folders: list[Path] | None) -> list[Path] | None:
+    """Make the folders known to all that a command does: their corpora's SQL counts in place of the warehouse's."""
+    if folders:
+        name_corpus_folders(folders)
+    return folders
+
+
 CorpusFolders = Annotated[
     list[Path] | None,
     typer.Option(
         "--corpora",
         metavar="DIR",
-        help="Folder with corpora of your own, whose code is run, or the folder of one (may be repeated). Default: "
-        "$TALKHOUSE_CORPORA.",
+        callback=_named,
+        help="Folder with corpora of your own, whose code and SQL are used, or the folder of one (may be repeated). "
+        "Default: $TALKHOUSE_CORPORA.",
         show_default=False,
     ),
 ]

@@ -1,11 +1,12 @@
-"""What belongs to a turn or a record, in a few lines: labels, personas, candidates."""
+"""What belongs to a turn or a record, in a few lines: labels, parts, personas, candidates."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
 
 from rich.text import Text
 
-from talkhouse.explore.items import Item, ItemList, Part, Votes
+from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
+from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
 from talkhouse.visible import visible
 
 Line: TypeAlias = tuple[str, Text]
@@ -14,6 +15,10 @@ Line: TypeAlias = tuple[str, Text]
 
 def lines(shown: Votes | ItemList, *, show_all: bool) -> Iterator[Line]:
     """Yield the lines of what belongs to a turn: of a list the first items and the gold ones, or all."""
+    if isinstance(shown, Votes) and shown.detailed:
+        yield "", Text(visible(f"{shown.name}:"), "cyan")
+        yield from (("  ", _detailed(one)) for one in shown.detailed)
+        return
     if isinstance(shown, Votes):
         yield "", Text.assemble((visible(f"{shown.name}: "), "cyan"), visible(_given(shown)))
         return
@@ -23,6 +28,30 @@ def lines(shown: Votes | ItemList, *, show_all: bool) -> Iterator[Line]:
     yield from map(_listed, items)
     if left := len(shown.items) - len(items):
         yield "       ", Text(f"... {left:,} more (--all)", "dim")
+
+
+def part_line(part: TurnPart) -> Text:
+    """Return a part of a turn in one line: ``tool_call clock({"zone": "UTC"}) -> turn 2: 12:00``."""
+    text = Text(visible(part.kind), "cyan")
+    text.append(visible("".join(f" {fact}" for fact in (part.name, part.address) if fact)))
+    content = f"({part.content})" if part.kind == CALL else f": {part.content}" if part.content else ""
+    text.append(visible(content))
+    if part.other_turn is not None:
+        arrow = "from" if part.kind == RESPONSE else "->"
+        text.append(visible(f" {arrow} turn {part.other_turn}"), "dim")
+        text.append(visible(f": {part.response}" if part.response is not None else ""))
+    return text
+
+
+def _detailed(labelled: Labelled) -> Text:
+    """Return a label with what hangs on it: the words of its span and their place, what the corpus has, by whom."""
+    text = Text(visible(labelled.label))
+    if labelled.span:
+        begin, end = labelled.span
+        text.append(visible(f' "{labelled.words}"'), "underline").append(f" [{begin}:{end}]", "dim")
+    for name, value in labelled.facts:
+        text.append(visible(f"  {name}: "), "dim").append(visible(value))
+    return text.append(visible(f" ({labelled.annotator})") if labelled.annotator else "", "dim")
 
 
 def _listed(item: Item) -> Line:

@@ -15,18 +15,24 @@ _BEFORE = 0.4
 
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
+_JSON = ("extra", "arguments")
+"""Columns that are JSON."""
+
 _NARROWEST = 20
 """A text gets this many columns even if the terminal has fewer."""
 
 
-def highlighted(text: str, matches: Iterable[tuple[int, int]], style: str) -> Text:
-    """Return a text for one line, its control characters visible and its matches in a style."""
+def highlighted(text: str, matches: Iterable[tuple[int, int]], style: str, *, lines: bool = False) -> Text:
+    """Return a text, its control characters visible and its matches in a style; ``lines`` keeps the ends of lines.
+
+    Matches are sorted; where two overlap, both are in the style.
+    """
     shown, at = Text(), 0
     for begin, end in matches:
-        shown.append(visible(text[at:begin]))
-        shown.append(visible(text[begin:end]), style)
-        at = end
-    return shown.append(visible(text[at:]))
+        shown.append(visible(text[at:begin], lines=lines))
+        shown.append(visible(text[max(at, begin) : end], lines=lines), style)
+        at = max(at, end)
+    return shown.append(visible(text[at:], lines=lines))
 
 
 def around(text: Text, at: int, cells: int) -> Text:
@@ -66,7 +72,7 @@ def put(head: Text, body: Text | None = None) -> None:
 
 
 def as_json(content: Any) -> str:
-    """Write rows as JSON: ``extra`` as the JSON that it is, numbers that JSON can't express as null."""
+    """Write rows as JSON: columns of JSON as what they are, numbers that JSON can't express as null."""
     text = msgspec.json.format(msgspec.json.encode(_unfold(content)), indent=2).decode()
     return escaped_json(text)
 
@@ -77,6 +83,6 @@ def _unfold(content: Any) -> Any:
     if not isinstance(content, dict):
         return content
     return {
-        name: msgspec.Raw(value.encode()) if name == "extra" and isinstance(value, str) else _unfold(value)
+        name: msgspec.Raw(value.encode()) if name in _JSON and isinstance(value, str) else _unfold(value)
         for name, value in content.items()
     }

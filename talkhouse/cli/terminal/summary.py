@@ -89,7 +89,10 @@ def _suggest(described: dict[str, Any], option: str) -> None:
         output.print(f'  talkhouse sql "{query}"{option}', soft_wrap=True)
     output.print(f"  talkhouse status{option}", soft_wrap=True)
     if all(corpus["is_sample"] for corpus in described["corpora"]):
-        output.print("  talkhouse build --data DIR   (your own copies: DIR/dbdc3/DBDC3.zip ...)", soft_wrap=True)
+        output.print(
+            "  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)",
+            soft_wrap=True,
+        )
 
 
 def _option(path: Path) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from talkhouse.dashboard.reading.markup import tag, text
 from talkhouse.dashboard.text import html
-from talkhouse.explore.items import Item, ItemList, Part, Votes
+from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
+from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
 
 Meanings = Mapping[tuple[str, str], str]
 """(scheme, label) -> what the label means."""
@@ -48,7 +49,25 @@ def _heading(name: str, records: list[str]) -> str:
     return tag("div", "heading", text("name", name) + "".join(text("record", one) for one in records if one))
 
 
+def parts_html(parts: Iterable[TurnPart]) -> str:
+    """Return the parts of a turn that are not its text: what they are, and a call with its response."""
+    return "".join(map(_turn_part, parts))
+
+
+def _turn_part(part: TurnPart) -> str:
+    head = text("kind", part.kind) + (text("name", part.name) if part.name else "")
+    head += text("address", part.address) if part.address else ""
+    content = tag("div", "content", html(part.content), ' dir="auto"') if part.content or part.kind == CALL else ""
+    if part.other_turn is not None:
+        arrow = "\N{LEFTWARDS ARROW}" if part.kind == RESPONSE else "\N{RIGHTWARDS ARROW}"
+        response = text("said", part.response) if part.response is not None else ""
+        content += tag("div", "response", text("reply", f"{arrow} {part.other_turn}") + response)
+    return tag("div", "part", head + content)
+
+
 def _given(votes: Votes, meanings: Meanings) -> str:
+    if votes.detailed:
+        return tag("div", "details", "".join(_detailed(votes, one, meanings) for one in votes.detailed))
     if votes.named:
         answers = (_answer(votes, name, labels, meanings) for name, labels in votes.named)
         return tag("div", "answers", "".join(answers))
@@ -64,6 +83,14 @@ def _bar(votes: Votes, label: str, count: int, total: int, meanings: Meanings) -
 def _answer(votes: Votes, name: str, labels: tuple[str, ...], meanings: Meanings) -> str:
     given = "".join(_label(votes, label, meanings) for label in labels)
     return tag("div", "answer", given + (text("annotator", name) if name else ""))
+
+
+def _detailed(votes: Votes, labelled: Labelled, meanings: Meanings) -> str:
+    """Return a label with the words of its span, what its corpus has of it, and who gave it."""
+    shown = _label(votes, labelled.label, meanings)
+    shown += text("span", labelled.words) if labelled.span else ""
+    shown += "".join(text("name", name) + text("value", value) for name, value in labelled.facts)
+    return tag("div", "detail", shown + (text("annotator", labelled.annotator) if labelled.annotator else ""))
 
 
 def _label(votes: Votes, label: str, meanings: Meanings) -> str:

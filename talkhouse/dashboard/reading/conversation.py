@@ -82,10 +82,11 @@ def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
     corpus, dialogue = found["corpus"], found["dialogue"] or {}
     sample = " (invented sample)" if corpus["is_sample"] else ""
     started = f"{dialogue['started_at']:%Y-%m-%d %H:%M:%S}" if dialogue.get("started_at") else None
+    made_from = f"made from {dialogue['derived_from']}" if dialogue.get("derived_from") else None
     head = tag("h2", "title", html(found["id"]), ' dir="auto"')
     if dialogue.get("title"):
         head += tag("div", "subtitle", html(dialogue["title"]), ' dir="auto"')
-    head += facts([corpus["title"] + sample, dialogue.get("domain"), dialogue.get("language"), started])
+    head += facts([corpus["title"] + sample, dialogue.get("domain"), dialogue.get("language"), started, made_from])
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
     st.html(head + _table(items.facts(extra)))
     if found["kind"] == "record" and dialogue:

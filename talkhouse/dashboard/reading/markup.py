@@ -1,7 +1,8 @@
 """Texts of conversations as HTML: nothing in them acts on the page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from talkhouse.dashboard.text import html
 from talkhouse.explore.search import Hit, ShownTurn, with_neighbours
@@ -25,13 +26,18 @@ def facts(values: Iterable[str | None]) -> str:
     return tag("div", "facts", "".join(text("fact", value) for value in values if value))
 
 
-def marked(content: str, matches: Iterable[tuple[int, int]]) -> str:
-    """Return a text with its matches marked."""
-    shown, at = "", 0
-    for begin, end in matches:
-        shown += html(content[at:begin]) + tag("mark", "match", html(content[begin:end]))
-        at = end
-    return shown + html(content[at:])
+def marked(content: str, matches: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]] = ()) -> str:
+    """Return a text with its matches marked, and spans underlined that have a name; they may overlap."""
+    cuts = {0, len(content), *(cut for match in matches for cut in match), *(cut for span in spans for cut in span[:2])}
+    shown = ""
+    for begin, end in pairwise(sorted(cuts)):
+        piece = html(content[begin:end])
+        if any(first <= begin and end <= last for first, last in matches):
+            piece = tag("mark", "match", piece)
+        if names := [name for first, last, name in spans if first <= begin and end <= last]:
+            piece = tag("span", "span", piece, f' title="{html("; ".join(names), lines=False)}"')
+        shown += piece
+    return shown
 
 
 def who(role: str, speaker: str | None, kind: str) -> str:

@@ -96,8 +96,9 @@ def _label_of(column: Column, labels: list[str]) -> str:
 def template(task: Task, examples: Examples) -> str:
     """Return the query of an empty prediction table: the keys of the split, and columns to be filled."""
     columns = ", ".join(f"null::{column.type} as {quoted(column.name)}" for column in task.columns)
+    item = "item_index, " if examples.has_items else ""
     return (
-        f"select release, split, example_index, record_id, turn_index, {columns}, "
+        f"select release, split, example_index, record_id, turn_index, {item}{columns}, "
         f"{literal(examples.chosen.fingerprint)} as view_fingerprint "
         f"from {examples.keys} order by release nulls first, split, example_index"
     )

@@ -1,6 +1,6 @@
 """Each key of the split with its prediction; what is missing, doubled or for another example is refused."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -22,7 +22,7 @@ class _Pairs:
     on: str
     """SQL over ``predictions`` and ``keys``."""
     by_index: bool
-    """Whether they have the number of the example, or else that of its record and turn."""
+    """Whether they have the number of the example, or else its record, turn and item."""
 
     def of(self, keys: Table) -> str:
         """Return the SQL that is true of ``predictions`` for some of these keys."""
@@ -50,6 +50,12 @@ def match(
     ``missing`` is ``wrong``), for others, and for keys given twice.
     """
     by_index = "example_index" in names
+    if examples.has_items and not by_index and "item_index" not in names:
+        raise BadPredictions(
+            "the predictions have no column 'item_index'",
+            expected="item_index beside record_id and turn_index: several examples are of one turn",
+            next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
+        )
     pairs = _Pairs(typed, examples.keys, _condition(names, by_index=by_index), by_index)
     if examples.chosen.subsets:
         pairs = pairs.among(workspace, f"not {pairs.of(examples.others)}")
@@ -65,7 +71,7 @@ def match(
     )
     lost = _check_counts(workspace, pairs, predicted)
     if by_index and "record_id" in names:
-        _check_agreement(workspace.con, pairs, has_turns="turn_index" in names)
+        _check_agreement(workspace.con, pairs, [name for name in ("turn_index", "item_index") if name in names])
     if lost and missing == "stop":
         raise _missing(workspace.con, predicted, lost)
     return predicted, lost
@@ -74,7 +80,7 @@ def match(
 def _condition(names: Collection[str], *, by_index: bool) -> str:
     """Return the SQL that joins ``predictions`` with ``keys``."""
     key = "example_index" if by_index else "record_id"
-    others = [*(["turn_index"] if not by_index else []), "release", "split"]
+    others = [*(["turn_index", "item_index"] if not by_index else []), "release", "split"]
     return " and ".join(
         [
             f"predictions.{key} = keys.{key}",
@@ -139,27 +145,30 @@ def _check_counts(workspace: Workspace, pairs: _Pairs, predicted: Table) -> int:
             "--template lists them",
         )
     if rows > wanted:
-        key = "split, example_index" if pairs.by_index else "record_id, turn_index"
+        key = "split, example_index" if pairs.by_index else "record_id, turn_index, item_index"
+        columns = "release, split, example_index, record_id, turn_index, item_index"
         refuse(
             workspace.con,
-            f"select {key_text()} from (select release, split, example_index, record_id, turn_index from {predicted} "
+            f"select {key_text()} from (select {columns} from {predicted} "
             f"group by all having count(*) > 1 order by release, {key})",
             "examples have more than one prediction",
-            next_step="give each example one row, by example_index or by record_id and turn_index",
+            next_step="give each example one row, by example_index or by record_id, turn_index and item_index",
         )
     return int(lost)
 
 
-def _check_agreement(con: duckdb.DuckDBPyConnection, pairs: _Pairs, *, has_turns: bool) -> None:
-    differs = "predictions.record_id <> keys.record_id"
-    if has_turns:
-        differs += " or predictions.turn_index is distinct from keys.turn_index"
-    is_key = "keys.record_id || coalesce(' turn_index ' || keys.turn_index, '')"
+def _check_agreement(con: duckdb.DuckDBPyConnection, pairs: _Pairs, indexes: Iterable[str]) -> None:
+    """Refuse rows whose record, or one of the given indexes below it, is not that of their example."""
+    differs, is_key = "predictions.record_id <> keys.record_id", "keys.record_id"
+    for name in indexes:
+        differs += f" or predictions.{name} is distinct from keys.{name}"
+    for name in ("turn_index", "item_index"):
+        is_key += f" || coalesce(' {name} ' || keys.{name}, '')"
     refuse(
         con,
         f"select {row_text('predictions.')} || ' is ' || {is_key} "
         f"from {pairs.predictions} as predictions inner join {pairs.keys} as keys on {pairs.on} where {differs}",
-        "rows whose record_id and turn_index are not those of their example_index",
+        "rows whose record_id, turn_index or item_index are not those of their example_index",
         next_step="export the split again from this warehouse: the numbers move when files come or go",
     )
 

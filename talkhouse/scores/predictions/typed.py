@@ -15,6 +15,7 @@ _KEY_TYPES = {
     "example_index": "integer",
     "record_id": "varchar",
     "turn_index": "integer",
+    "item_index": "integer",
     "view_fingerprint": "varchar",
     "key": "varchar",
     "warning": "varchar",
@@ -58,7 +59,7 @@ def check_columns(task: Task, names: Collection[str]) -> None:
     if KEYS.isdisjoint(names):
         raise BadPredictions(
             "the predictions have no key",
-            expected="a column 'example_index', or 'record_id' and 'turn_index'",
+            expected="a column 'example_index', or 'record_id', 'turn_index' and, below the turn, 'item_index'",
             found=_named(names),
             next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
         )

@@ -83,7 +83,7 @@ comment on table runs is 'One set of predictions that was scored and saved.';
 comment on table metrics is 'One metric of a run: of all that was scored, or of a slice, at a threshold.';
 comment on view comparison is 'Each metric with its run; rows of one view_fingerprint and subsets are comparable.';
 comment on column runs.run is 'Name that the run was saved under.';
-comment on column runs.task is 'View of the task, such as dbdc3.breakdown_detection.';
+comment on column runs.task is 'View of the task: corpus.task.';
 comment on column runs.splits is 'Splits that were scored, by the publisher''s names.';
 comment on column runs.releases is 'Releases that were scored; empty where they have no names.';
 comment on column runs.subsets is 'Published folders that the run is limited to; empty: all.';

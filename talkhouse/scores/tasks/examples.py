@@ -142,6 +142,8 @@ class Examples:
     """A row for each of them."""
     others: Table
     """Those of the same splits in other subsets than the chosen: they may be predicted too."""
+    has_items: bool = False
+    """Whether several may be of one turn, told apart by ``item_index``."""
 
 
 def create_examples(workspace: Workspace, task: Task, chosen: Chosen) -> Examples:
@@ -157,10 +159,12 @@ def create_examples(workspace: Workspace, task: Task, chosen: Chosen) -> Example
         _check_subsets(workspace.con, within, chosen.subsets)
         names = ", ".join(literal(name) for name in chosen.subsets)
         is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
-    select = "select release, split, example_index, record_id, turn_index, dialogue_id from main.examples"
+    select = "select release, split, example_index, record_id, turn_index, item_index, dialogue_id from main.examples"
     keys = workspace.create("keys", f"{select} where {within} and {is_meant}")
     others = workspace.create("other_keys", f"{select} where {within} and not {is_meant}")
-    return Examples(chosen, keys, others)
+    query = f"select count(item_index) > 0 from main.examples where {within}"
+    ((has_items,),) = workspace.con.execute(query).fetchall()
+    return Examples(chosen, keys, others, bool(has_items))
 
 
 def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool = False) -> int:

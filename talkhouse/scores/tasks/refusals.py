@@ -61,7 +61,8 @@ def first_rows(con: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, list[str
 def key_text(table: str = "") -> str:
     """Return the SQL that names a row by its key; ``table`` is empty, or ``given.``."""
     parts = ("{0}release", "{0}split", "'example_index ' || {0}example_index", "{0}record_id")
-    names = ", ".join((*parts, "'turn_index ' || {0}turn_index")).format(table)
+    below = ("'turn_index ' || {0}turn_index", "'item_index ' || {0}item_index")
+    names = ", ".join((*parts, *below)).format(table)
     return f"concat_ws(' ', {names})"
 
 

@@ -73,6 +73,16 @@ def test_a_broken_package_stops_who_needs_it(site: Path, options: dict[str, str]
     assert "lab-toys 1.2" in str(caught.value)
 
 
+@pytest.mark.parametrize("text", [b"[talkhouse.corpora]\ntoy\n", b"[talkhouse.corpora]\ntoy = \xff\n"])
+def test_a_damaged_list_of_entry_points_is_told(site: Path, text: bytes) -> None:
+    installed(site)
+    (site / "lab_toys-1.2.dist-info" / "entry_points.txt").write_bytes(text)
+    known = all_corpora()
+    assert known[OWN[0]].id == OWN[0]
+    with pytest.raises(RegistryError, match=r"package lab-toys 1\.2 is broken[\s\S]*entry_points\.txt"):
+        known["lab-toys"]
+
+
 def test_two_versions_of_a_package_stop_who_needs_it(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,11 +34,13 @@ class Invented:
         self.con.execute(f"create or replace table {corpus}.{name}_rows as select * from invented")
         self.con.execute(f"create or replace view {corpus}.{name} as select * from {corpus}.{name}_rows")
         release = "release" if "release" in table.column_names else "null"
+        item = "item_index::integer" if "item_index" in table.column_names else "null"
         self.con.execute("delete from main.examples where corpus_id = ? and task = ?", [corpus, name])
         self.con.execute(
             "insert into main.examples by name select "
             f"'{corpus}' as corpus_id, '{name}' as task, {release} as release, split, example_index::integer as "
-            "example_index, record_id, dialogue_id, turn_index::integer as turn_index from invented"
+            f"example_index, record_id, dialogue_id, turn_index::integer as turn_index, {item} as item_index "
+            "from invented"
         )
 
     def replace_blocks(self, task: str, blocks: int, size: int) -> None:

@@ -134,7 +134,7 @@ def test_asking_for_a_view_that_is_left_out_says_why(lake: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_other_views_are_equal_on_spark(tea: Tea, lake: Path, sail_url: str) -> None:
+def test_the_other_views_are_equal_on_spark(lake: Path, sail_url: str) -> None:
     done = check(lake, sail_url, Quiet())
     assert done.different == []
     assert {view.name for view in done.left_out} == REASONS.keys() | READERS | {"example_labels"}

@@ -1,0 +1,73 @@
+-- Each annotation scheme: what it is, how much is labelled in it, and why its labels are not compared, where they are not.
+-- grain: scheme
+--   corpus_id: Corpus of the scheme.
+--   kind: single_label: each annotator gives a thing one label. multi_label: any number at once. structure: the labels are parts of one structure, such as acts with slots. Where the corpus does not declare it, as the labels show; null: not declared, and without labels.
+--   is_kind_declared: True where the corpus declares the kind.
+--   target: What a label is about: turn, dialogue, record or persona.
+--   description: What is labelled, by whom, and how.
+--   known_label_count: Labels in the vocabulary, declared or not.
+--   used_label_count: Different labels that occur; numbers count too.
+--   unit_count: Labelled turns (or dialogues, records, personas); a file that occurs twice counts once.
+--   vote_count: Labels of these, one per annotator and label.
+--   max_annotator_count: Most annotators of a unit.
+--   why_not_compared: Why bi.scheme_agreement has no row: no labels, one annotator, several labels at once, or parts of a structure; null where it has one.
+with
+units as (
+    select
+        scheme,
+        record_id,
+        turn_index,
+        persona_set,
+        persona_position,
+        max(scheme_kind) as kind,
+        max(annotator_count) as annotator_count,
+        sum(vote_count) as vote_count,
+    from bi.label_counts
+    group by scheme, record_id, turn_index, persona_set, persona_position
+),
+
+measured as (
+    select
+        scheme,
+        max(kind) as kind,
+        count(*) as unit_count,
+        sum(vote_count)::bigint as vote_count,
+        max(annotator_count) as max_annotator_count,
+    from units
+    group by scheme
+),
+
+used as (
+    select scheme, count(distinct label) as label_count
+    from bi.label_counts
+    group by scheme
+),
+
+known as (
+    select scheme, count(*) as label_count
+    from main.labels
+    group by scheme
+)
+
+select
+    split_part(schemes.scheme, '.', 1) as corpus_id,
+    schemes.scheme,
+    coalesce(schemes.kind, measured.kind) as kind,
+    schemes.kind is not null as is_kind_declared,
+    schemes.target,
+    schemes.description,
+    coalesce(known.label_count, 0) as known_label_count,
+    coalesce(used.label_count, 0) as used_label_count,
+    coalesce(measured.unit_count, 0) as unit_count,
+    coalesce(measured.vote_count, 0) as vote_count,
+    coalesce(measured.max_annotator_count, 0) as max_annotator_count,
+    case
+        when measured.kind is null then 'no labels'
+        when measured.kind = 'multi_label' then 'several labels at once'
+        when measured.kind = 'structure' then 'parts of a structure'
+        when measured.max_annotator_count = 1 then 'one annotator'
+    end as why_not_compared,
+from main.schemes
+left join measured on measured.scheme = schemes.scheme
+left join used on used.scheme = schemes.scheme
+left join known on known.scheme = schemes.scheme

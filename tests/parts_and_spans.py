@@ -1,0 +1,27 @@
+"""Rows that no sample has: parts, spans, replies, turns that several say. In SQL, for any warehouse with turns."""
+
+FILL = """
+update main.turns set reply_to = turn_index - 1, start_ms = turn_index * 1000, end_ms = turn_index * 1000 + 900
+where turn_index > 0;
+update main.annotations set start_index = 0, end_index = 1
+where (dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turns where text <> '');
+insert into main.turn_speakers
+select participants.dialogue_id, 0, row_number() over (partition by participants.dialogue_id order by speaker_id) - 1,
+    speaker_id
+from main.participants
+inner join main.turns on turns.dialogue_id = participants.dialogue_id and turn_index = 0;
+update main.turns set speaker_id = null
+where (dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turn_speakers);
+insert into main.parts (dialogue_id, turn_index, part_index, field, kind, start_index, end_index)
+select dialogue_id, turn_index, 0, 'content', 'text', 0, length(text) from main.turns where turn_index < 2;
+insert into main.parts (dialogue_id, turn_index, part_index, field, kind, name, call_id, arguments)
+select dialogue_id, 0, 1, 'tool_calls', 'tool_call', 'clock', 'call_1', '{"zone": "UTC", "n": [1, 2.50]}'
+from main.turns where turn_index = 0;
+insert into main.parts (dialogue_id, turn_index, part_index, field, kind, call_id, text)
+select dialogue_id, 1, 1, 'content', 'tool_call_response', 'call_1', '\N{SNOWMAN} 12:00'
+from main.turns where turn_index = 1;
+update main.dialogues set derived_from = dialogue_id || '-whole';
+update main.examples set item_index = 0;
+update main.schemes set kind = 'structure' where scheme = (select min(scheme) from main.schemes);
+update main.labels set namespace = split_part(scheme, '.', 2);
+"""

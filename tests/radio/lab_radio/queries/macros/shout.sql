@@ -1,0 +1,2 @@
+-- A text with a mark of exclamation.
+(said) as said || '!'
