@@ -2,8 +2,8 @@
 
     uv run python -m benchmarks.frames_ingest [--scale 1.0] [--repeat 5]
 
-The corpus is ``benchmarks/service_talks``, written as ``talkhouse new corpus --like json-list`` begins one. Each run is a
-process of its own, the two kinds in turn; of the ingest the whole command is measured, of the other ``json.load`` alone.
+The corpus is ``benchmarks/service_talks``, begun by ``talkhouse new corpus --like json-list``. Each run is a process of
+its own, the two kinds in turn; of the ingest the whole command is measured, of the other ``json.load`` alone.
 """
 
 import argparse

@@ -6,9 +6,9 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 - The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``.
 - What a reader gets: ``SourceFile``; what it yields: ``Loaded``, ``LoadedBatch``, ``Rejected``, ``Unrecognised``,
   ``FileEnvelope``, ``ReaderFinding`` (together ``Outcome``), with a ``SourceLocation`` and rows.
-- Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``TurnSpeaker``, ``Part``,
-  ``Annotation``, ``Label``,
-  ``Candidate``, ``CandidateText``, ``Persona``, ``PersonaUse``, ``Image``; many of them at once: ``ColumnBatch``.
+- Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``TurnSpeaker``,
+  ``Part``, ``Annotation``, ``Label``, ``Candidate``, ``CandidateText``, ``Persona``, ``PersonaUse``, ``Image``; many of
+  them at once: ``ColumnBatch``, which ``Record.annotations`` makes of the labels of a record.
 - What readers have in common: ``read_each`` with ``DialogueKeys`` and ``people_and_turns`` (a file for each dialogue),
   ``InputFiles`` and ``InputFile`` (files of several kinds), ``Keys``, ``digest``, ``Restatements``, ``Texts``,
   ``duplicate_part``.
