@@ -63,7 +63,7 @@ def exact(raw: bytes, kind: type[T], *, rule: str) -> T:
     """
     try:
         compact = msgspec.json.format(raw, indent=-1)
-        value = decoder(kind).decode(compact)
+        value: T = decoder(kind).decode(compact)
         written = msgspec.json.encode(value)
         if not compact.isascii():
             compact.decode()  # a text inside of Raw was passed over

@@ -49,9 +49,9 @@ def command(
     Exit code: 0 where nothing fails, else 1.
 
     Examples:
-        talkhouse conform mpchat
+        talkhouse conform film_scenes
 
-        talkhouse conform film_scenes --corpora ~/corpora --regen
+        talkhouse conform tea_talks --corpora ~/corpora --regen
     """
     from talkhouse.ingest.registry import folder_of
     from talkhouse.testing.contract import results

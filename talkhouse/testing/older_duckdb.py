@@ -12,9 +12,10 @@ OLDEST = "1.4.4"
 """The oldest version whose views work under ATTACH without USE (``docs/clients.md``)."""
 
 _PROGRAM = """
-import json, sys, duckdb
+import json, sys
+from duckdb import connect
 path, *views = json.load(sys.stdin)
-con = duckdb.connect()
+con = connect()
 con.execute("attach '" + path.replace("'", "''") + "' as w (read_only)")
 problems = {}
 for view in views:

@@ -3,6 +3,7 @@
 import duckdb
 
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
+from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal
 from talkhouse.testing.failure import CannotCheck, require, require_none
 from talkhouse.testing.older_duckdb import OLDEST, problems_in
@@ -26,10 +27,11 @@ def the_grain_is_unique(subject: Subject) -> None:
 def views_work_under_attach(subject: Subject) -> None:
     """A view has the same rows where the warehouse is attached under another name."""
     path = subject.sample_path
-    with duckdb.connect() as attached:
-        attached.execute(f"attach {literal(str(path))} as another_name (read_only)")
+    with duckdb.connect() as con:
+        con.execute(f"attach {literal(str(path))} as another_name (read_only)")
+        guard(con)
         for view in _own(subject):
-            there = attached.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
+            there = con.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
             here = subject.sample.execute(f"select count(*) from {view.full_name}").fetchall()
             require(there == here, f"{view.full_name} has other rows under ATTACH", expected=here, found=there)
 
