@@ -18,6 +18,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
 from tests import postgres_server
+from tests.parts_and_spans import FILL
 from tests.postgres_server import Database, Server
 
 
@@ -130,6 +131,16 @@ def sample(shared_folder: Path) -> Path:
         path.parent.mkdir(exist_ok=True)
         if not path.exists():
             build(path, Silent())
+    return path
+
+
+@pytest.fixture(scope="session")
+def filled(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample with rows in every table and view, also those that no bundled corpus fills."""
+    path = tmp_path_factory.mktemp("filled") / sample.name
+    shutil.copyfile(sample, path)
+    with duckdb.connect(path) as con:
+        con.execute(FILL)
     return path
 
 

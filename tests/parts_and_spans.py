@@ -6,8 +6,11 @@ where turn_index > 0;
 update main.annotations set start_index = 0, end_index = 1
 where (dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turns where text <> '');
 insert into main.turn_speakers
-select participants.dialogue_id, 0, row_number() over (partition by participants.dialogue_id order by speaker_id) - 1,
-    speaker_id
+select
+    participants.dialogue_id,
+    0,
+    row_number() over (partition by participants.dialogue_id order by participants.speaker_id) - 1,
+    participants.speaker_id
 from main.participants
 inner join main.turns on turns.dialogue_id = participants.dialogue_id and turn_index = 0;
 update main.turns set speaker_id = null

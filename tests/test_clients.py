@@ -57,31 +57,31 @@ def queries(views: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def expected(queries: list[str], sample: Path) -> dict[str, str]:
+def expected(queries: list[str], filled: Path) -> dict[str, str]:
     """What our DuckDB answers to each of the queries."""
-    return dict(zip(queries, answers([sys.executable], queries, sample), strict=True))
+    return dict(zip(queries, answers([sys.executable], queries, filled), strict=True))
 
 
 @pytest.mark.parametrize("version", [OLDEST, OLDEST_ATTACHED, LAST_BEFORE_2])
 def test_an_older_duckdb_gives_the_same_rows_of_views_and_recipes(
-    version: str, queries: list[str], expected: dict[str, str], sample: Path
+    version: str, queries: list[str], expected: dict[str, str], filled: Path
 ) -> None:
-    assert dict(zip(queries, answers(in_duckdb(version), queries, sample), strict=True)) == expected
+    assert dict(zip(queries, answers(in_duckdb(version), queries, filled), strict=True)) == expected
 
 
 @pytest.mark.parametrize("version", [OLDEST, OLDEST_ATTACHED, LAST_BEFORE_2])
 def test_so_it_does_after_attach_and_use(
-    version: str, queries: list[str], expected: dict[str, str], sample: Path
+    version: str, queries: list[str], expected: dict[str, str], filled: Path
 ) -> None:
-    _, _, *found = answers(in_duckdb(version), [attach(sample), "use w", *queries])
+    _, _, *found = answers(in_duckdb(version), [attach(filled), "use w", *queries])
     assert dict(zip(queries, found, strict=True)) == expected
 
 
 @pytest.mark.parametrize("version", [OLDEST_ATTACHED, LAST_BEFORE_2])
 def test_its_views_need_no_use_from_1_4_4_on(
-    version: str, views: list[str], expected: dict[str, str], sample: Path
+    version: str, views: list[str], expected: dict[str, str], filled: Path
 ) -> None:
-    _, *found = answers(in_duckdb(version), [attach(sample), *(f"from w.{view}" for view in views)])
+    _, *found = answers(in_duckdb(version), [attach(filled), *(f"from w.{view}" for view in views)])
     assert dict(zip(views, found, strict=True)) == {view: expected[f"from {view}"] for view in views}
 
 
@@ -97,9 +97,9 @@ def programs(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("title", sections())
-def test_commands_and_programs_of_the_page_work(title: str, sample: Path, tmp_path: Path) -> None:
+def test_commands_and_programs_of_the_page_work(title: str, filled: Path, tmp_path: Path) -> None:
     text = sections()[title]
-    shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    shutil.copyfile(filled, tmp_path / "talkhouse.duckdb")
     for name, program in programs(text).items():
         (tmp_path / name).write_text(program, encoding="utf-8")
     for command in commands(text):

@@ -33,6 +33,9 @@ from talkhouse.schema.closest import closest
 KINDS = ("human", "bot", "system")
 """What a speaker can be."""
 
+PART_KINDS = ("text", "reasoning", "tool_call", "tool_call_response", "uri", "blob", "file", "refusal")
+"""What a part of a turn can be: OpenTelemetry's names, and a refusal."""
+
 _SAME: dict[type[Row], tuple[str, ...]] = {
     Record: ("corpus_id",),
     Speaker: ("corpus_id",),
@@ -50,6 +53,9 @@ _SAME: dict[type[Row], tuple[str, ...]] = {
     Candidate: ("record_id", "dialogue_id"),
 }
 """The row classes that a reader makes, and which of their fields say what the record's own row says."""
+
+_LABELLING: dict[type[Row], str] = {Annotation: "an Annotation", Label: "a Label"}
+"""Those that name a scheme."""
 
 
 class Validator:
@@ -142,8 +148,10 @@ class Validator:
                 if row.turn_index != turn_index:  # type: ignore[attr-defined]
                     raise _broken("leaves out a turn", f"Turn.turn_index {turn_index}", repr(row.turn_index))  # type: ignore[attr-defined]
                 turn_index += 1
-            elif kind is Annotation and row.scheme not in self._schemes:  # type: ignore[attr-defined]
-                self._undeclared("an Annotation with a scheme", row.scheme, self._schemes)  # type: ignore[attr-defined]
+            elif kind in _LABELLING and row.scheme not in self._schemes:  # type: ignore[attr-defined]
+                self._undeclared(f"{_LABELLING[kind]} with a scheme", row.scheme, self._schemes)  # type: ignore[attr-defined]
+            elif kind is Part and row.kind not in PART_KINDS:  # type: ignore[attr-defined]
+                self._undeclared("a Part with a kind", row.kind, PART_KINDS)  # type: ignore[attr-defined]
             elif kind is Speaker and row.kind not in KINDS:  # type: ignore[attr-defined]
                 self._undeclared("a Speaker with a kind", row.kind, KINDS)  # type: ignore[attr-defined]
 
@@ -156,7 +164,7 @@ class Validator:
 
     def _column_batches(self, column_batches: list[ColumnBatch], record: Record | None) -> None:
         for batch in column_batches:
-            if batch.kind not in ROWS:
+            if batch.kind not in ROWS or batch.kind is Label:
                 raise _broken("yields a ColumnBatch of no row class", f"one of {_names(_SAME)}", repr(batch.kind))
             for name in (*batch.columns, *batch.shared):
                 if name not in batch.kind.__struct_fields__:

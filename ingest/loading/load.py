@@ -12,7 +12,7 @@ import duckdb
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
 from talkhouse.ingest.contract.fields import check_fields
 from talkhouse.ingest.contract.outcomes import Validator
-from talkhouse.ingest.contract.values import check_columns
+from talkhouse.ingest.contract.values import check_columns, check_rows
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
@@ -176,14 +176,16 @@ class Load:
                 self.validator.record(outcome)
                 self.counts.of(location.file).loaded += 1
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
-                self.batches.add(self._without_labels(outcome, record_id), location.size, column_batches)
+                rest = self._without_labels(rows, location.file, record_id, location.pointer or None)
+                self.batches.add(rest, location.size, column_batches)
                 for finding in findings:
                     self._find(location.finding(finding, record_id), location.file, record_id)
                 self.advance(1, location.size)
             case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
                 self.counts.of(file).loaded += records
-                self.batches.add(rows, size if rows_size is None else rows_size, column_batches)
+                rest = self._without_labels(rows, file)
+                self.batches.add(rest, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
                     self._find(finding, file, finding.record_id)
                 self.advance(records, size)
@@ -226,13 +228,15 @@ class Load:
         self.findings += 1
         self.batches.add([row], 0)
 
-    def _without_labels(self, loaded: Loaded, record_id: str) -> list[Row]:
-        """Take the labels that a record declares out of its rows: a label has one row, however often it is declared."""
-        labels = [row for row in loaded.rows if type(row) is Label]
+    def _without_labels(
+        self, rows: list[Row], file: SourceFile, record_id: str | None = None, pointer: str | None = None
+    ) -> list[Row]:
+        """Take the labels that the data declare out of the rows: a label has one row, however often it is declared."""
+        labels = [row for row in rows if type(row) is Label]
+        check_rows(Label.TABLE, labels)
         for conflict in self.vocabulary.add(labels):
-            finding = ReaderFinding("TH-07", conflict)
-            self._find(loaded.location.finding(finding, record_id), loaded.location.file, record_id)
-        return [row for row in loaded.rows if type(row) is not Label] if labels else loaded.rows
+            self._find(ReaderFinding("TH-07", conflict, pointer=pointer), file, record_id)
+        return [row for row in rows if type(row) is not Label] if labels else rows
 
     def _quarantine(self, rejected: Rejected) -> None:
         location = rejected.location

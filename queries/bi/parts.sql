@@ -24,11 +24,24 @@
 with
 said as (
     select
-        parts.*,
+        parts.dialogue_id,
+        parts.turn_index,
+        parts.part_index,
         turns.role,
+        parts.field,
+        parts.kind,
+        parts.name,
+        parts.call_id,
+        parts.arguments::varchar as arguments,
+        parts.uri,
+        parts.mime_type,
+        parts.start_index,
+        parts.end_index,
         coalesce(
             parts.text,
-            substring(turns.text, parts.start_index + 1, greatest(parts.end_index - parts.start_index, 0))
+            case when parts.start_index is not null and parts.end_index is not null
+                then substring(turns.text, parts.start_index + 1, greatest(parts.end_index - parts.start_index, 0))
+            end
         ) as words,
     from main.parts
     inner join main.turns on turns.dialogue_id = parts.dialogue_id and turns.turn_index = parts.turn_index
@@ -62,7 +75,7 @@ select
     calls.kind,
     calls.name,
     calls.call_id,
-    calls.arguments::varchar as arguments,
+    calls.arguments,
     calls.uri,
     calls.mime_type,
     calls.start_index,

@@ -43,4 +43,6 @@ inner join main.turns
 left join main.dialogues on dialogues.dialogue_id = annotations.dialogue_id
 left join main.labels
     on labels.scheme = annotations.scheme and labels.label = annotations.label
-where annotations.start_index is not null and records.extra ->> 'repeats' is null
+where annotations.start_index is not null
+    and annotations.end_index is not null
+    and records.extra ->> 'repeats' is null

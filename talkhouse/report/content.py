@@ -54,13 +54,18 @@ select scheme, release, split, subset, unit_count, rating_count, mean_majority_s
 from bi.subset_agreement order by scheme, release, split, subset
 """
 
+_NOT_COMPARED = """
+select scheme, kind, why_not_compared, unit_count, vote_count
+from bi.schemes where why_not_compared is not null order by scheme
+"""
+
 _CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
 _SCHEMES = """
 select
-    scheme, description, target,
+    scheme, description, target, kind,
     list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
 from main.schemes left join main.labels using (scheme) group by all order by scheme
 """
@@ -108,6 +113,12 @@ def agreement_by_subset(con: duckdb.DuckDBPyConnection) -> Table:
     heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL}
     return table(con, _SUBSETS, {**heads, **measures}, "bi.subset_agreement")
+
+
+def not_compared(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return the schemes of which nothing is said about agreement, and why."""
+    heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
+    return table(con, _NOT_COMPARED, heads, "bi.schemes")
 
 
 def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

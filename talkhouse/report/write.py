@@ -90,6 +90,7 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
                 for corpus in content.corpora(con)
             ],
             "agreement": content.agreement(con),
+            "not_compared": content.not_compared(con),
             "agreement_by_subset": content.agreement_by_subset(con),
             "files": content.files(con),
             "findings": content.findings(con),

@@ -26,6 +26,7 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.dialect import engine
 from talkhouse.schema.errors import BuildFailed, WarehouseLocked
 from talkhouse.schema.tables import metadata
+from tests.parts_and_spans import FILL
 from tests.schema.test_warehouse import another_process
 
 Rebuild = Callable[..., Result]
@@ -33,7 +34,7 @@ Hashes = dict[str, tuple[int, int]]
 Columns = dict[str, list[str]]
 ROOT = Path(__file__).parents[2]
 CORPUS = next(iter(corpora().values()))
-ADDED = {"meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers"}
+ADDED = {"meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers", "meta.query_files"}
 """What the first schema did not have; going back to it drops their rows."""
 
 
@@ -107,16 +108,6 @@ def full(sample: Path, tmp_path: Path) -> Path:
 
 # Up and down.
 
-NEWER = """
-update main.turns set reply_to = 0, start_ms = 10, end_ms = 20 where turn_index = 1;
-update main.annotations set start_index = 0, end_index = 1 where turn_index = 1;
-insert into main.parts (dialogue_id, turn_index, part_index, field, kind)
-select dialogue_id, 0, 0, 'content', 'text' from main.dialogues;
-insert into main.turn_speakers
-select dialogue_id, 0, 0, speaker_id from main.turns where turn_index = 0 and speaker_id is not null;
-"""
-"""Fills what only the newest schema has."""
-
 
 @pytest.mark.slow
 def test_down_to_the_base_and_up_again_makes_the_same_tables(full: Path, new: Path) -> None:
@@ -128,7 +119,7 @@ def test_down_to_the_base_and_up_again_makes_the_same_tables(full: Path, new: Pa
 
 
 def test_each_step_keeps_the_rows_of_a_full_warehouse(full: Path) -> None:
-    execute(full, NEWER)
+    execute(full, FILL)
     newest = columns_of(full)
     before = shutil.copyfile(full, full.with_name("before.duckdb"))
     downgrade(full, "0001")
@@ -387,7 +378,7 @@ def test_a_changed_file_in_an_older_warehouse_is_read_again(rebuild: Rebuild, da
     assert [item.corpus.id for item in rebuild(data).plan.load] == [CORPUS.id]
     after = hashes(older, columns)
     changes = {name for name in shared(before, after) if before[name] != after[name]}
-    assert changes == {"meta.loads", "meta.source_files"}
+    assert changes == {"meta.loads", "meta.source_files", "meta.findings"}, "the last with the file's checksum"
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ CORPUS = Corpus(
                 " ": "No suggestion, in the publisher's other spelling.",
                 **{model: f"The suggestion of the model that was trained on {model}." for model in MODELS},
             },
+            kind="single_label",
         ),
         *(
             Scheme(

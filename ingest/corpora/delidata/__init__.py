@@ -47,6 +47,7 @@ CORPUS = Corpus(
                 "None": "No deliberation: greetings, small talk, hesitation.",
                 "0": "No deliberation, in the publisher's other spelling.",
             },
+            kind="single_label",
         ),
         Scheme(
             TARGET,
@@ -61,6 +62,7 @@ CORPUS = Corpus(
                 "0": "No target: the message is no deliberation.",
                 "None": "No target, in the publisher's other spelling.",
             },
+            kind="single_label",
         ),
         Scheme(
             ADDITIONAL,
@@ -73,16 +75,25 @@ CORPUS = Corpus(
                 "solution_summary": "Sums up the solutions so far.",
                 "consider_opposite": "Asks to consider the opposite.",
             },
+            kind="multi_label",
         ),
-        Scheme(TEAM_PERFORMANCE, "Mean score of the tracker's solutions after this row, 0 to 1 (value).", "turn"),
-        Scheme(PERFORMANCE_CHANGE, "Team performance less that of the row before (value).", "turn"),
-        Scheme(SOLUTION, "The cards that a message proposes; one row per card.", "turn"),
+        Scheme(
+            TEAM_PERFORMANCE,
+            "Mean score of the tracker's solutions after this row, 0 to 1 (value).",
+            "turn",
+            kind="single_label",
+        ),
+        Scheme(
+            PERFORMANCE_CHANGE, "Team performance less that of the row before (value).", "turn", kind="single_label"
+        ),
+        Scheme(SOLUTION, "The cards that a message proposes; one row per card.", "turn", kind="multi_label"),
         Scheme(
             TRACKER,
             "The cards that each user stands for after this row; one row per user (annotator_id) and card, a label "
             "that is null for an empty list.",
             "turn",
             {"N/A": "No solution of this user is known; published as the letters N, / and A."},
+            kind="multi_label",
         ),
     ),
     rules=RULES,

@@ -59,6 +59,7 @@ CORPUS = Corpus(
                 "GG": "Greetings or gratitude.",
                 "O": "Other: what fits into none of the categories.",
             },
+            kind="multi_label",
         ),
     ),
     rules=RULES,

@@ -42,6 +42,7 @@ CORPUS = Corpus(
             "Whether a message is entailed by a persona element: one vote of each worker.",
             "persona",
             {"1": "The message is entailed by the persona element.", "0": "It is not."},
+            kind="single_label",
         ),
         Scheme(
             OVERALL,
@@ -53,6 +54,7 @@ CORPUS = Corpus(
                 "I": "Irrelevant: one of three workers says that it is entailed.",
                 "(strong) I": "Irrelevant: no worker says that it is entailed.",
             },
+            kind="single_label",
         ),
     ),
     rules=RULES,

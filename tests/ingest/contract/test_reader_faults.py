@@ -24,7 +24,19 @@ from talkhouse.ingest.outcomes import (
     Rejected,
     SourceLocation,
 )
-from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest.rows import (
+    Annotation,
+    ColumnBatch,
+    Dialogue,
+    Label,
+    Part,
+    Participant,
+    Record,
+    Row,
+    Speaker,
+    Turn,
+    TurnSpeaker,
+)
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import CorpusFailed, SourceError
 
@@ -248,6 +260,23 @@ def test_a_row_of_something_else_is_told(
     assert repr(value) in told
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (Label("toy.mod", "+"), "a Label with a scheme that is not declared"),
+        (Label("toy.mood", "+", 3), "Label.meaning: a text"),  # type: ignore[arg-type]
+        (Part("toy:1", 0, 0, "content", "image"), "a Part with a kind that is not declared"),
+        (Part("toy:2", 0, 0, "content", "text"), "Part.dialogue_id 'toy:1'"),
+        (Part("toy:1", 0, 0, "content", "tool_call", arguments="{"), "Part.arguments: a text that is JSON"),
+        (TurnSpeaker("toy:2", 0, 0, "toy:1/Ann"), "TurnSpeaker.dialogue_id 'toy:1'"),
+        (Label("toy.mood", None), "Label.label: a text, never None"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_label_or_part_is_told(refusal: Refusal, row: Row, words: str) -> None:
+    told = refusal(partial(read, yields=lambda location, rows: Loaded(location, [*rows, row])))
+    assert words in told
+
+
 def test_a_wrong_key_split_or_place_of_a_record_is_told(refusal: Refusal) -> None:
     for name, value, expected in (
         ("record_id", None, "Record.record_id that begins with 'toy/'"),
@@ -280,6 +309,7 @@ LISTED = {"record_id": "toy/1", "scheme": "toy.mood", "turn_index": 0, "annotato
         (batch(Annotation, {"item_index": [1, 2], "label": ["+"]}, LISTED), ["columns of one length"]),
         (batch(Annotation, {"item_index": [1]}, {**LISTED, "record_id": "toy/0"}), ["expected: toy/1", "toy/0"]),
         (batch(Annotation, {"item_index": [1], "extra": ["{"]}, LISTED), ["Annotation.extra: a text that is JSON"]),
+        (batch(Label, {"label": ["a", "b"]}, {"scheme": "toy.mood"}), ["ColumnBatch of no row class"]),
         (batch(dict, {"a": [1]}), ["ColumnBatch of no row class"]),  # type: ignore[type-var, arg-type]
         (
             lambda location, rows: LoadedBatch(location.file, 2, 1, rows[:1], [], []),

@@ -120,9 +120,9 @@ def rows_there(
 
 @pytest.mark.slow
 def test_each_relation_has_the_same_rows_in_the_same_order(
-    sample: Path, postgres: Database, published: Publish
+    filled: Path, postgres: Database, published: Publish
 ) -> None:
-    check_rows(sample, postgres, published(sample))
+    check_rows(filled, postgres, published(filled))
 
 
 @pytest.mark.slow

@@ -98,6 +98,15 @@ def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Pa
     assert [[row[0], row[1], row[7]] for row in page.tables["Agreement by scheme"][1:]] == expected
 
 
+def test_no_scheme_is_left_out_of_agreement_in_silence(con: duckdb.DuckDBPyConnection, page: Page) -> None:
+    shown = {row[0]: row[2] for row in page.tables["Schemes that are not compared"][1:]}
+    compared = {row[0] for row in page.tables["Agreement by scheme"][1:]}
+    assert shown.keys() | compared == {
+        scheme for (scheme,) in con.execute("select scheme from main.schemes").fetchall()
+    }
+    assert shown["mantis.intent"] == "several labels at once"
+
+
 def test_findings_and_checks_are_those_of_the_build(con: duckdb.DuckDBPyConnection, page: Page) -> None:
     rules = con.execute("select distinct rule, condition, remedy from meta.findings join meta.rules using (rule)")
     for rule, condition, remedy in rules.fetchall():

@@ -38,8 +38,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, pyspark: None) -> Iterator
 
 
 @pytest.fixture(scope="module")
-def lake(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lake_of(sample, tmp_path_factory.mktemp("lake") / "lake")
+def lake(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lake_of(filled, tmp_path_factory.mktemp("lake") / "lake")
 
 
 def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
 import talkhouse
@@ -44,13 +43,12 @@ def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> Non
 
 
 @pytest.mark.slow
-def test_every_view_gives_the_rows_that_it_gives_in_duckdb(
-    con: duckdb.DuckDBPyConnection, sample: Path, tmp_path: Path, sail: "SparkSession"
-) -> None:
-    lake = lake_of(sample, tmp_path / "lake")
+def test_every_view_gives_the_rows_that_it_gives_in_duckdb(filled: Path, tmp_path: Path, sail: "SparkSession") -> None:
+    lake = lake_of(filled, tmp_path / "lake")
     attach(sail, lake)
     views = read_translation(lake, read(lake)).views
-    compared = {view.full_name: compare(con, sail, relation(view)) for view in views}
+    with talkhouse.open(filled) as con:
+        compared = {view.full_name: compare(con, sail, relation(view)) for view in views}
     assert {name: str(one.difference) for name, one in compared.items() if one.difference} == {}
     assert [name for name, one in compared.items() if not one.rows] == []
 
