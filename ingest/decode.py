@@ -54,6 +54,49 @@ def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
     return Decoded(value, unknown)
 
 
+def exact(raw: bytes, kind: type[T], *, rule: str) -> T:
+    """Decode one JSON document as ``kind``, a Struct type from whose values it can be written back with all its keys.
+
+    Optional fields default to ``UNSET``; one of type ``Raw`` keeps its text, without the blanks between its parts.
+    Raises BadRecord: ``rule`` where the shape is wrong, fields are unknown or in another order than those of the type;
+    TH-01 to TH-04 where the JSON is.
+    """
+    try:
+        compact = msgspec.json.format(raw, indent=-1)
+        value: T = decoder(kind).decode(compact)
+        written = msgspec.json.encode(value)
+        if not compact.isascii():
+            compact.decode()  # a text inside of Raw was passed over
+        if written != compact:
+            _check_same(compact, written, rule)
+    except msgspec.ValidationError as error:
+        raise shape_problem(error, rule) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise json_problem(raw, error) from error
+    if rb"\ud" in compact or rb"\uD" in compact:
+        _check_surrogates(raw)
+    check_depth(compact)
+    return value
+
+
+def _check_same(raw: bytes, written: bytes, rule: str) -> None:
+    """Raise BadRecord where a text and what its values are written as differ in more than how a value is spelt."""
+    values = msgspec.json.decode(raw)
+    _check_duplicates(raw, values)
+    if msgspec.json.encode(values) != msgspec.json.encode(msgspec.json.decode(written)):
+        raise BadRecord(rule, "fields are in another order than they have elsewhere")
+
+
+def _check_surrogates(raw: bytes) -> None:
+    """Raise BadRecord TH-02 where half of a surrogate pair stands in a text, be it one that is not decoded."""
+    half = _lone_surrogate(json.loads(raw, parse_int=str))
+    if half is not None:
+        raise BadRecord("TH-02", _HALF, half)
+
+
+_HALF = "half of a surrogate pair in a text"
+
+
 def keys(raw: bytes) -> list[str]:
     """List the keys of a JSON object in published order."""
     return list(decoder(dict[str, Raw]).decode(raw))
@@ -108,7 +151,7 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
         return BadRecord("TH-04", f"{constants[0]} is not a JSON number, at line {line:,}, column {column:,}")
     half = _lone_surrogate(value)
     if half is not None:
-        return BadRecord("TH-02", "half of a surrogate pair in a text", half)
+        return BadRecord("TH-02", _HALF, half)
     return BadRecord("TH-01", f"malformed JSON: {error}")
 
 
@@ -197,6 +240,7 @@ def _printable(token: object) -> str:
 # a key twice, and only then is it read again in full. Escapes and blanks that would blur the count go the slow
 # way as well.
 _SPACED = re.compile(rb'"[ \t\r\n]+:')
+_BLANKS_AND_COLON = (b" :", b"\n:", b"\t:", b"\r:")
 _ESCAPED = (rb"\u0022", rb"\u003")
 
 
@@ -208,9 +252,8 @@ def _check_duplicates(raw: bytes, value: object) -> None:
 
 
 def _is_spaced(raw: bytes) -> bool:
-    """Whether a blank stands between a quote and a colon; the slow search only where a blank follows a quote."""
-    is_possible = b'" ' in raw or b'"\n' in raw or b'"\t' in raw or b'"\r' in raw
-    return is_possible and _SPACED.search(raw) is not None
+    """Whether a blank stands between a quote and a colon; the slow search only where one stands before a colon."""
+    return any(pair in raw for pair in _BLANKS_AND_COLON) and _SPACED.search(raw) is not None
 
 
 def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:

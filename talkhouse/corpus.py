@@ -6,8 +6,9 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 - The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``.
 - What a reader gets: ``SourceFile``; what it yields: ``Loaded``, ``LoadedBatch``, ``Rejected``, ``Unrecognised``,
   ``FileEnvelope``, ``ReaderFinding`` (together ``Outcome``), with a ``SourceLocation`` and rows.
-- Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``Annotation``,
-  ``Candidate``, ``CandidateText``, ``Persona``, ``PersonaUse``, ``Image``; many of them at once: ``ColumnBatch``.
+- Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``TurnSpeaker``,
+  ``Part``, ``Annotation``, ``Label``, ``Candidate``, ``CandidateText``, ``Persona``, ``PersonaUse``, ``Image``; many of
+  them at once: ``ColumnBatch``, which ``Record.annotations`` makes of the labels of a record.
 - What readers have in common: ``read_each`` with ``DialogueKeys`` and ``people_and_turns`` (a file for each dialogue),
   ``InputFiles`` and ``InputFile`` (files of several kinds), ``Keys``, ``digest``, ``Restatements``, ``Texts``,
   ``duplicate_part``.
@@ -45,6 +46,8 @@ from talkhouse.ingest.rows import (
     ColumnBatch,
     Dialogue,
     Image,
+    Label,
+    Part,
     Participant,
     Persona,
     PersonaUse,
@@ -52,6 +55,7 @@ from talkhouse.ingest.rows import (
     Row,
     Speaker,
     Turn,
+    TurnSpeaker,
 )
 from talkhouse.ingest.sources import SourceFile, duplicate_part
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file, whole_files
@@ -74,12 +78,14 @@ __all__ = [
     "InputFile",
     "InputFiles",
     "Keys",
+    "Label",
     "Loaded",
     "LoadedBatch",
     "MakeOptions",
     "Maker",
     "NotMade",
     "Outcome",
+    "Part",
     "Participant",
     "Persona",
     "PersonaUse",
@@ -100,6 +106,7 @@ __all__ = [
     "StoredRecord",
     "Texts",
     "Turn",
+    "TurnSpeaker",
     "Unrecognised",
     "Writer",
     "WrongInput",

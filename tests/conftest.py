@@ -110,6 +110,9 @@ def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 def cache(shared_folder: Path) -> Path:
     """A folder for caches of the tests' own."""
     path = shared_folder / "cache"
+    # uv's stays where it is: what is in it need not be fetched again.
+    of_all = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("UV_CACHE_DIR", str(of_all / "uv"))
     os.environ["XDG_CACHE_HOME"] = str(path)
     return path
 

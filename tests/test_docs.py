@@ -25,6 +25,9 @@ RECIPES = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
 PACKAGES = ("schema", "migrations", "queries", "ingest", "talkhouse")
 """Folders of packages, as they lie in the repository."""
 
+NO_ROOMS = ("ingest/corpora", "migrations/versions", "talkhouse/scaffold/templates")
+"""Folders with code that are no rooms."""
+
 ENDLESS = ("uv run talkhouse dashboard",)
 """Commands that serve until Ctrl-C, with tests of their own."""
 
@@ -145,7 +148,7 @@ def test_the_rooms_are_listed(regen: bool) -> None:
     lines = ["| folder | what it has |", "|---|---|"]
     for init in sorted(path for top in PACKAGES for path in (ROOT / top).rglob("__init__.py")):
         folder = init.parent.relative_to(ROOT)
-        if not folder.is_relative_to("ingest/corpora") and not folder.is_relative_to("migrations/versions"):
+        if not any(map(folder.is_relative_to, NO_ROOMS)):
             first = str(ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))).partition("\n")[0]
             lines.append(f"| `{folder}/` | {first.rstrip('.')} |")
     check_part(ROOT / "CONTRIBUTING.md", "rooms", "".join(f"{line}\n" for line in lines), regen)

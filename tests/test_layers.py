@@ -38,8 +38,12 @@ ROOMS: dict[str, set[str]] = {
     "dashboard": COMMON | {"explore", "query", "charts", "restore"},
     "report": COMMON | {"explore", "query", "charts"},
 }
+ROOMS["testing"] = COMMON | {"build", "restore", "translation"}
+ROOMS["scaffold"] = COMMON | {"testing"}
 ROOMS["cli"] = {*ROOMS}
 """What each room may import beside its own modules."""
+
+TEMPLATES = ROOT / "talkhouse" / "scaffold" / "templates"
 
 FOR_CORPORA = {
     *("common_rules", "corpus", "decode", "file_per_dialogue", "input_files", "json_members", "keys", "making"),
@@ -49,9 +53,9 @@ FOR_CORPORA = {
 
 
 def paths() -> Iterator[Path]:
-    """List every module of the package once, by its path in the repository."""
+    """List every module of the package once, by its path in the repository; templates of corpora are no modules."""
     for path in sorted((ROOT / "talkhouse").rglob("*.py")):
-        if path.relative_to(ROOT).parts[1] not in TOP:
+        if path.relative_to(ROOT).parts[1] not in TOP and not path.is_relative_to(TEMPLATES):
             yield path
     for folder in TOP:
         yield from sorted((ROOT / folder).rglob("*.py"))

@@ -24,8 +24,8 @@ _SEVERITIES = get_args(Severity)
 
 def problems(corpus: Corpus) -> Iterator[str]:
     """Name what is wrong with a declaration, the first thing first."""
-    if not isinstance(corpus.id, str) or corpus.id in RESERVED or not _ID.fullmatch(corpus.id):
-        yield "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
+    if problem := id_problem(corpus.id):
+        yield problem
         return
     yield from _of_facts(corpus)
     yield from _of_code(corpus)
@@ -35,6 +35,13 @@ def problems(corpus: Corpus) -> Iterator[str]:
     yield from _of_items("rules", corpus.rules, Rule, "id", _of_rule)
     yield from _of_common_rules(corpus.common_rules)
     yield from _of_items("exceptions", corpus.exceptions, Exempt, None, _of_exception)
+
+
+def id_problem(corpus_id: Any) -> str | None:
+    """Say what an id is where this can be none."""
+    if isinstance(corpus_id, str) and corpus_id not in RESERVED and _ID.fullmatch(corpus_id):
+        return None
+    return "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
 
 
 def _of_facts(corpus: Corpus) -> Iterator[str]:

@@ -172,10 +172,10 @@ class Batches:
             self._column_batches[shape].append(part)
             self._column_rows[shape] += len(part)
             largest = max(largest, self._column_rows[shape])
+        waiting = self._rows
         for row in rows:
-            waiting = self._rows[row.TABLE]
-            waiting.append(row)
-            largest = max(largest, len(waiting))
+            waiting[row.TABLE].append(row)
+        largest = max(largest, *map(len, waiting.values()), 0)
         self._bytes += size
         self._waited += size
         if self._waited >= _LONGEST_WAIT:

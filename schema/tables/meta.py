@@ -68,8 +68,8 @@ source_files = table(
 
 query_files = table(
     "query_files",
-    Required("folder", Text, primary_key=True, comment="Corpus that brings it; or bi, checks, metrics."),
-    Required("name", Text, primary_key=True, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
+    Required("folder", Text, comment="Corpus that brings it; or bi, checks, metrics."),
+    Required("name", Text, comment="Path in that folder, such as lines.sql or bi/metrics.toml."),
     Required("text", LongText, comment="The file."),
     grain=("folder", "name"),
     owner=None,

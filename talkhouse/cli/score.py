@@ -50,7 +50,7 @@ def command(
         list[float] | None,
         typer.Option(
             metavar="T",
-            help="Threshold of the gold label, for a task that has one (may be repeated).",
+            help="Threshold of the gold label, where it has one (may be repeated).",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +73,7 @@ def command(
     as_data: AsJson = False,
     as_printed: Annotated[
         bool,
-        typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints, where it has one."),
+        typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints, if it does."),
     ] = False,
     as_published: Annotated[
         bool,

@@ -28,26 +28,26 @@ def decoded(raw: str | bytes) -> decode.Decoded[Dialogue]:
     return decode.record(raw.encode() if isinstance(raw, str) else raw, Dialogue, rule="XX-01")
 
 
-@pytest.mark.parametrize(
-    ("raw", "rule", "detail", "pointer"),
-    [
-        ('{"lines": [{"who": "a"}', "TH-01", "malformed JSON", ""),
-        ('{"lines": [],}', "TH-01", "line 1, column 1", ""),  # 13 or 14: from Python 3.13 on, that of the comma
-        ("", "TH-01", "malformed JSON", ""),
-        ('{"x": ' + "[" * 100_000, "TH-01", "nested too deeply", ""),
-        (b'{"lines": [{"who": "caf\xe9"}]}', "TH-02", "not UTF-8: byte 0xe9 at byte 23", ""),
-        ('{"lines": [{"who": "a\\ud83dz"}]}', "TH-02", "surrogate", "/lines/0/who"),
-        ('{"lines": [{"who": "a", "tags": ["\\udc00"]}]}', "TH-02", "surrogate", "/lines/0/tags/0"),
-        ('{"lines": [], "lines": []}', "TH-03", "'lines'", ""),
-        ('{"lines": [{"who": "a", "who" : "b"}]}', "TH-03", "'who'", ""),
-        ('{"lines": [{"who": "a", "number": NaN}]}', "TH-04", "NaN", ""),
-        ('{"lines": [{"who": "a", "number": -Infinity}]}', "TH-04", "-Infinity", ""),
-        ('{"lines": [{"who": 7}]}', "XX-01", "Expected `str`, got `int`", "/lines/0/who"),
-        ('{"lines": [{"who": "a"}, {}]}', "XX-01", "missing required field `who`", "/lines/1"),
-        ('{"lines": "X"}', "XX-01", "Expected `array`, got `str`", "/lines"),
-        ("[]", "XX-01", "Expected `object`, got `array`", ""),
-    ],
-)
+DEFECTS = [
+    ('{"lines": [{"who": "a"}', "TH-01", "malformed JSON", ""),
+    ('{"lines": [],}', "TH-01", "line 1, column 1", ""),  # 13 or 14: from Python 3.13 on, that of the comma
+    ("", "TH-01", "malformed JSON", ""),
+    ('{"x": ' + "[" * 100_000, "TH-01", "nested too deeply", ""),
+    (b'{"lines": [{"who": "caf\xe9"}]}', "TH-02", "not UTF-8: byte 0xe9 at byte 23", ""),
+    ('{"lines": [{"who": "a\\ud83dz"}]}', "TH-02", "surrogate", "/lines/0/who"),
+    ('{"lines": [{"who": "a", "tags": ["\\udc00"]}]}', "TH-02", "surrogate", "/lines/0/tags/0"),
+    ('{"lines": [], "lines": []}', "TH-03", "'lines'", ""),
+    ('{"lines": [{"who": "a", "who" : "b"}]}', "TH-03", "'who'", ""),
+    ('{"lines": [{"who": "a", "number": NaN}]}', "TH-04", "NaN", ""),
+    ('{"lines": [{"who": "a", "number": -Infinity}]}', "TH-04", "-Infinity", ""),
+    ('{"lines": [{"who": 7}]}', "XX-01", "Expected `str`, got `int`", "/lines/0/who"),
+    ('{"lines": [{"who": "a"}, {}]}', "XX-01", "missing required field `who`", "/lines/1"),
+    ('{"lines": "X"}', "XX-01", "Expected `array`, got `str`", "/lines"),
+    ("[]", "XX-01", "Expected `object`, got `array`", ""),
+]
+
+
+@pytest.mark.parametrize(("raw", "rule", "detail", "pointer"), DEFECTS)
 def test_every_defect_has_its_rule_and_place(raw: str | bytes, rule: str, detail: str, pointer: str) -> None:
     with pytest.raises(BadRecord) as caught:
         decoded(raw)
@@ -152,3 +152,50 @@ def test_a_malformed_text_of_many_bytes_is_not_made_python_objects_of(monkeypatc
         bad = decode.json_problem(text.encode(), ValueError("somewhere"))
         assert bad.rule == "TH-01"
         assert bad.detail.endswith(place)
+
+
+# What can be written back.
+
+
+def exact(raw: str | bytes) -> Dialogue:
+    return decode.exact(raw.encode() if isinstance(raw, str) else raw, Dialogue, rule="XX-01")
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule", "detail", "pointer"),
+    [
+        *DEFECTS,
+        ('{"lines": [{"who": "a", "more": 1}]}', "XX-01", "unknown field `more`", "/lines/0"),
+        ('{"title": null, "lines": []}', "XX-01", "another order", ""),
+        ('{"lines": [{"tags": [], "who": "\\u00e9"}]}', "XX-01", "another order", ""),
+        ('{"lines": [{"who": "a", "number": {"b": "\\ud83d"}}]}', "TH-02", "surrogate", "/lines/0/number/b"),
+        (b'{"lines": [{"who": "a", "number": "\xe9"}]}', "TH-02", "not UTF-8", ""),
+        ('{"lines": [{"who": "a", "number": ' + "[" * 200 + "]" * 200 + "}]}", "TH-01", "nested too deeply", ""),
+    ],
+)
+def test_what_can_not_be_written_back_is_named(raw: str | bytes, rule: str, detail: str, pointer: str) -> None:
+    with pytest.raises(BadRecord, match=detail) as caught:
+        exact(raw)
+    assert (caught.value.rule, caught.value.pointer) == (rule, pointer)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"who": st.text()},
+            optional={"number": st.recursive(st.integers() | st.text() | st.none(), st.lists), "tags": st.none()},
+        )
+    ),
+    st.booleans(),
+    st.sampled_from([None, 2]),
+)
+def test_what_is_taken_can_be_written_back(lines: list[dict[str, object]], is_ascii: bool, indent: int | None) -> None:
+    ordered = [{name: line[name] for name in ("who", "number", "tags") if name in line} for line in lines]
+    whole = {"lines": ordered, "title": "Caf\u00e9"}
+    value = exact(json.dumps(whole, ensure_ascii=is_ascii, indent=indent))
+    assert json.dumps(json.loads(msgspec.json.encode(value))) == json.dumps(whole)
+
+
+def test_a_literal_and_a_key_twice_stay_where_nothing_is_decoded() -> None:
+    value = exact('{"lines": [{"who": "a", "number": {"x": 1.50, "x": 2}}]}')
+    assert bytes(value.lines[0].number) == b'{"x":1.50,"x":2}'

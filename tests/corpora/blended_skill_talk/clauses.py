@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.corpora.clauses import Clause, changed, copied, drop, line, put, replaced, together, write
+from talkhouse.testing.clauses import Clause, changed, copied, drop, line, put, replaced, together, write
 
 TRAIN, VALID, TEST = "train.json", "valid.json", "test.json"
 FIRST = f"{TRAIN}#/0"

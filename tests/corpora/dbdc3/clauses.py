@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.corpora.clauses import Clause, changed, copied, drop, put, removed, replaced, together, write
+from talkhouse.testing.clauses import Clause, changed, copied, drop, put, removed, replaced, together, write
 
 FOLDER = "DBDC3/dbdc3/en/dev"
 LOG = f"{FOLDER}/YI_100/YI9001.log.json"

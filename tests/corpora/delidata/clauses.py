@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from talkhouse.ingest.corpora.delidata.format import Cells
-from tests.corpora.clauses import Change, Clause, copied, line, replaced, write
+from talkhouse.testing.clauses import Change, Clause, copied, line, replaced, write
 
 GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"
 OTHER = "delidata_corpus/20000002-aaaa-4bbb-8ccc-000000000002"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.corpora.clauses import Change, Clause, changed, drop, line, put, removed, replaced, together, write
+from talkhouse.testing.clauses import Change, Clause, changed, drop, line, put, removed, replaced, together, write
 
 TRAIN, INTENTS, TABLE = "merged_train.json", "merged_train_intents.json", "intents.csv"
 TSV, LOOKUP = "data_train_easy.tsv", "data_train_easy_lookup.txt"

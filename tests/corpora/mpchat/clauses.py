@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.corpora.clauses import Change, Clause, changed, copied, drop, put, replaced, together, write
+from talkhouse.testing.clauses import Change, Clause, changed, copied, drop, put, replaced, together, write
 
 NRP, GPP, SI = "mpchat_nrp.json", "mpchat_gpp.json", "mpchat_si.json"
 RESPONSES = "nrp_candidate_responses"

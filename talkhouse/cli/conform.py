@@ -1,0 +1,97 @@
+"""``talkhouse conform``: whether a corpus keeps to the contract of all corpora."""
+
+from collections import Counter
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders
+from talkhouse.cli.terminal.show_text import put
+from talkhouse.settings import corpus_folders
+from talkhouse.system.temporary_folder import temporary_folder
+from talkhouse.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from talkhouse.testing.contract import Result
+
+_COLOURS = {"holds": "green", "can't tell": "dim", "fails": "bold red"}
+_WIDTH = 12
+
+
+def command(
+    corpus_id: Annotated[str, typer.Argument(metavar="ID", help="The corpus.", show_default=False)],
+    folders: CorpusFolders = None,
+    tests: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
+            "or beside it.",
+            show_default=False,
+        ),
+    ] = None,
+    regen: Annotated[
+        bool, typer.Option("--regen", metavar="", help="Write the golden files again in place of comparing them.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try whether a corpus keeps to the contract: files come back equal, nothing is lost, views say what they are.
+
+    Warehouses of its invented sample and of the files in its tests are built in a temporary folder. Broken files for
+    the rules of all corpora are made from the sample. It takes about a minute. In a test file of pytest,
+    talkhouse.testing.contract_tests("ID", here=__file__) tries the same.
+
+    What can't be told here, such as how views work in an older DuckDB that is not installed, is listed with the reason.
+    Exit code: 0 where nothing fails, else 1.
+
+    Examples:
+        talkhouse conform film_scenes
+
+        talkhouse conform tea_talks --corpora ~/corpora --regen
+    """
+    from talkhouse.ingest.registry import folder_of
+    from talkhouse.testing.contract import results
+    from talkhouse.testing.subject import folder_of_tests, subject_of
+
+    with temporary_folder() as scratch:
+        subject = subject_of(corpus_id, tests, scratch, corpus_folders(folders))
+        subject.cases = tests or folder_of_tests(folder_of(subject.corpus))
+        subject.regen = regen
+        done = []
+        for check, runs in groupby(results(subject), key=lambda result: result.name.partition("[")[0]):
+            several = list(runs)
+            done += several
+            if not as_json:
+                _put(check, several)
+        subject.close()
+    if as_json:
+        print(visible_json([asdict(result) for result in done]))
+    else:
+        _put_summary(corpus_id, done)
+    if any(result.outcome == "fails" for result in done):
+        raise typer.Exit(1)
+
+
+def _put(check: str, runs: "list[Result]") -> None:
+    """Print one line for a check, and what is to be said of each case that does not hold."""
+    outcomes = {run.outcome for run in runs}
+    worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
+    cases = f" (cases: {len(runs):,})" if runs[0].name != check else ""
+    put(Text(f"{worst:<{_WIDTH}}", _COLOURS[worst]), Text(check.replace("_", " ") + cases))
+    for run in runs:
+        if run.detail:
+            case = run.name.removeprefix(check).strip("[]")
+            for line in (f"{case}: {run.detail}" if case else run.detail).splitlines():
+                put(Text(" " * _WIDTH), Text(visible(line), "dim" if run.outcome == "can't tell" else ""))
+
+
+def _put_summary(corpus_id: str, done: "list[Result]") -> None:
+    counts = Counter(str(result.outcome) for result in done)
+    words = {"holds": "hold", "fails": "fail", "can't tell": "can't be told"}
+    parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]
+    seconds = sum(result.seconds for result in done)
+    put(Text(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))

@@ -1,0 +1,1 @@
+"""A corpus to begin with: whole ones of invented data, written under another name."""

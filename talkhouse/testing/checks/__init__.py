@@ -1,0 +1,1 @@
+"""What holds for every corpus: a function for each thing, which raises ContractFailure where it does not hold."""

@@ -1,0 +1,54 @@
+"""What a corpus declares."""
+
+from talkhouse.ingest.registry import folder_of
+from talkhouse.testing.failure import CannotCheck, require
+from talkhouse.testing.subject import Subject
+
+HEADINGS = ("What it is", "Source and licence", "Citation", "How raw becomes rows", "Quirks", "Left out")
+"""Of a corpus's README, in this order."""
+
+
+def it_is_declared_with_its_licence(subject: Subject) -> None:
+    """The warehouse says under which licence the corpus is, and what to cite."""
+    corpus = subject.corpus
+    query = "select licence, citation, is_sample from main.corpora where corpus_id = ?"
+    rows = subject.sample.execute(query, [corpus.id]).fetchall()
+    require(
+        rows == [(corpus.licence, corpus.citation, True)],
+        "the warehouse says something else",
+        expected=f"{corpus.licence}; {corpus.citation}",
+        found=rows,
+    )
+    for name in ("licence", "citation"):
+        require(getattr(corpus, name), f"the declaration has no {name}", expected=f"{name}='...' in Corpus(...)")
+
+
+def its_readme_has_the_headings(subject: Subject) -> None:
+    """The README beside the sample has the headings that all have."""
+    path = folder_of(subject.corpus) / "README.md"
+    if not path.is_file():
+        raise CannotCheck(f"there is no {path}")
+    found = tuple(line[3:] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## "))
+    require(found == HEADINGS, "other headings", where=path, expected=", ".join(HEADINGS), found=", ".join(found))
+
+
+def every_rule_has_its_broken_file(subject: Subject) -> None:
+    """There is ``broken/<rule>`` for each rule that the corpus declares; common rules may have one too."""
+    corpus, folders = subject.corpus, set(subject.case_names("broken"))
+    if subject.cases is None:
+        raise CannotCheck("there is no folder of tests here; in a command, --tests names it")
+    own = {rule.id for rule in corpus.rules}
+    for rule in sorted(own - folders):
+        require(False, f"no broken file of {rule}", expected=f"a folder broken/{rule}/raw beside the tests")
+    for name in sorted(folders - own - set(corpus.common_rules)):
+        require(False, f"broken/{name} is about no rule of the corpus", expected=", ".join(sorted(own)), found=name)
+
+
+def every_rule_has_its_clauses(subject: Subject) -> None:
+    """Where there are clauses, there is one for each rule that the corpus can break, and for no other."""
+    known = {*subject.corpus.common_rules, *(rule.id for rule in subject.corpus.rules)}
+    named = {clause.rule for clause in subject.clauses.values()}
+    if not subject.clauses:
+        raise CannotCheck("there is no clauses.py beside the tests")
+    expected, found = ", ".join(sorted(known)), ", ".join(sorted(named))
+    require(named == known, "the clauses are about other rules", expected=expected, found=found)

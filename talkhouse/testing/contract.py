@@ -1,0 +1,107 @@
+"""Every check of the contract, in the order in which they are run, and how one of them comes out."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.testing.checks import broken, clauses, common, declaration, golden, reader, sample, tables, views
+from talkhouse.testing.failure import CannotCheck
+from talkhouse.testing.subject import Subject
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that holds for every corpus, or for each of its cases."""
+
+    function: Callable[..., None]
+    cases: Callable[[Subject], Iterable[str]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
+
+    def runs(self, subject: Subject) -> Iterator["Run"]:
+        """List its runs: one, or one for each case."""
+        for case in [None] if self.cases is None else self.cases(subject):
+            yield Run(self, case)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A check of a corpus, or of one case."""
+
+    check: Check
+    case: str | None
+
+    def __str__(self) -> str:
+        """Write its name as pytest does."""
+        return self.check.name if self.case is None else f"{self.check.name}[{self.case}]"
+
+    def run(self, subject: Subject) -> None:
+        """Raise ContractFailure where the contract is not kept, CannotCheck where nobody can tell here."""
+        self.check.function(subject, *([] if self.case is None else [self.case]))
+
+
+CHECKS = (
+    *map(Check, (declaration.it_is_declared_with_its_licence, declaration.its_readme_has_the_headings)),
+    *map(Check, (declaration.every_rule_has_its_broken_file, declaration.every_rule_has_its_clauses)),
+    *map(Check, (reader.the_reader_opens_no_socket, reader.the_reader_imports_no_database)),
+    *map(Check, (sample.the_sample_loads_whole, sample.its_files_come_back_equal)),
+    *map(Check, (sample.it_shows_every_scheme_and_split, sample.turns_have_no_gaps, sample.keys_begin_with_the_id)),
+    *map(Check, (sample.every_task_has_rows_in_every_split, sample.two_builds_give_equal_rows)),
+    *map(Check, (tables.rows_are_told_apart, tables.references_are_kept)),
+    *map(Check, (views.the_grain_is_unique, views.views_work_under_attach, views.views_say_what_they_are)),
+    *map(Check, (views.tasks_have_the_columns_of_all, views.views_bind_in_the_oldest_duckdb)),
+    Check(views.views_translate_to_spark),
+    Check(golden.a_golden_case_gives_its_rows, lambda subject: subject.case_names("golden")),
+    Check(broken.a_broken_file_is_told_and_kept, lambda subject: subject.case_names("broken")),
+    Check(common.a_common_rule_is_told_and_kept, lambda subject: subject.corpus.common_rules),
+    Check(clauses.a_clause_is_told_at_its_place, lambda subject: subject.clauses),
+)
+"""All of them."""
+
+
+class Outcome(StrEnum):
+    """How a check came out."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    CANNOT_TELL = "can't tell"
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one run came out."""
+
+    name: str
+    about: str
+    """What holds, in a sentence."""
+    outcome: Outcome
+    detail: str
+    seconds: float
+
+
+def results(subject: Subject) -> Iterator[Result]:
+    """Run all checks on a corpus, one after the other."""
+    for check in CHECKS:
+        for run in check.runs(subject):
+            begun = time.monotonic()
+            outcome, detail = _outcome(run, subject)
+            about = (check.function.__doc__ or "").partition("\n")[0]
+            yield Result(str(run), about, outcome, detail, time.monotonic() - begun)
+
+
+def _outcome(run: Run, subject: Subject) -> tuple[Outcome, str]:
+    try:
+        run.run(subject)
+    except CannotCheck as reason:
+        return Outcome.CANNOT_TELL, str(reason)
+    except TalkhouseError as failure:
+        return Outcome.FAILS, str(failure)
+    except Exception as error:  # noqa: BLE001 - of the corpus's own code; the other checks go on
+        return Outcome.FAILS, "".join(traceback.format_exception_only(error)).strip()
+    return Outcome.HOLDS, ""

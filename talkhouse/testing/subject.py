@@ -1,0 +1,149 @@
+"""The corpus that is tried: where it and its cases lie, and warehouses of it, each built once."""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import duckdb
+
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.registry import all_corpora, pick, sample_of
+from talkhouse.queries.catalogue import BI, Catalogue
+from talkhouse.queries.heads import ExampleQuery, ViewQuery
+from talkhouse.testing.clauses import Clause, clauses_in
+from talkhouse.testing.findings import Told, read_folder, stored_findings
+from talkhouse.warehouse.opened import Warehouse
+
+_ALL = QuarantineLimit("100%")
+"""Broken files are what many checks are about."""
+
+
+@dataclass
+class Subject:
+    """A corpus, and what is needed to try it."""
+
+    corpus: Corpus
+    cases: Path | None
+    """The folder with ``golden/<case>``, ``broken/<rule>`` and ``clauses.py``; None where there is none."""
+    scratch: Path
+    """A folder of the checks' own."""
+    roots: tuple[Path, ...] = ()
+    """Where corpora lie beside those of Talkhouse and of installed packages."""
+    regen: bool = False
+    """Golden files are written again in place of being compared."""
+    _opened: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
+
+    @property
+    def sample_files(self) -> Path:
+        """The folder of the sample."""
+        return sample_of(self.corpus)
+
+    @cached_property
+    def sample(self) -> duckdb.DuckDBPyConnection:
+        """A warehouse of the sample."""
+        return self.built(None)
+
+    @cached_property
+    def clauses(self) -> dict[str, Clause]:
+        """The clauses beside the tests, by rule and place in the list."""
+        return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
+
+    @cached_property
+    def read_findings(self) -> Counter[Told]:
+        """What the reader finds in the sample."""
+        return read_folder(self.corpus, self.sample_files).told
+
+    @cached_property
+    def built_findings(self) -> Counter[Told]:
+        """What a build finds in the sample."""
+        return stored_findings(self.corpus, self.built(self.laid_out(self.sample_files)))
+
+    @property
+    def sample_path(self) -> Path:
+        """The file of that warehouse."""
+        ((path,),) = self.sample.execute("select path from duckdb_databases() where not internal").fetchall()
+        return Path(path)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The SQL of that warehouse."""
+        return Warehouse(self.sample).catalogue
+
+    @property
+    def views(self) -> tuple[ViewQuery, ...]:
+        """The views that the corpus brings."""
+        mine = (self.corpus.id, f"{BI}.{self.corpus.id}_")
+        return tuple(
+            view for view in self.catalogue.views if view.schema == mine[0] or view.full_name.startswith(mine[1])
+        )
+
+    @property
+    def tasks(self) -> tuple[ExampleQuery, ...]:
+        """The tasks that the corpus brings."""
+        return tuple(task for task in self.catalogue.examples if task.schema == self.corpus.id)
+
+    def built(self, data: Path | None) -> duckdb.DuckDBPyConnection:
+        """Build a data folder, or the sample, in a new file and open it; a record in it may be broken."""
+        path = self.folder("built") / "w.duckdb"
+        build(path, Silent(), data=data, only=(self.corpus.id,), limit=_ALL, corpus_roots=self.roots)
+        self._opened.append(talkhouse.open(path))
+        return self._opened[-1]
+
+    def laid_out(self, raw: Path, change: Callable[[Path], object] = lambda _: None) -> Path:
+        """Copy raw files into a new data folder, and change the copies."""
+        data = self.folder("data")
+        shutil.copytree(raw, data / self.corpus.id)
+        change(data / self.corpus.id)
+        return data
+
+    def folder(self, name: str) -> Path:
+        """Make a new folder for a check."""
+        number = sum(1 for path in self.scratch.glob(f"{name}_*"))
+        path = self.scratch / f"{name}_{number}"
+        path.mkdir(parents=True)
+        return path
+
+    def case_names(self, kind: str) -> list[str]:
+        """Name the cases of a kind."""
+        root = self.cases / kind if self.cases else None
+        return sorted(path.name for path in root.iterdir() if path.is_dir()) if root and root.is_dir() else []
+
+    def case(self, kind: str, name: str) -> Path:
+        """Return the folder of a case."""
+        return Path(self.cases or "") / kind / name
+
+    def close(self) -> None:
+        """Close every warehouse."""
+        for con in self._opened:
+            con.close()
+
+
+def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Iterable[Path] = ()) -> Subject:
+    """Take a known corpus; one whose folder has the cases is known by that.
+
+    Raises RegistryError where there is none of this id, or where it is broken.
+    """
+    known_by = [cases.parent] if cases and is_corpus(cases.parent, corpus_id) else []
+    roots = tuple(dict.fromkeys(path.absolute() for path in (*folders, *known_by)))
+    return Subject(pick(all_corpora(roots), corpus_id), cases, scratch, roots)
+
+
+def is_corpus(folder: Path, corpus_id: str) -> bool:
+    """Tell whether a folder may be a corpus."""
+    return folder.name == corpus_id and (folder / "__init__.py").is_file()
+
+
+def folder_of_tests(folder: Path) -> Path | None:
+    """Find the folder of tests in a corpus's folder, or beside it as in a package's project."""
+    near = (folder / "tests", folder.parent / "tests")
+    return next((path for path in near if any((path / name).exists() for name in _OF_TESTS)), None)
+
+
+_OF_TESTS = ("golden", "broken", "clauses.py")
