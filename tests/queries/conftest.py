@@ -15,7 +15,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     path = tmp_path_factory.mktemp("toy") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
         con.execute(
-            "insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
+            "insert into main.corpora values "
+            "('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
         )
         con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn', null)")
         yield con

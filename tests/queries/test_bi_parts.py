@@ -45,7 +45,8 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     path = tmp_path_factory.mktemp("tea") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
         con.execute(
-            "insert into main.corpora values ('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
+            "insert into main.corpora values "
+            "('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
         )
         con.execute("insert into main.schemes values ('toy.slot', 'A slot.', 'turn', 'structure')")
         con.execute("insert into main.labels values ('toy.slot', 'shop.city', 'Of the shop.', 'shop')")
