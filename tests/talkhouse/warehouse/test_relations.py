@@ -89,5 +89,5 @@ def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Pat
         "dbdc3.breakdown_detection_eval",
     ]
     assert "bi.examples" in completed("talkhouse export bi.", sample)
-    assert completed(f"talkhouse views --db {sample} main.tur", tmp_path / "none.duckdb") == ["main.turns"]
-    assert completed("talkhouse views main.tur", tmp_path / "none.duckdb") == []
+    assert completed(f"talkhouse views --db {sample} main.turns", tmp_path / "none.duckdb") == ["main.turns"]
+    assert completed("talkhouse views main.turns", tmp_path / "none.duckdb") == []
