@@ -1,5 +1,5 @@
 -- Each label of a span of a turn's text, with the words that it is about.
--- grain: record_id, turn_index, scheme, annotator_index, item_index
+-- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   record_id: The record that published the label; an input file that occurs twice counts once.
@@ -20,6 +20,8 @@ select
     annotations.record_id,
     annotations.dialogue_id,
     annotations.turn_index,
+    annotations.persona_set,
+    annotations.persona_position,
     dialogues.language,
     annotations.scheme,
     annotations.annotator_index,

@@ -78,11 +78,13 @@ def test_show_prints_what_hangs_on_a_turn(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_terminal_underlines_spans(folder: Path, tmp_path: Path) -> None:
     shown = on_a_terminal(["show", "tea:a", "--db", folder / "w.duckdb"], tmp_path, 100)
     assert re.search(r"in \x1b\[4mBath\x1b\[0m,", shown)
 
 
+@pytest.mark.slow
 def test_json_has_parts_spans_and_speakers(folder: Path) -> None:
     found = json.loads(run("show", "tea:a", "--json", "--db", folder / "w.duckdb").stdout)
     assert found["parts"][1]["arguments"] == {"city": "Bath", "n": 2}

@@ -469,8 +469,9 @@ def test_a_damaged_warehouse_is_an_error(changeable: Path, tmp_path: Path) -> No
     written(lake, changeable)
     before = everything(lake)
     with changeable.open("r+b") as stream:
-        stream.seek(12_288 + 262_144 * 4)
-        stream.write(b"damage" * 2000)
+        for block in (4, 5, 6, 7):  # not all of them are in use
+            stream.seek(12_288 + 262_144 * block)
+            stream.write(b"damage" * 2000)
     with pytest.raises(WarehouseDamaged):
         written(lake, changeable)
     assert everything(lake) == before

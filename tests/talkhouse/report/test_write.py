@@ -104,7 +104,7 @@ def test_no_scheme_is_left_out_of_agreement_in_silence(con: duckdb.DuckDBPyConne
     assert shown.keys() | compared == {
         scheme for (scheme,) in con.execute("select scheme from main.schemes").fetchall()
     }
-    assert shown["mantis.intent"] == "several labels at once"
+    assert "several labels at once" in shown.values()
 
 
 def test_findings_and_checks_are_those_of_the_build(con: duckdb.DuckDBPyConnection, page: Page) -> None:

@@ -54,11 +54,13 @@ def test_items_of_a_turn_are_told_apart(con: duckdb.DuckDBPyConnection, tmp_path
     assert scored(con, tmp_path / "swapped.jsonl", rows) == 0.5
 
 
+@pytest.mark.slow
 def test_a_key_without_the_item_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     with pytest.raises(TalkhouseError, match=r"no column 'item_index'[\s\S]*--template"):
         scored(con, tmp_path / "p.jsonl", predictions("item_index"))
 
 
+@pytest.mark.slow
 def test_keys_that_contradict_each_other_are_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     rows = [{"example_index": index, **row} for index, row in enumerate(predictions())]
     assert scored(con, tmp_path / "both.jsonl", rows) == 1
