@@ -208,8 +208,6 @@ def test_an_older_warehouse_is_brought_up_to_date_first(toy_built: Path, tmp_pat
 HELD = """
 import time
 from pathlib import Path
-from tests.talkhouse.replay.test_run import with_toy
-with_toy()
 import talkhouse.ingest.loading.load as load, talkhouse.replay.run as replay
 def held(*arguments, **options):
     Path("started").touch()
