@@ -9,9 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
-WHOLE = 10**9
-"""Bytes that are sent before the connection is cut: more than any file here has."""
-
 Reply = tuple[int, Mapping[str, str], bytes]
 
 
@@ -34,6 +31,7 @@ class File:
     cut_always: int | None = None
     has_ranges: bool = True
     has_length: bool = True
+    chunked: bool = False
     has_if_range: bool = True
     wrong_range: str | None = None
     """A Content-Range that is sent in the place of the right one."""
@@ -81,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         if file.packed:
             headers["Content-Encoding"] = "gzip"
             body = gzip.compress(body)
-        self._send(status, headers, body, cut, has_length=file.has_length, stall=file.stall)
+        self._send(status, headers, body, cut, has_length=file.has_length, stall=file.stall, chunked=file.chunked)
 
     def _send(
         self,
@@ -92,21 +90,29 @@ class _Handler(BaseHTTPRequestHandler):
         *,
         has_length: bool = True,
         stall: bool = False,
+        chunked: bool = False,
     ) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        if has_length:
+        is_cut = cut is not None and cut < len(body)
+        sent = body[:cut]
+        if chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+            pieces = [sent[start : start + 30_000] for start in range(0, len(sent), 30_000)]
+            sent = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+            sent += b"" if is_cut else b"0\r\n\r\n"
+        elif has_length:
             self.send_header("Content-Length", str(len(body)))
         else:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(body if cut is None else body[:cut])
+        self.wfile.write(sent)
         self.wfile.flush()
-        if cut is not None and cut < len(body) and stall:
+        if is_cut and stall:
             self.server.stalled.set()
             self.server.over.wait()
-        self.close_connection = not has_length or (cut is not None and cut < len(body))
+        self.close_connection = is_cut or not (has_length or chunked)
 
     def log_message(self, *_: Any) -> None:
         """Print nothing."""

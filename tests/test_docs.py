@@ -28,6 +28,9 @@ PACKAGES = ("schema", "migrations", "queries", "ingest", "talkhouse")
 ENDLESS = ("uv run talkhouse dashboard",)
 """Commands that serve until Ctrl-C, with tests of their own."""
 
+SERVERS = ("uv run talkhouse fetch",)
+"""Commands that ask the publishers' servers, with tests of their own."""
+
 OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv run alembic", "git clone", "cd ")
 """Commands in the documents that are not Talkhouse's."""
 
@@ -75,7 +78,7 @@ SLOW = pytest.mark.slow
 def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
     if page == "README.md":
         (folder / "talkhouse.duckdb").unlink()
-    elsewhere = (*OTHERS, *ENDLESS)
+    elsewhere = (*OTHERS, *ENDLESS, *SERVERS)
     for command in commands((ROOT / page).read_text(encoding="utf-8")):
         if not command.startswith(elsewhere) and "postgresql:" not in command:
             run(command, folder)

@@ -12,6 +12,7 @@ from rich.markup import escape
 from talkhouse.cli.terminal.console import errors, output
 from talkhouse.cli.terminal.options import CorpusId
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.system import ctrl_c
 
 if TYPE_CHECKING:
     from talkhouse.fetch.fetch import Request
@@ -108,7 +109,13 @@ def _accept(corpus: "Corpus", is_accepted: bool) -> None:
     if not (sys.stdin.isatty() and output.is_terminal):
         next_step = "read them above, and run the same command with --accept-terms"
         raise TermsNotAccepted(f"the terms of {corpus.id} are not accepted; nothing was fetched", next_step=next_step)
-    if not typer.confirm("Do you accept the licence and the terms?"):
+    try:
+        agrees = typer.confirm("Do you accept the licence and the terms?")
+    except typer.Abort:
+        if ctrl_c.came():
+            raise KeyboardInterrupt("interrupted; nothing was fetched") from None
+        agrees = False
+    if not agrees:
         raise TermsNotAccepted(f"the terms of {corpus.id} were not accepted; nothing was fetched")
 
 

@@ -30,10 +30,10 @@ def sha256_of(path: Path) -> str:
         return file_digest(stream, "sha256").hexdigest()
 
 
-def check(path: Path, name: str, expected: Expected, *, thoroughly: bool = True) -> str:
+def check(path: Path, name: str, expected: Expected) -> str:
     """Return a file's SHA-256; ``name``: its path in the corpus's folder, which says what it has to be.
 
-    An archive of which no checksum is known is read to its end, as a build does, if ``thoroughly``. Raises NotFetched.
+    An archive of which no checksum is known is read to its end, as a build does. Raises NotFetched.
     """
     size = path.stat().st_size
     if not size:
@@ -45,7 +45,7 @@ def check(path: Path, name: str, expected: Expected, *, thoroughly: bool = True)
         raise NotFetched("a page came in the place of the file", f"{size:,} bytes that begin {start[:60]!r}")
     check_size(size, expected)
     _check_sum(found, expected)
-    if expected.sha256 is None and is_archive(name) and thoroughly:
+    if expected.sha256 is None and is_archive(name):
         _check_archive(path, name, start)
     return found
 
@@ -79,4 +79,5 @@ def _check_archive(path: Path, name: str, start: bytes) -> None:
         raise NotFetched(
             "the file can't be opened as the archive that its name says",
             f"{error.what}{f' ({error.found})' if error.found else ''}; it begins with {start[:8]!r}",
+            advice="if its publisher has another kind of file there, name its path so with --sources FILE",
         ) from error

@@ -28,6 +28,9 @@ _LONGEST_TOLD = 10**7
 
 _PIECE = 256 * 1024
 
+_MOVED = (404, 410)
+"""Answers of a server that may have the file elsewhere by now."""
+
 _REASONS = {
     401: "the server lets nobody have the file without an account",
     403: "the server refuses the file",
@@ -126,7 +129,8 @@ def _refusal(response: Response) -> TryAgain | NotFetched:
     found = f"{status} {response.reason or ''}".strip() + f" from {shown(response.url)}"
     problem = _REASONS.get(status, "the server fails" if status >= 500 else "the server answers with something else")
     if status not in _AGAIN:
-        return NotFetched(problem, found)
+        advice = "if it has moved, name the new address with --sources FILE" if status in _MOVED else ""
+        return NotFetched(problem, found, advice=advice)
     wait = _asked_wait(response)
     if wait is not None and wait > _LONGEST_WAIT:
         return NotFetched(problem, found, advice=f"run the same command again in {_duration(wait)}, as it asks")

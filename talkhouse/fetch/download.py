@@ -51,6 +51,7 @@ class Download:
         self.part.load(self._source.url)
         while True:
             self._complete()
+            self._progress.begin(f"checking {self._source.path}", unit="")
             try:
                 return check(self.part.path, self._source.path, self._expected)
             except NotFetched:

@@ -11,7 +11,7 @@ from talkhouse.fetch.checks import Expected, check
 from talkhouse.fetch.client import Client, host_of
 from talkhouse.fetch.download import Download
 from talkhouse.fetch.places import Places
-from talkhouse.fetch.problems import NotFetched, Patience, ServerDown, shown
+from talkhouse.fetch.problems import NotFetched, Patience, ServerDown
 from talkhouse.fetch.record import Fetched, read_record, write_record
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.making import Progress
@@ -23,7 +23,7 @@ from talkhouse.system.locks import Taken, locked
 _MESSAGES = Messages(
     "there is no room for the file; what is here of it is kept",
     "make room, or name a folder on another disk with --data, and run the same command again",
-    "the file can't be written",
+    "the file can't be read or written",
 )
 
 
@@ -51,7 +51,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
     """Look what there is in ``data``; nothing is written. Raises SourceError, UsageError, FetchFailed.
 
     Source: a file that is there is good if its checksum is the publisher's or, where none is published, that of its
-    first download; of one that was never fetched here, if it is no page and has the published size.
+    first download; one that was never fetched here, if it has the published size, is no page and no damaged archive.
     """
     places = Places(data, corpus.id)
     if data.exists() and not data.is_dir():
@@ -67,7 +67,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
             try:
                 if not target.is_file():
                     raise NotFetched("it is not a file")
-                check(target, source.path, expected, thoroughly=False)
+                check(target, source.path, expected)
                 there.append(target)
             except NotFetched as error:
                 wrong.append(_in_its_place(target, error))
@@ -87,7 +87,7 @@ def fetch(request: Request, progress: Progress, patience: Patience) -> Iterator[
             with locked(places.lock):
                 for wanted in request.wanted:
                     yield _outcome(wanted, request, client, patience, progress, down)
-                places.tidy()
+            places.tidy()
         except Taken:
             next_step = "wait until it is done"
             raise UsageError(
@@ -121,7 +121,7 @@ def _outcome(
 def _fetched(source: Source, download: Download, sha256: str) -> Fetched:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     size = download.part.path.stat().st_size
-    return Fetched(source.path, shown(source.url), now, size, sha256, bool(source.sha256), download.moved)
+    return Fetched(source.path, source.url, now, size, sha256, bool(source.sha256), download.moved)
 
 
 def _place(download: Download, target: Path) -> None:

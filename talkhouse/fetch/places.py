@@ -54,9 +54,9 @@ class Places:
                 )
 
     def tidy(self) -> None:
-        """Remove the folders of parts that are empty."""
+        """Remove the folders of what is on its way, where they are empty."""
         folders = [path for path in self.parts.rglob("*") if path.is_dir()] if self.parts.is_dir() else []
-        for folder in (*sorted(folders, reverse=True), self.parts):
+        for folder in (*sorted(folders, reverse=True), self.parts, self.private):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 

@@ -32,7 +32,8 @@ class TryAgain(Exception):
     def for_good(self, tries: int) -> NotFetched:
         """Return what it comes to after so many tries without a new byte."""
         kind = ServerDown if self.is_down else NotFetched
-        advice = "run the same command again later: what is here of it is kept"
+        later = "once it can be reached" if self.is_down else "later: what is here of it is kept"
+        advice = f"run the same command again {later}"
         return kind(self.problem, f"{self.found}, {tries} times in a row", advice=advice)
 
 

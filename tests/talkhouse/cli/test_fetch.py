@@ -116,7 +116,7 @@ def test_a_corpus_without_addresses_says_how_to_get_it(tmp_path: Path) -> None:
 
 
 @SLOW
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1)])
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\x04", 1)])
 def test_a_terminal_is_asked(addresses: Path, server: FileServer, answer: bytes, code: int) -> None:
     leader, follower = pty.openpty()
     os.write(leader, answer)
