@@ -10,7 +10,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import CorpusId
+from talkhouse.cli.terminal.options import CorpusId, Data
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.system import ctrl_c
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 def command(
     corpus: CorpusId,
-    data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", help="The data folder: the files go into DIR/CORPUS.")
-    ] = Path("corpora"),
+    data: Data = None,
     is_accepted: Annotated[
         bool, typer.Option("--accept-terms", metavar="", help="Accept the corpus's terms, which are shown.")
     ] = False,
@@ -41,7 +39,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Fetch a corpus's files from its publisher, once its terms are accepted.
+    """Fetch a corpus's files from its publisher into DIR/CORPUS, once its terms are accepted. DIR defaults to corpora.
 
     The terms are shown and asked for; without a terminal, --accept-terms says that you accept them. A good file that is
     there is not fetched again, and one that was cut is continued, also by the next run. A file is in its place only
@@ -59,7 +57,7 @@ def command(
     from talkhouse.fetch.fetch import plan
     from talkhouse.ingest.registry import corpora, pick
 
-    known = pick(corpora(), corpus)
+    known, data = pick(corpora(), corpus), data or Path("corpora")
     files = sources_of(known, sources)
     if not files:
         raise _nothing(known, data)
