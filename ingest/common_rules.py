@@ -63,13 +63,13 @@ COMMON_RULES = (
         "TH-08",
         "note",
         "Files that the corpus declares as its publisher's are not there, while others of them are.",
-        "Nothing, if you mean to do without them; else download them: the corpus's page has their addresses.",
+        "Nothing, if you mean to do without them; else get them: talkhouse fetch CORPUS, or the addresses on the corpus's page.",
     ),
     Rule(
         "TH-09",
         "warn",
         "A file has another checksum than the corpus declares for it: it is damaged, changed, or of another version.",
-        "Download it again; if the publisher has replaced it, what its README says of its contents may not hold.",
+        "Move it away and run talkhouse fetch CORPUS; if the publisher has replaced it, what its README says of its contents may not hold.",
     ),
 )
 """Rules that hold for every corpus."""

@@ -50,6 +50,8 @@ class Source:
     """64 lower case hex digits; None where it is not known."""
     holds: tuple[str, ...] = ()
     """Of an archive: files that stand for it, all together, where a user has unpacked it."""
+    size: int | None = field(default=None, kw_only=True)
+    """Bytes; None where that is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,8 @@ class Corpus:
     files: str
     """The files that the reader reads, in words, for messages."""
     sources: tuple[Source, ...] = ()
+    by_hand: str = ""
+    """What is not among the sources since no address gives it as a file, and how to get it; a sentence or two."""
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's splits, each with its standard name (train, validation, test) or None."""
     schemes: tuple[Scheme, ...] = ()

@@ -22,7 +22,10 @@ class Progress(Protocol):
     """Shows how far a maker is."""
 
     def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit and so many bytes lie ahead, 0 where that is not known."""
+        """Show a new step, and no other; so many of the unit and so many bytes lie ahead, 0 where that is not known.
+
+        Without a ``unit``, only bytes are counted.
+        """
 
     def advance(self, records: int, size: int = 0) -> None:
         """Count what is done."""

@@ -81,6 +81,14 @@ class SourceError(TalkhouseError):
     """An input can't be read at all: missing, empty, forbidden, or a damaged archive."""
 
 
+class FetchFailed(TalkhouseError):
+    """A file of a corpus can't be had from its publisher, or what came or lies in its place is not that file."""
+
+
+class TermsNotAccepted(TalkhouseError):
+    """Nobody has accepted the terms of a corpus."""
+
+
 class NothingLoaded(TalkhouseError):
     """No record of a corpus could be loaded."""
 

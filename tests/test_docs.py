@@ -31,6 +31,9 @@ NO_ROOMS = ("ingest/corpora", "migrations/versions", "talkhouse/scaffold/templat
 ENDLESS = ("uv run talkhouse dashboard",)
 """Commands that serve until Ctrl-C, with tests of their own."""
 
+SERVERS = ("uv run talkhouse fetch",)
+"""Commands that ask the publishers' servers, with tests of their own."""
+
 OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv run alembic", "git clone", "cd ")
 """Commands in the documents that are not Talkhouse's."""
 
@@ -78,7 +81,7 @@ SLOW = pytest.mark.slow
 def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
     if page == "README.md":
         (folder / "talkhouse.duckdb").unlink()
-    elsewhere = (*OTHERS, *ENDLESS)
+    elsewhere = (*OTHERS, *ENDLESS, *SERVERS)
     for command in commands((ROOT / page).read_text(encoding="utf-8")):
         if not command.startswith(elsewhere) and "postgresql:" not in command:
             run(command, folder)
@@ -112,21 +115,6 @@ def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> 
         shown[name] = start(*shlex.split(command)[3:], cwd=folder, env={"COLUMNS": "110"}).stdout
     for name, output in shown.items():
         check_part(README, name, f"```text\n{output}```\n", regen, without_figures)
-
-
-def test_mantis_is_made_as_its_page_shows(tmp_path: Path, regen: bool) -> None:
-    page = ROOT / "docs" / "mantis-from-source.md"
-    shutil.copytree(ROOT / "docs" / "dumps", tmp_path / "docs" / "dumps")
-    shown = {}
-    for command in commands(page.read_text(encoding="utf-8")):
-        words = shlex.split(command)[3:]
-        done = start(*words, cwd=tmp_path, env={"COLUMNS": "110"})
-        assert done.returncode == 0, done.stderr
-        shown[words[0]] = done.stdout
-    assert "10 files compared" in shown["verify"]
-    assert "10 equal" in shown["verify"]
-    for name in ("make", "sql"):
-        check_part(page, name, f"```text\n{shown[name]}```\n", regen)
 
 
 def listing() -> str:

@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "": {*TOP, "system"},  # the modules of talkhouse itself
     "warehouse": {*TOP, "", "system"},
     "explore": COMMON,
+    "fetch": {"schema", "ingest", "system", ""},
     "query": COMMON,
     "charts": COMMON,
     "superset": COMMON | {"charts"},

@@ -13,6 +13,7 @@ ATTACKERS = (
     "another role in the database",
     "whoever made a file",
     "whoever can write the folder",
+    "a server",
     "whoever writes SQL",
 )
 

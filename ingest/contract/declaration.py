@@ -6,6 +6,7 @@ from typing import Any, get_args, get_type_hints
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.closest import closest
 from talkhouse.schema.warehouse import RESERVED
 
@@ -16,7 +17,7 @@ _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 _ADDRESS = re.compile(r"https?://\S+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files")
+_TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
 _TARGETS = get_args(get_type_hints(Scheme)["target"])
 _KINDS = tuple(filter(None, (name for option in get_args(get_type_hints(Scheme)["kind"]) for name in get_args(option))))
 _SEVERITIES = get_args(Severity)
@@ -80,13 +81,15 @@ def _of_items(name: str, items: Any, kind: type, key: str | None, of_item: Any) 
 
 
 def _of_source(source: Source) -> Iterator[str]:
-    if not isinstance(source.path, str) or not source.path:
+    if not isinstance(source.path, str) or not source.path or points_outside(source.path):
         yield f"a source has the path {source.path!r}"
     yield from _of_address(f"the url of the source {source.path!r}", source.url or "none")
     if not isinstance(source.holds, tuple) or not all(isinstance(path, str) and path for path in source.holds):
         yield f"what the source {source.path!r} holds is a tuple of paths, not {source.holds!r:.100}"
     if source.sha256 is not None and not (isinstance(source.sha256, str) and _SHA256.fullmatch(source.sha256)):
         yield f"the sha256 of the source {source.path!r} is not 64 lower case hex digits: {source.sha256!r}"
+    if source.size is not None and (type(source.size) is not int or source.size < 1):
+        yield f"the size of the source {source.path!r} is a number of bytes from 1, not {source.size!r}"
 
 
 def _of_splits(splits: Any) -> Iterator[str]:

@@ -2,12 +2,16 @@
 
 from fnmatch import fnmatchcase
 
+FETCH_FOLDER = ".talkhouse-fetch"
+"""Where ``talkhouse fetch`` keeps what is on its way into a data folder, and the record of what it fetched."""
+
 # The first reason that fits is the note; patterns are matched without case.
 _SKIPPED = (
     (("__macosx", "._*", ".ds_store", "thumbs.db", "desktop.ini"), "made by an operating system or archiver"),
     (("__init__.py", "__pycache__"), "Python's, not data"),
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
+    ((FETCH_FOLDER,), "what talkhouse fetch keeps there"),
     (("license*", "licence*", "copying*", "notice*"), "a licence"),
 )
 

@@ -16,7 +16,7 @@ from talkhouse.settings import database, version
 from talkhouse.system import ctrl_c
 
 _COMMANDS = (
-    *("build", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
+    *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
     *("corpora", "conform"),
     *("export", "publish", "lake", "score", "scores", "restore", "verify", "replay", "make", "dashboard", "report"),
 )

@@ -43,11 +43,13 @@ CORPUS = Corpus(
             "persona_list.txt",
             f"{_FROM}/personas_list.txt",
             "59a51adedc78e806a380f16477de3740cefe3494d20f8a2a733841bedaaa3ee5",
+            size=3_620_406,
         ),
         Source(
             "topic_to_persona_list.txt",
             f"{_FROM}/topic_to_persona_list.txt",
             "47cdb6cbee0516ca7400be35fa07761339b86c6c026425bf5dba00e5534e8182",
+            size=93_950,
         ),
         Source(
             f"{_CACHED}train__both_sides.json",
@@ -73,6 +75,7 @@ CORPUS = Corpus(
             "safe_personas.txt",
             f"{_FROM}/safe_personas_2.txt",
             "2ee292aa0006ea002e9b23d4f7326fe9e17514ce5793d31fd8d679035d4366a7",
+            size=2_095_137,
         ),
         Source(
             "human_annotations.json",

@@ -32,27 +32,36 @@ CORPUS = Corpus(
             "DBDC3_context.zip",
             f"{_RAW}/docs/data/DBDC3_context.zip",
             "36426cdd8cde83e57e03aea0ed9865969d6b7aaab2d70cd26059c82ded5ac3d8",
+            size=104_137,
         ),
         Source(
             "iris_100.zip",
             f"{_RAW}/data/dev/iris_100.zip",
             "3c67ff3434794cc47b9a0b4c08345ecd56d6548346f258e4713d5a6fb2bcee0e",
+            size=198_064,
         ),
         Source(
             "ticktock_100.zip",
             f"{_RAW}/data/dev/ticktock_100.zip",
             "ab55b4035e0e764376e055bfb0bb53057063d5f6d2864d14a4598785a450b25c",
+            size=203_540,
         ),
         Source(
             "CIC_json_data.zip",
             f"{_RAW}/data/dev/CIC_json_data.zip",
             "37f500ca2e4197ac04ebc6ff889fb49878fe438bf127c0919aa3dfae239fa27a",
+            size=252_631,
         ),
         Source(
             "YI_json_data.zip",
             f"{_RAW}/data/dev/YI_json_data.zip",
             "198074b5b8269f16e04c7b5284572df903399b5950a2a08797382e2603887535",
+            size=168_991,
         ),
+    ),
+    by_hand=(
+        "The older Japanese sets (DBDC1, DBDC2 and the chat dialogue corpus) are on other pages, which the challenge's "
+        "page of data sets names."
     ),
     splits={"dev": "validation", "eval": "test"},
     schemes=(

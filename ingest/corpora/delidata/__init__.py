@@ -34,7 +34,10 @@ CORPUS = Corpus(
     ),
     languages=("en",),
     files="the folder delidata_corpus: tab-separated files without an ending, each named after its group",
-    sources=(),  # a folder of a repository; there is no file to fetch
+    by_hand=(
+        "The files are the folder delitoolkit/delidata_corpus of https://github.com/gkaradzhov/delitoolkit: clone the "
+        "repository, or download it as a .zip and unpack that, and copy the folder delidata_corpus."
+    ),
     splits={"all": None},
     schemes=(
         Scheme(

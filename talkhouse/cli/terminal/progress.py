@@ -48,7 +48,10 @@ class ProgressBar:
         self._bar.stop()
 
     def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; ``records`` and ``size`` (bytes) lie ahead, 0 where that is not known."""
+        """Show a new step, and no other; ``records`` and ``size`` (bytes) lie ahead, 0 where that is not known.
+
+        Without a ``unit``, only bytes are shown.
+        """
         self.end()
         self.records = self._size = 0
         self._bar.add_task(
@@ -74,7 +77,8 @@ class ProgressBar:
     def _draw(self, seconds: float) -> None:
         for task in self._bar.tasks:
             records, size, unit = (task.fields[name] for name in ("records", "size", "unit"))
-            counts = [f"{self.records:,} of {records:,} {unit}" if records else f"{self.records:,} {unit}"]
+            counted = f"{self.records:,} of {records:,} {unit}" if records else f"{self.records:,} {unit}"
+            counts = [counted] if unit else []
             if self._size:
                 counts.append(f"{decimal(self._size)} of {decimal(size)}" if size else decimal(self._size))
             rate = decimal(int(self._size / seconds)) if self._size else f"{self.records / seconds:,.0f}"

@@ -60,6 +60,8 @@ def test_what_is_right_has_no_problem() -> None:
         ({"sources": (Source("a.zip", "ftp.a"),)}, "the url of the source 'a.zip' is an address that begins"),
         ({"sources": (Source("a.zip", "https://a", "ABC"),)}, "the sha256 of the source 'a.zip' is not 64 lower case"),
         ({"sources": (Source("a.zip", "https://a", holds="a"),)}, "what the source 'a.zip' holds is a tuple of paths"),
+        ({"sources": (Source("a.zip", "https://a", size=0),)}, "the size of the source 'a.zip' is a number of bytes"),
+        ({"sources": (Source("../a.zip", "https://a"),)}, "a source has the path '../a.zip'"),
         ({"sources": (Source("a.zip", "https://a"),) * 2}, "sources has 'a.zip' twice"),
         ({"splits": ("dev", "test")}, "splits is a mapping"),
         ({"splits": {"dev": "validaton"}}, "the standard name 'validaton', of 'dev'; one of: validation"),

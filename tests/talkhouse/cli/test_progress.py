@@ -13,6 +13,7 @@ from talkhouse.cli.terminal.progress import ProgressBar
     [
         ({"size": 4_000_000}, (12, 1_000_000), ["12 records, 1.0 MB of 4.0 MB, ", " a second"]),
         ({"records": 2_000}, (1_200, 5_000), ["1,200 of 2,000 records, 5.0 kB, ", " a second"]),
+        ({"size": 4_000_000, "unit": ""}, (0, 1_000_000), [" 1.0 MB of 4.0 MB, ", " a second"]),
         ({"unit": "rows"}, (70_000,), ["70,000 rows, ", " a second"]),
     ],
 )

@@ -1,0 +1,71 @@
+"""Where in a data folder a corpus's files belong, and where they are on their way there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from talkhouse.ingest.files.skipped import FETCH_FOLDER
+from talkhouse.schema.errors import UsageError
+from talkhouse.system.output_links import target_of
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of one corpus in a data folder."""
+
+    data: Path
+    corpus_id: str
+
+    @property
+    def private(self) -> Path:
+        """The folder of what is on its way, which a build passes over."""
+        return self.data / FETCH_FOLDER
+
+    @property
+    def parts(self) -> Path:
+        """The folder of what there is of this corpus's files."""
+        return self.private / self.corpus_id
+
+    @property
+    def record(self) -> Path:
+        """The record of what was fetched."""
+        return self.private / f"{self.corpus_id}.json"
+
+    @property
+    def lock(self) -> Path:
+        """The file that is there while somebody fetches this corpus."""
+        return self.private / f"{self.corpus_id}.lock"
+
+    def target(self, path: str) -> Path:
+        """Return where a file belongs."""
+        return self.data / self.corpus_id / path
+
+    def unpacked(self, holds: Sequence[str]) -> list[Path]:
+        """Return the files that stand for an archive which a user has unpacked; empty where one of them is missing."""
+        found = [next(iter(sorted(self.target("").glob(f"**/{path}"))), None) for path in holds]
+        return [path for path in found if path is not None] if None not in found else []
+
+    def part(self, path: str) -> Path:
+        """Return where a file is until it is whole."""
+        return self.parts / f"{path}.part"
+
+    def make(self) -> None:
+        """Make the folder of what is on its way. Raises OSError, UsageError."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        self.private.mkdir(mode=0o700, exist_ok=True)
+        for folder in (self.private, self.parts):
+            if folder.is_symlink():
+                raise UsageError(
+                    "this is a link, and nothing is written through it", where=folder, next_step="remove it"
+                )
+
+    def tidy(self) -> None:
+        """Remove the folders of what is on its way, where they are empty."""
+        folders = [path for path in self.parts.rglob("*") if path.is_dir()] if self.parts.is_dir() else []
+        for folder in (*sorted(folders, reverse=True), self.parts, self.private):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    def check_target(self, path: str) -> Path:
+        """Return where a file belongs without links; UsageError for a link of another user's, OSError."""
+        return target_of(self.target(path))

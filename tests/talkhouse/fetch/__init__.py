@@ -1,0 +1,1 @@
+"""Fetching, from a server on this machine that does what servers do."""
