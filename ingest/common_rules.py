@@ -63,13 +63,14 @@ COMMON_RULES = (
         "TH-08",
         "note",
         "Files that the corpus declares as its publisher's are not there, while others of them are.",
-        "Nothing, if you mean to do without them; else get them: talkhouse fetch CORPUS, or the addresses on the corpus's page.",
+        "Nothing, if you mean to do without them; else: talkhouse fetch CORPUS, or the addresses on its page.",
     ),
     Rule(
         "TH-09",
         "warn",
         "A file has another checksum than the corpus declares for it: it is damaged, changed, or of another version.",
-        "Move it away and run talkhouse fetch CORPUS; if the publisher has replaced it, what its README says of its contents may not hold.",
+        "Move it away and run talkhouse fetch CORPUS. If the publisher has replaced it, what its README says of its "
+        "contents may not hold.",
     ),
 )
 """Rules that hold for every corpus."""

@@ -54,14 +54,14 @@ class Tea(NamedTuple):
     notes: list[str]
 
     @property
-    def query_roots(self) -> tuple[Path, ...]:
+    def queries(self) -> Path:
         """Where its views are."""
-        return (self.folder / "queries",)
+        return self.folder / "corpora" / "teatime" / "queries"
 
     @property
     def corpus_roots(self) -> tuple[Path, ...]:
         """Where it is declared."""
-        return (self.folder / "ingest" / "corpora",)
+        return (self.folder / "corpora",)
 
     def write(self, lake: Path, *, dry_run: bool = False) -> Result:
         """Write a lake of it."""
@@ -71,15 +71,14 @@ class Tea(NamedTuple):
 def built(folder: Path, number: int = 0) -> Tea:
     path = folder / f"{number}.duckdb"
     tea = Tea(folder, path, [])
-    roots = {"corpus_roots": tea.corpus_roots, "query_roots": tea.query_roots}
-    return tea._replace(notes=build(path, Silent(), data=folder / "data", **roots).notes)
+    return tea._replace(notes=build(path, Silent(), data=folder / "data", corpus_roots=tea.corpus_roots).notes)
 
 
 @pytest.fixture(scope="module")
 def tea(tmp_path_factory: pytest.TempPathFactory) -> Tea:
     """The corpus of the tutorial, with more views; its task's view can't be translated either."""
     folder = laid_out(tmp_path_factory.mktemp("tea"), "teatime")
-    queries = folder / "queries" / "teatime"
+    queries = folder / "corpora" / "teatime" / "queries"
     for name, text in VIEWS.items():
         (queries / f"{name}.sql").write_text(f"-- A row.\n-- grain: dialogue_id\n{text}\n")
     (queries / "macros").mkdir()
@@ -167,7 +166,7 @@ def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> 
 
 @pytest.mark.slow
 def test_of_a_new_catalogue_only_the_new_views_are_translated(tea: Tea, asked: list[str]) -> None:
-    path = tea.query_roots[0] / "teatime" / "new.sql"
+    path = tea.queries / "new.sql"
     path.write_text("-- A row.\n-- grain: dialogue_id\nselect dialogue_id from main.dialogues\n")
     try:
         assert built(tea.folder, 2).notes == tea.notes
