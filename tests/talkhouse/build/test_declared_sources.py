@@ -92,7 +92,7 @@ def test_what_is_missing_is_counted_and_named(built: Built, tmp_path: Path) -> N
     assert found(tmp_path / "w.duckdb") == [("TH-08", "note", None, f"6 of 8 files missing: {missing}")]
     shown = run("findings", "--db", tmp_path / "w.duckdb").stdout
     assert "6 of 8 files missing" in shown
-    assert "download" in shown
+    assert "talkhouse fetch" in shown
 
 
 @pytest.mark.slow
