@@ -203,6 +203,7 @@ class Visit:
 def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     """Open a browser context that knows nothing but a token in the address; ``options`` are Playwright's."""
     context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
+    context.set_default_timeout(2 * MINUTE)  # however busy the machine is
     url, _, token = url.partition("/?")
     if token:
         context.request.get(f"{url}/?{token}")

@@ -125,7 +125,7 @@ def test_each_relation_has_the_same_rows_in_the_same_order(
     check_rows(filled, postgres, published(filled))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_relation_of_the_corpora_has_the_same_rows(
     real_data: Path, tmp_path: Path, postgres: Database, published: Publish
 ) -> None:

@@ -134,7 +134,7 @@ def test_a_corpus_that_is_not_among_ours_is_told_apart(tmp_path: Path) -> None:
     build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", corpus_roots=(tmp_path / "roots",))
     shown = run("show", "toy/nrp/0", "--raw", "--db", tmp_path / "w.duckdb")
     assert (shown.returncode, shown.stdout) == (RegistryError.exit_code, "")
-    assert "write a record of the corpus 'toy'" in shown.stderr
+    assert "no code here reads or writes the corpus 'toy'" in shown.stderr
     assert "Traceback" not in shown.stderr
 
 

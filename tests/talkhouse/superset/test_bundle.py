@@ -193,7 +193,7 @@ def test_corpora_that_are_not_there_are_left_out(build_data: Build, tmp_path: Pa
 @pytest.mark.slow
 def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> None:
     """One dashboard is the page's; another shows what the page leaves out, a view and a metric of its own."""
-    ours = folder / "queries" / "teatime" / "bi"
+    ours = folder / "corpora" / "teatime" / "queries" / "bi"
     (ours / "moods.sql").write_text(
         "-- How often each mood was meant.\n-- grain: split, mood\n"
         "--   mood: How it was taken.\n--   utterance_count: Utterances.\n"
