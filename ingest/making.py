@@ -44,8 +44,6 @@ class MakeOptions:
     seed: int = 0
     jobs: int = 1
     """Processes that work at the same time."""
-    is_dry_run: bool = False
-    """Count only; nothing is written."""
 
 
 Maker: TypeAlias = Callable[[Sequence[Path], MakeOptions, Path | None, Progress], Mapping[str, Any]]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from talkhouse.visible import visible
+
 
 def not_published(corpus: Mapping[str, Any]) -> str:
     """Say that a corpus is an invented sample, or what it was made from; empty for its publisher's files.
@@ -11,4 +13,5 @@ def not_published(corpus: Mapping[str, Any]) -> str:
     """
     if corpus["is_sample"]:
         return "invented sample"
-    return f"not the published files: made from {corpus['made_from']}" if corpus["made_from"] else ""
+    # It stands in a file that somebody made.
+    return f"not the published files: made from {visible(corpus['made_from'])}" if corpus["made_from"] else ""
