@@ -26,9 +26,11 @@ def read(file: SourceFile) -> Manifest:
         text = b"".join(file.chunks()).decode() if file.size < _LONGEST else ""
         described = json.loads(text)
         if described["kind"] == MADE:
-            envelope = FileEnvelope(file, {"text": text}, made_from=str(described["made_from"]))
+            made_from = str(described["made_from"])
+            made_from.encode()  # half of a surrogate pair, which JSON can write, is no text
+            envelope = FileEnvelope(file, {"text": text}, made_from=made_from)
             return Manifest(envelope, frozenset(described["sites"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     return Manifest(Unrecognised(file, "a manifest.json that talkhouse make mantis has not written"), frozenset())
 
