@@ -1,0 +1,1 @@
+"""``corpus.toml``: what it may say, read strictly; a mistake is named with its line."""

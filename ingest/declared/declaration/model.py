@@ -1,0 +1,212 @@
+"""A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Format: TypeAlias = Literal[
+    "chat", "sharegpt", "pairs", "preference", "transcript", "tree", "dialogue", "turns", "convokit"
+]
+
+JsonPath: TypeAlias = tuple[str | None, ...]
+"""Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
+
+Of rows it is one name, that of the column."""
+
+NO_PATH: JsonPath = ()
+"""The thing itself: ``$``."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """A ``[[files]]``: which files, and what they are."""
+
+    path: str
+    """A pattern of paths inside the corpus's folder, archives as folders."""
+    line: int
+    """Line of the path in ``corpus.toml``."""
+    split: str | None = None
+    release: str | None = None
+    subset: str | None = None
+    holds: Literal["dialogues", "annotations"] = "dialogues"
+    skip: str | None = None
+    """Why these files are no data; None where they are."""
+
+
+@dataclass(frozen=True)
+class DialogueFields:
+    """``[dialogue]``: where a record or row says what it says of the dialogue."""
+
+    id: JsonPath | None = None
+    title: JsonPath | None = None
+    split: JsonPath | None = None
+    domain: JsonPath | None = None
+    language: JsonPath | None = None
+    started_at: JsonPath | None = None
+    system: JsonPath | None = None
+    """A text that becomes the first turn."""
+    turns: JsonPath | None = None
+    """The list of turns; of a tree the first message; of pairs nothing."""
+    text: JsonPath | None = None
+    """Of a transcript: the whole text."""
+    record: Literal["item", "file", "member"] = "item"
+    """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""
+
+
+@dataclass(frozen=True)
+class TurnFields:
+    """``[turn]``: the same of a turn."""
+
+    id: JsonPath | None = None
+    text: JsonPath | None = None
+    role: JsonPath | None = None
+    speaker: JsonPath | None = None
+    said_at: JsonPath | None = None
+    reply_to: JsonPath | None = None
+    kind: JsonPath | None = None
+    order: JsonPath | None = None
+    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order."""
+    replies: JsonPath | None = None
+    start_ms: JsonPath | None = None
+    end_ms: JsonPath | None = None
+
+
+@dataclass(frozen=True)
+class SpeakerFields:
+    """``[speaker]``: whom a name means, and what else is known of a speaker."""
+
+    scope: Literal["corpus", "dialogue"] = "corpus"
+    """Whether a name means one speaker in all of the corpus (``corpus:name``) or in a dialogue (``dialogue_id/name``)."""
+    name: JsonPath | None = None
+    is_bot: JsonPath | None = None
+
+
+@dataclass(frozen=True)
+class PairFields:
+    """``[pair]``: the members of an instruction and its answer."""
+
+    system: JsonPath | None = None
+    history: JsonPath | None = None
+    prompt: JsonPath | None = None
+    query: JsonPath | None = None
+    response: JsonPath | None = None
+    each: JsonPath | None = None
+    """A list of which every item is a pair, one after the other."""
+
+
+@dataclass(frozen=True)
+class PreferenceFields:
+    """``[preference]``: what was preferred to what."""
+
+    prompt: JsonPath | None = None
+    chosen: JsonPath | None = None
+    rejected: JsonPath | None = None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """``[dialect]``: how cells are told apart."""
+
+    delimiter: str | None = None
+    """None: by the ending, a tab for .tsv, else a comma."""
+    quote_char: str = '"'
+    """Empty: quotes are letters like others."""
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """An ``[[annotations]]``: a scheme, and where its labels are."""
+
+    scheme: str
+    """Without the corpus's name."""
+    line: int
+    description: str = ""
+    on: Literal["turn", "dialogue", "response", "record"] = "turn"
+    labels: Mapping[str, str] | None = None
+    """Labels with their meanings; None: whatever occurs (``"open"``, or not declared)."""
+    missing_values: tuple[str, ...] = ()
+    """Values that are no label."""
+    label: JsonPath | None = None
+    value: JsonPath | None = None
+    annotator: JsonPath | None = None
+    columns: tuple[str, ...] = ()
+    """Of rows: a column for each annotator, who are 0, 1 ..."""
+    by: JsonPath | None = None
+    """A list of which every item is an annotator's; other paths are inside it. ``$.`` begins at the record."""
+    by_record: bool = False
+    """Whether ``by`` begins at the record, not at the turn."""
+    each: JsonPath | None = None
+    """A list of which every item has a label, inside ``by`` if that is given."""
+    only: Mapping[str, str] = field(default_factory=dict)
+    """Members that an item must have with these values."""
+    skip: JsonPath | None = None
+    """Inside ``by``: a member that is true where the annotator's work does not count."""
+    turn: JsonPath | None = None
+    """Which turn is meant: its id where ids are mapped, else its index."""
+    turn_is_position: bool = False
+    """``turn = "#"``: the item's place in its list is the turn's index."""
+    start: JsonPath | None = None
+    end: JsonPath | None = None
+    offsets: Literal["code points", "utf-16"] = "code points"
+    from_file: str | None = None
+    """A pattern of files of labels, a row a label: the paths are columns of theirs."""
+    dialogue: JsonPath | None = None
+    """In such files: the dialogue's id."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A ``[[tasks]]``: examples made from a template."""
+
+    name: str
+    kind: Literal["next_turn", "turn_label", "dialogue_label", "spans", "preference"]
+    line: int
+    scheme: str | None = None
+    """Without the corpus's name."""
+    role: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A corpus as ``corpus.toml`` declares it."""
+
+    corpus_id: str
+    text: str
+    """The declaration, verbatim; it is kept in ``main.corpora``."""
+    place: str
+    """What messages call it: ``kitchen_chat/corpus.toml``."""
+    title: str
+    format: Format
+    files: tuple[Files, ...]
+    dialogue: DialogueFields = DialogueFields()
+    turn: TurnFields = TurnFields()
+    speaker: SpeakerFields = SpeakerFields()
+    pair: PairFields = PairFields()
+    preference: PreferenceFields = PreferenceFields()
+    dialect: Dialect = Dialect()
+    markers: Mapping[str, str] = field(default_factory=dict)
+    """Literal text -> role."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """The file's word -> ours."""
+    splits: Mapping[str, str] = field(default_factory=dict)
+    """The publisher's split -> train, validation or test."""
+    times: Mapping[str, str] = field(default_factory=dict)
+    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
+    annotations: tuple[Annotations, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    description: str = ""
+    homepage: str = ""
+    licence: str = "not stated"
+    licence_url: str | None = None
+    terms: str = ""
+    version: str = ""
+    citation: str = "not stated"
+    languages: tuple[str, ...] = ()
+    folder: Path | None = None
+    """Where it lies; None for one that a warehouse holds, or that a command's options make."""
+
+    def scheme(self, name: str) -> str:
+        """Return the full name of a scheme, which begins with the corpus's."""
+        return f"{self.corpus_id}.{name}"

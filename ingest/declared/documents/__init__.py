@@ -1,0 +1,1 @@
+"""Formats in which a record holds a dialogue: chat, sharegpt, pairs, preference, transcript, tree, dialogue."""

@@ -1,0 +1,99 @@
+"""What a file of records is read as, and written back from, whatever its form."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from msgspec import Raw
+
+from talkhouse.ingest.decode import BadRecord
+
+
+class RawRecord(NamedTuple):
+    """One record as JSON text: an item of a list, a line, a member of an object, or the file; a Parquet or CSV row as an
+    object of its cells."""
+
+    index: int
+    """Among the file's records, from 0; blank lines are none."""
+    pointer: str
+    """``/3``: the item, or the line, from 0; ``/name``: the member; empty: the file."""
+    raw: bytes
+    key: str | None = None
+    """The name of a member."""
+    cells: Mapping[str, str] | None = None
+    """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
+
+
+class BadRawRecord(NamedTuple):
+    """A record that can't be read as JSON or as a row, verbatim."""
+
+    index: int
+    pointer: str
+    raw: bytes
+    problem: BadRecord
+
+
+class RecordFile(Protocol):
+    """A file on its way in: iterate it once."""
+
+    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the records in order; BadRecord where the file as a whole is not what it has to be.
+
+        Memory: a piece of the file, not the file, but for a JSON list or object. A record that is larger than the
+        limit raises SourceError (``SourceFile.refuse_record``).
+        """
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What the file is beside its records, once they were read; empty where there is nothing to say.
+
+        It is merged into ``meta.source_files.extra``.
+        """
+
+
+class WrittenRecord(NamedTuple):
+    """One record on its way back: the JSON text of what was read, or a quarantined one verbatim."""
+
+    index: int
+    pointer: str
+    raw: bytes
+    cells: Mapping[str, str] | None = None
+    is_verbatim: bool = False
+
+
+class RowChunk(NamedTuple):
+    """Some rows of a CSV file, a list of cells for each."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    """The line of the file, from 0, on which each row begins."""
+    cells: dict[int, dict[str, str]] = {}  # noqa: RUF012 - never changed
+    """Position in ``rows`` -> cells that the dialect would write otherwise, by column."""
+
+
+class RowFile(Protocol):
+    """A CSV file on its way in, chunk by chunk: iterate it once."""
+
+    columns: list[str]
+    """The header; known before the first chunk."""
+
+    def __iter__(self) -> Iterator[RowChunk]:
+        """Yield the rows in order; BadRecord GF-13 or TH-02 where the file can't be told apart into cells."""
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What the file is beside its rows, once they were read."""
+
+
+@dataclass(frozen=True)
+class WrittenRow:
+    """One row on its way back."""
+
+    cells: Iterable[str]
+    """In the order of the file's columns."""
+    as_written: Mapping[str, str] = field(default_factory=dict)
+
+
+Envelope = Mapping[str, Raw]
+"""``meta.source_files.extra`` as ``decode.literals`` reads it."""

@@ -1,0 +1,178 @@
+"""How objects are written: which members, in which order, and which of them columns hold. A *shape* says so once.
+
+An object is split into what columns take and a rest. The rest goes to ``extra``, member by member, as the literals that
+the file has; the shape goes to ``meta.source_files.extra -> 'shapes'``, and its number to ``extra -> 'shape'``, 0 left
+out. A shape is JSON: an object with the file's keys in the file's order, and for each
+
+- the name of what a column holds (``"text"``), a *hole* that the writer fills;
+- ``"text=null"``: the same, and the file has null there;
+- ``[text]``: a JSON text that all objects of this shape have there;
+- an object: the shape of the object there;
+- null: the member is in ``extra``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.json_members import fields
+
+Shape: TypeAlias = str
+"""The JSON text of a shape."""
+
+MOST_SHAPES = 10_000
+"""Past these, a shape stays with its object: ``extra -> 'shape'`` is then the shape itself."""
+
+RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark"})
+"""Names in ``extra`` that are ours; a member of such a name, with or without ``_`` behind it, gets a ``_``."""
+
+NULL = "=null"
+
+Wanted: TypeAlias = "Mapping[str, str | Wanted]"
+"""What columns may take of an object: key -> name of the hole, or what they may take of the object there."""
+
+Members: TypeAlias = Mapping[str, Raw]
+"""The members of an object, in order, as the file has them."""
+
+
+def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
+    """Arrange paths by their first names: hole -> path becomes key -> hole or deeper."""
+    arranged: dict[str, Any] = {}
+    for hole, path in paths.items():
+        if not path or None in path:
+            continue
+        inner = arranged
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+            if isinstance(inner, str):
+                break
+        else:
+            inner.setdefault(path[-1], hole)
+    return arranged
+
+
+class Split:
+    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
+
+    def __init__(self, members: Members, want: Wanted) -> None:
+        self.members = members
+        self.holes: dict[str, Raw] = {}
+        """Hole -> its JSON text, of those that are there."""
+        self._want = want
+        self._inner: dict[str, Split] = {}
+        for key, hole in want.items():
+            if key not in members:
+                continue
+            if isinstance(hole, str):
+                self.holes[hole] = members[key]
+            elif bytes(members[key])[:1] == b"{":
+                inner = Split(fields(bytes(members[key])), hole)
+                self._inner[key] = inner
+                self.holes |= inner.holes
+
+    def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
+        """Return the shape, and add the rest to ``extra``.
+
+        ``taken``: hole -> its name in the shape, which may say how it is written (``native_id#``: as a number), or None
+        for one that is null; a hole that is not in it stays in ``extra``.
+        """
+        shape: dict[str, Any] = {}
+        for key, raw in self.members.items():
+            hole = self._want.get(key)
+            if isinstance(hole, str) and hole in taken:
+                name = taken[hole]
+                shape[key] = hole + NULL if name is None else name
+            elif key in self._inner:
+                rest: dict[str, Raw] = {}
+                shape[key] = self._inner[key].shape(taken, rest)
+                if rest:
+                    extra[_alias(key)] = Raw(msgspec.json.encode(rest))
+            else:
+                shape[key] = None
+                extra[_alias(key)] = raw
+        return shape
+
+
+def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str], bytes]) -> bytes:
+    """Write an object again; ``fill`` returns the JSON text of a hole."""
+    pieces = []
+    for key, item in shape.items():
+        match item:
+            case None:
+                piece = bytes(extra[_alias(key)])
+            case str():
+                piece = b"null" if item.endswith(NULL) else fill(item)
+            case [constant]:
+                piece = str(constant).encode()
+            case _:
+                inner = extra.get(_alias(key))
+                piece = join(item, fields(bytes(inner)) if inner is not None else {}, fill)
+        pieces.append(msgspec.json.encode(key) + b":" + piece)
+    return b"{" + b",".join(pieces) + b"}"
+
+
+def _alias(key: str) -> str:
+    """Return the name of a member in ``extra``."""
+    return f"{key}_" if key.rstrip("_") in RESERVED else key
+
+
+class Shapes:
+    """The shapes of a corpus, numbered in the order of their first occurrence at each level."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, dict[Shape, int]] = {}
+        self._used: dict[str, set[int]] = {}
+
+    def number(self, level: str, shape: Mapping[str, Any]) -> int | Mapping[str, Any]:
+        """Return the number of a shape at a level (record, message, part), or itself where there are too many."""
+        numbers = self._numbers.setdefault(level, {})
+        text = msgspec.json.encode(shape).decode()
+        number = numbers.get(text)
+        if number is None:
+            if len(numbers) >= MOST_SHAPES:
+                return shape
+            number = numbers[text] = len(numbers)
+        self._used.setdefault(level, set()).add(number)
+        return number
+
+    def use(self, level: str, number: int) -> None:
+        """Note that an object of the file has this shape, which was numbered before."""
+        self._used.setdefault(level, set()).add(number)
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the shapes that the file's objects have, by level and number, and begin with the next file."""
+        by_level = {}
+        for level, used in self._used.items():
+            texts = list(self._numbers[level])
+            by_level[level] = {str(number): Raw(texts[number].encode()) for number in sorted(used)}
+        self._used = {}
+        return {"shapes": by_level} if by_level else {}
+
+
+class KnownShapes:
+    """The shapes of a file on its way back."""
+
+    def __init__(self, envelope: Mapping[str, Raw]) -> None:
+        raw = envelope.get("shapes")
+        self._shapes: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(raw) if raw is not None else {}
+
+    def of(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:
+        """Return the shape of an object by its ``extra``."""
+        raw = extra.get("shape")
+        number: Any = 0 if raw is None else msgspec.json.decode(raw)
+        return number if isinstance(number, dict) else self._shapes[level][str(number)]
+
+
+def holes_of(shape: Mapping[str, Any]) -> set[str]:
+    """List the holes of a shape, those of inner objects too."""
+    holes: set[str] = set()
+    for item in shape.values():
+        match item:
+            case str():
+                holes.add(item.removesuffix(NULL))
+            case dict():
+                holes |= holes_of(item)
+    return holes
