@@ -39,18 +39,22 @@ Members: TypeAlias = Mapping[str, Raw]
 
 
 def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
-    """Arrange paths by their first names: hole -> path becomes key -> hole or deeper."""
+    """Arrange paths by their first names: hole -> path becomes key -> hole or deeper.
+
+    Of two holes with one path the first takes what is there; ``Split.find`` reads it for the other.
+    """
     arranged: dict[str, Any] = {}
     for hole, path in paths.items():
-        if not path or None in path:
+        names = [name for name in path or () if name is not None]
+        if not path or len(names) < len(path):
             continue
-        inner = arranged
-        for name in path[:-1]:
+        inner: Any = arranged
+        for name in names[:-1]:
             inner = inner.setdefault(name, {})
             if isinstance(inner, str):
                 break
         else:
-            inner.setdefault(path[-1], hole)
+            inner.setdefault(names[-1], hole)
     return arranged
 
 
@@ -63,6 +67,7 @@ class Split:
         """Hole -> its JSON text, of those that are there."""
         self._want = want
         self._inner: dict[str, Split] = {}
+        self._inner_read: dict[str, Split] = {}
         for key, hole in want.items():
             if key not in members:
                 continue
@@ -72,6 +77,20 @@ class Split:
                 inner = Split(fields(bytes(members[key])), hole)
                 self._inner[key] = inner
                 self.holes |= inner.holes
+
+    def find(self, path: JsonPath | None) -> Raw | None:
+        """Return the JSON text at a path of names, if there is one."""
+        if not path or path[0] not in self.members:
+            return None
+        raw = self.members[path[0]]
+        if len(path) == 1:
+            return raw
+        inner = self._inner.get(path[0])
+        if inner is None:
+            if bytes(raw)[:1] != b"{":
+                return None
+            inner = self._inner_read.setdefault(path[0], Split(fields(bytes(raw)), {}))
+        return inner.find(path[1:])
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.

@@ -77,7 +77,7 @@ class SpeakerFields:
     """``[speaker]``: whom a name means, and what else is known of a speaker."""
 
     scope: Literal["corpus", "dialogue"] = "corpus"
-    """Whether a name means one speaker in all of the corpus (``corpus:name``) or in a dialogue (``dialogue_id/name``)."""
+    """Where a name means one speaker: in the corpus (``corpus:name``), or in a dialogue (``dialogue_id/name``)."""
     name: JsonPath | None = None
     is_bot: JsonPath | None = None
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.shapes import Members, Wanted
+from talkhouse.ingest.declared.shapes import Members, Split, Wanted
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -91,7 +91,7 @@ class DocumentFormat(Protocol):
     wanted: Wanted
     """The members of a record that the format takes, beside those of ``[dialogue]`` that all formats have."""
 
-    def read(self, holes: Members) -> Talk:
+    def read(self, record: Split) -> Talk:
         """Make the turns of a record from what is in its holes.
 
         Raises BadRecord GF-01 and others with the pointer inside the record.

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from talkhouse.ingest.decode import BadRecord
 
 
-class RawRecord(NamedTuple):
-    """One record as JSON text: an item of a list, a line, a member of an object, or the file; a Parquet or CSV row as an
-    object of its cells."""
+class RawRecord(Struct, gc=False):
+    """One record as JSON text: an item of a list, a line, a member of an object, or the file.
 
-    index: int
+    A Parquet or CSV row is an object of its cells.
+    """
+
+    record_index: int
     """Among the file's records, from 0; blank lines are none."""
     pointer: str
     """``/3``: the item, or the line, from 0; ``/name``: the member; empty: the file."""
@@ -24,10 +26,10 @@ class RawRecord(NamedTuple):
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
 
 
-class BadRawRecord(NamedTuple):
+class BadRawRecord(Struct, gc=False):
     """A record that can't be read as JSON or as a row, verbatim."""
 
-    index: int
+    record_index: int
     pointer: str
     raw: bytes
     problem: BadRecord
@@ -51,24 +53,24 @@ class RecordFile(Protocol):
         """
 
 
-class WrittenRecord(NamedTuple):
+class WrittenRecord(Struct, gc=False):
     """One record on its way back: the JSON text of what was read, or a quarantined one verbatim."""
 
-    index: int
+    record_index: int
     pointer: str
     raw: bytes
     cells: Mapping[str, str] | None = None
     is_verbatim: bool = False
 
 
-class RowChunk(NamedTuple):
+class RowChunk(Struct, gc=False):
     """Some rows of a CSV file, a list of cells for each."""
 
     columns: list[str]
     rows: list[list[str]]
     lines: list[int]
     """The line of the file, from 0, on which each row begins."""
-    cells: dict[int, dict[str, str]] = {}  # noqa: RUF012 - never changed
+    cells: dict[int, dict[str, str]] = {}
     """Position in ``rows`` -> cells that the dialect would write otherwise, by column."""
 
 
