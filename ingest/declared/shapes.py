@@ -80,16 +80,17 @@ class Split:
 
     def find(self, path: JsonPath | None) -> Raw | None:
         """Return the JSON text at a path of names, if there is one."""
-        if not path or path[0] not in self.members:
+        name = path[0] if path else None
+        if name is None or name not in self.members:
             return None
-        raw = self.members[path[0]]
-        if len(path) == 1:
+        raw = self.members[name]
+        if path is None or len(path) == 1:
             return raw
-        inner = self._inner.get(path[0])
+        inner = self._inner.get(name) or self._inner_read.get(name)
         if inner is None:
             if bytes(raw)[:1] != b"{":
                 return None
-            inner = self._inner_read.setdefault(path[0], Split(fields(bytes(raw)), {}))
+            inner = self._inner_read[name] = Split(fields(bytes(raw)), {})
         return inner.find(path[1:])
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
