@@ -1,13 +1,14 @@
-"""Corpora that a page of TOML declares: in a folder, or kept in a warehouse. No code of theirs is imported."""
+"""Corpora that a page of TOML declares: in a folder, or kept in a warehouse. No code of theirs is imported.
+
+The formats are imported where such a corpus is taken: most commands take none.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from talkhouse.ingest.declared.declaration.read import of_folder, read_declaration
 
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.declared.corpus import declared_corpus
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
@@ -34,6 +35,9 @@ class DeclaredFolder:
 
     def load(self) -> Corpus:
         """Read the declaration."""
+        from talkhouse.ingest.declared.corpus import declared_corpus
+        from talkhouse.ingest.declared.declaration.read import of_folder
+
         return declared_corpus(of_folder(self.path))
 
     def broken(self, reason: str) -> RegistryError:
@@ -55,6 +59,8 @@ class KeptDeclaration:
     @classmethod
     def of(cls, corpus_id: str, text: str, origin: str | None) -> "KeptDeclaration":
         """Take a declaration as ``main.corpora`` has it."""
+        from talkhouse.ingest.declared.declaration.read import read_declaration
+
         return cls(read_declaration(corpus_id, text, f"the declaration of {corpus_id}"), origin or "a declaration")
 
     @property
@@ -69,6 +75,8 @@ class KeptDeclaration:
 
     def load(self) -> Corpus:
         """Make the corpus."""
+        from talkhouse.ingest.declared.corpus import declared_corpus
+
         return declared_corpus(self.declaration)
 
     def broken(self, reason: str) -> RegistryError:

@@ -33,7 +33,7 @@ def declared_beside(corpus_id: str, paths: Sequence[Path]) -> Origin | None:
 
 
 def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> RegistryError:
-    """Return the error of files that nothing declares, and that look like a known format: nothing is loaded by a guess."""
+    """Return the error of files that nothing declares, and that look like a known format; no guess loads anything."""
     named = " ".join(quote(str(path)) for path in paths)
     return RegistryError(
         f"no declaration of '{corpus_id}'",

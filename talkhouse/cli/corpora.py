@@ -30,8 +30,8 @@ def command(
     """List the corpora that can be read here: id, where its code comes from, and title.
 
     They come with Talkhouse (built in), with packages that are installed (entry points of the group talkhouse.corpora),
-    and from folders that are named by --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported: there
-    a page of TOML, corpus.toml, declares what a corpus is.
+    and from folders that are named by --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported:
+    there a page of TOML, corpus.toml, declares what a corpus is.
 
     All of them are imported for this list; one that is broken is in it with the reason, and stops only what needs it.
 
