@@ -35,6 +35,7 @@ from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogues
 from talkhouse.ingest.declared.rows.labels_in_rows import labels_of
+from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
 from talkhouse.ingest.declared.rows.people import OURS, People
 from talkhouse.ingest.declared.rows.record_extra import record_extra
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX, replies
@@ -79,6 +80,8 @@ class FileRows:
         self._bytes_a_row = bytes_a_row
         self._columns = build.columns
         self._split = files.split or ALL
+        self.is_scattered = False
+        """Whether some dialogue's rows don't stand together, in order."""
 
     def batch(self, rows: pl.DataFrame) -> LoadedBatch:
         """Make the rows of whole dialogues, which follow one another."""
@@ -120,7 +123,7 @@ class FileRows:
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sort the turns of each dialogue, and number them."""
         if ORDER in rows.columns:
-            rows = rows.sort(NUMBER, f"{ORDER}.value", f"{ORDER}.whole", maintain_order=True)
+            rows = rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True)
         rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
         starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
         index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])
@@ -145,6 +148,7 @@ class FileRows:
         dialogues = rows.group_by(NUMBER, maintain_order=True).agg(
             native_id=native, line=line.min(), lines=pl.when(~is_together).then(line.implode())
         )
+        self.is_scattered |= dialogues["lines"].null_count() < len(dialogues)
         corpus_id, identity = self._build.declaration.corpus_id, self._build.identity
         names = [f"{corpus_id}:{name}" for name in dialogues["native_id"]] if ID in rows.columns else []
         new = [True] * len(dialogues)

@@ -14,14 +14,13 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, RowChunk, RowFile
-from talkhouse.ingest.declared.rows.columns import ID, SAID_AT, STARTED_AT, TEXT, TIMES, RowColumns
+from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
 from talkhouse.ingest.declared.rows.unique_names import unique_names
-from talkhouse.ingest.declared.shapes import NULL, Shapes
+from talkhouse.ingest.declared.shapes import NULL, Shapes, members_of
 from talkhouse.ingest.declared.shapes import _alias as alias
 from talkhouse.ingest.declared.times import ISO, read_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
-from talkhouse.ingest.decode import BadRecord, check_depth, pointer
-from talkhouse.ingest.json_members import fields
+from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
+from talkhouse.ingest.decode import BadRecord, pointer
 
 LEVEL = "row"
 """Of the shapes of rows."""
@@ -170,12 +169,9 @@ class JsonFrames:
         shape: dict[str, str | None] = {}
         rest: list[str] = []
         numbers: list[str] = []
-        try:
-            check_depth(record.raw)
-            cells = fields(record.raw)
-        except BadRecord as bad:
-            raise BadRecord(bad.rule, bad.detail, at + bad.pointer) from bad
-        for key, raw in cells.items():
+        if record.raw[:1] != b"{":
+            raise BadRecord("GF-01", f"a row is {kind_of(Raw(record.raw))}, not an object", at)
+        for key, raw in members_of(record.raw).items():
             name = self._take(key, raw, row, numbers, at) if key in self._readers else None
             shape[key] = name
             if name is None:

@@ -1,0 +1,23 @@
+"""Opens a file of rows by its ending."""
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.record_files.content import ending
+from talkhouse.ingest.declared.record_files.read import open_records, open_rows
+from talkhouse.ingest.declared.rows.columns import RowColumns
+from talkhouse.ingest.declared.rows.frames import CsvFrames, JsonFrames, RowFrames
+from talkhouse.ingest.declared.shapes import Shapes
+from talkhouse.ingest.sources import SourceFile
+
+CSV = (".csv", ".tsv")
+
+
+def is_csv(path: object) -> bool:
+    """Tell by a file's path whether it has cells, not objects."""
+    return ending(path) in CSV
+
+
+def open_frames(file: SourceFile, columns: RowColumns, declaration: Declaration, shapes: Shapes) -> RowFrames:
+    """Open a file of rows; BadRecord where it is to be refused, here or when it is iterated."""
+    if is_csv(file.path):
+        return CsvFrames(open_rows(file, declaration), columns, declaration, shapes)
+    return JsonFrames(open_records(file, declaration), columns, declaration, shapes)
