@@ -138,6 +138,8 @@ class Annotations:
     """Whether ``by`` begins at the record, not at the turn."""
     each: JsonPath | None = None
     """A list of which every item has a label, inside ``by`` if that is given."""
+    each_by_record: bool = False
+    """Whether ``each`` begins at the record (``$.``), not at the turn."""
     only: Mapping[str, str] = field(default_factory=dict)
     """Members that an item must have with these values."""
     skip: JsonPath | None = None

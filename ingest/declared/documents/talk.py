@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.shapes import Members, Split, Wanted
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -97,5 +97,9 @@ class DocumentFormat(Protocol):
         Raises BadRecord GF-01 and others with the pointer inside the record.
         """
 
-    def write(self, hole: str, stored: StoredRecord) -> bytes:
-        """Return the JSON text of one of its holes, by its name in the shape."""
+    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the JSON text of one of its holes, by its name in the shape.
+
+        ``shapes`` are those of the record's file: of a turn at the level "message", of a part at "part", each by the
+        row's ``extra`` (``shapes.of("message", literals(turn.extra))``), where the engine has put the number.
+        """

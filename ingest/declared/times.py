@@ -1,0 +1,75 @@
+"""Times: ISO 8601, seconds or milliseconds since 1970, or a pattern; each with how the file writes it."""
+
+import re
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+ISO = "iso"
+UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
+"""Form -> microseconds of its unit."""
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
+_TAIL = re.compile(r"(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?\Z")
+_PRECISION = {None: "seconds", 3: "milliseconds", 6: "microseconds"}
+
+
+class ReadTime(NamedTuple):
+    """A time as a column has it, and how the file writes it."""
+
+    value: datetime | None
+    """The wall clock as published, without a zone; None where the text has another form."""
+    how: str | None
+    """For ``write_time``, part of the hole's name in the shape; None where the column does not give the text back."""
+
+
+def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTime:
+    """Read a time: ``form`` is ISO, ``unix``, ``unix_ms`` or a pattern of strftime; ``is_number``: a JSON number.
+
+    Numbers since 1970 are read from texts too, which no column gives back.
+    """
+    try:
+        if form in UNIX:
+            value, how = _since_1970(text, UNIX[form]), form
+        elif form == ISO:
+            value, how = _iso(text)
+        else:
+            value, how = datetime.strptime(text, form).replace(tzinfo=None), form  # noqa: DTZ007 - the wall clock
+        value.isoformat().encode()
+        return ReadTime(value, how if is_number == (form in UNIX) and write_time(value, how) == text else None)
+    except (ValueError, OverflowError, InvalidOperation):
+        return ReadTime(None, None)
+
+
+def write_time(value: datetime, how: str) -> str:
+    """Write a time as the file did."""
+    if how in UNIX:
+        micros = Decimal((value - _EPOCH) // timedelta(microseconds=1)) / UNIX[how]
+        return f"{micros:f}"
+    if not how.startswith(ISO):
+        return value.strftime(how)
+    separator, precision, zone = how[len(ISO) + 1], *how[len(ISO) + 2 :].split("|")
+    if precision == "day":
+        return value.date().isoformat()
+    return value.isoformat(separator, precision) + zone
+
+
+def _since_1970(text: str, unit: int) -> datetime:
+    micros = Decimal(text) * unit
+    if not micros.is_finite():
+        raise ValueError(text)
+    return _EPOCH + timedelta(microseconds=int(micros))
+
+
+def _iso(text: str) -> tuple[datetime, str]:
+    """Read ISO 8601; how: the separator, the precision, and the zone as written."""
+    value = datetime.fromisoformat(text)
+    if len(text) <= len("2026-01-02"):
+        return value.replace(tzinfo=None), f"{ISO}:Tday|"
+    tail = _TAIL.search(text, len("2026-01-02"))
+    digits, zone = (tail[1], tail[2] or "") if tail else (None, "")
+    body = len(text) - len(zone)
+    precision = (
+        "minutes" if body == len("2026-01-02T03:04") else _PRECISION.get(len(digits) if digits else None, "auto")
+    )
+    return value.replace(tzinfo=None), f"{ISO}:{text[10]}{precision}|{zone}"
