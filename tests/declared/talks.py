@@ -50,7 +50,7 @@ def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
 
 def same(first: str, second: str) -> bool:
     """Tell whether two JSON texts are equal in values, order of keys, and the literals of numbers."""
-    return _literal(first) == _literal(second)
+    return bool(_literal(first) == _literal(second))
 
 
 class _Number(str):

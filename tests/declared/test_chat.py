@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
 from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
+from talkhouse.ingest.declared.documents.talk import Piece
 from talkhouse.ingest.decode import BadRecord
 from tests.declared import talks
 from tests.declared.json_texts import ANY, TEXTS, lists, objects, with_others
@@ -28,6 +29,10 @@ FORMAT = DialogueFormat(CHAT)
 
 def _record(*messages: str) -> str:
     return '{"messages": [' + ", ".join(messages) + "]}"
+
+
+def _parts(message: str) -> list[Piece]:
+    return talks.read(FORMAT, _record(message)).said[0].parts or []
 
 
 def _assert_comes_back(record: str) -> None:
@@ -88,7 +93,7 @@ def test_parts_refer_into_the_text_by_code_points() -> None:
 
 
 def test_a_data_address_is_a_blob_that_stays_with_the_part() -> None:
-    (part,) = talks.read(FORMAT, _record(MESSAGES["data"])).said[0].parts or ()
+    part = _parts(MESSAGES["data"])[0]
     assert (part.kind, part.uri, part.mime_type) == ("blob", None, "image/png")
     assert bytes((part.extra or {})["image_url"]) == b'{"url":"data:image/png;base64,AAAA"}'
 
@@ -102,7 +107,7 @@ def test_a_data_address_is_a_blob_that_stays_with_the_part() -> None:
     ],
 )
 def test_arguments_are_json_verbatim(name: str, arguments: str | None) -> None:
-    (call,) = talks.read(FORMAT, _record(MESSAGES[name])).said[0].parts or ()
+    call = _parts(MESSAGES[name])[0]
     assert (call.field, call.kind, call.name, call.arguments) == ("tool_calls", "tool_call", "find", arguments)
 
 
