@@ -16,14 +16,11 @@ from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.required import required
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
-from talkhouse.ingest.declared.values import is_null, kind_of, string_of
+from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
-
-EMPTY = '=""'
-"""Behind a hole's name in a shape: the file has an empty text there, which is no turn."""
 
 _ROLES = {"system": "system", "prompt": "user", "query": "user", "response": "assistant"}
 """The texts, in the order in which they are said, but that the history comes behind the first."""
@@ -85,7 +82,7 @@ class Pairs:
     def _text(self, record: Split, hole: str, at: str, pair: _Pair) -> str:
         """Return a text; empty where there is none, and why is noted."""
         path, what = self._paths[hole], f"the {hole}"
-        raw = required(record, path, what, at) if hole in _REQUIRED else record.find(path)
+        raw = required(record, path, at) if hole in _REQUIRED else record.find(path)
         if raw is None:
             return ""
         if is_null(raw) and hole not in _REQUIRED:
@@ -121,7 +118,7 @@ class Pairs:
         talk = Talk([])
         messages: dict[int, Members] = {}
         is_whole = True
-        for place, raw in enumerate(_items(required(record, self._each, "the list of pairs"), at, "the list of pairs")):
+        for place, raw in enumerate(_items(required(record, self._each), at, "the list of pairs")):
             here = f"{at}/{place}"
             if bytes(raw)[:1] != b"{":
                 raise BadRecord("GF-01", f"a pair is {kind_of(raw)}, not an object", here)

@@ -25,7 +25,7 @@ class Transcript:
 
     def read(self, record: Split) -> Talk:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
-        text = string_of(required(record, self._path, "the text"), self._at, "the text")
+        text = string_of(required(record, self._path), self._at, "the text")
         return Talk(self._markers.cut(text, self._at), taken={_TEXT: _TEXT})
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
