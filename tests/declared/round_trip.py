@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from talkhouse.ingest import rows
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
+from talkhouse.ingest.declared.documents.talk import DocumentFormat, Piece, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
 from talkhouse.ingest.decode import BadRecord, dump, literals
 from talkhouse.ingest.stored_record import StoredRecord
@@ -44,6 +44,7 @@ def written(of: DocumentFormat, record: object) -> tuple[bytes, StoredRecord]:
     for index, said in enumerate(talk.said):
         kept = _with_shape(shapes, "message", said.shape, said.extra)
         stored.turns.append(rows.Turn("d", index, None, said.role, said.kind, said.text, extra=dump(kept)))
+        stored.parts.extend(_part(index, place, piece, shapes) for place, piece in enumerate(said.parts or ()))
     texts: dict[str, str] = {}
     for offered in talk.offered:
         text_id = f"teas:{len(texts)}"
@@ -89,6 +90,12 @@ def _ordered(raw: bytes | Raw) -> object:
 def _split(of: DocumentFormat, record: object) -> Split:
     raw = record if isinstance(record, bytes) else msgspec.json.encode(record)
     return Split(members_of(msgspec.json.format(raw, indent=-1)), of.wanted)
+
+
+def _part(turn_index: int, part_index: int, piece: Piece, shapes: Shapes) -> rows.Part:
+    columns = msgspec.structs.asdict(piece)
+    kept = _with_shape(shapes, "part", columns.pop("shape"), columns.pop("extra"))
+    return rows.Part("d", turn_index, part_index, **columns, extra=dump(kept))
 
 
 def _with_shape(

@@ -1,9 +1,9 @@
 """Format ``preference``: a record has two answers, one of which was preferred, and mostly what they answer.
 
-The dialogue is the context and the chosen answer. The context is the prompt; where the answers begin with the prompt, or
-there is none, it is what both begin with, turn by turn, at most all but the last of either. A hole's name in the shape
-says what the member is and which turns it is filled from: ``prompt:list``, ``prompt:list[:2]`` (the first two turns,
-with which the answers begin too), ``rejected:marks[0:]`` (it begins with the context).
+The dialogue is the context and the chosen answer. The context is the prompt; where both answers begin with the prompt,
+or there is none, it is what both begin with, turn by turn, at most all but the last of either. A hole's name in the
+shape says what the member is and which turns it is filled from: ``prompt:list``, ``prompt:list[:2]`` (the first two
+turns, with which the answers begin too), ``rejected:marks[0:]`` (it begins with the context).
 """
 
 from itertools import takewhile
@@ -14,9 +14,8 @@ from talkhouse.ingest.declared.documents.required import required
 from talkhouse.ingest.declared.documents.talk import Offered, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
 from talkhouse.ingest.declared.values import EMPTY, is_null
-from talkhouse.ingest.decode import literals, pointer
+from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
-from talkhouse.ingest.rows import Candidate
 from talkhouse.ingest.stored_record import StoredRecord
 
 CHOSEN, REJECTED = 0, 1
