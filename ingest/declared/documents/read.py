@@ -241,6 +241,7 @@ class _Reader:
 
     def _candidates(self, record: Record, talk: Talk, gathered: Gathered) -> None:
         for offered in talk.offered:
+            number = self._shapes.number("candidate", offered.shape) if offered.shape else 0
             gathered.rows.append(
                 Candidate(
                     record.record_id,
@@ -251,6 +252,6 @@ class _Reader:
                     record.dialogue_id,
                     self._texts.id(offered.text, gathered.rows),
                     is_gold=offered.is_gold,
-                    extra=dump(offered.extra),
+                    extra=dump(({"shape": number} if number else {}) | (offered.extra or {})),
                 )
             )
