@@ -1,7 +1,6 @@
 """The tasks of a declaration: which examples they have, and what their views say of them."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import duckdb

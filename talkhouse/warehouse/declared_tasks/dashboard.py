@@ -58,7 +58,7 @@ def _talks() -> Iterator[_Table]:
     }
     yield {
         "title": "Turns by number of words",
-        "description": "Bins of 10 words, named by their lower end; empty ones are left out. Words are what blanks separate.",
+        "description": "Bins of 10 words, named by their lower end; empty ones are left out.",
         "view": "record_turns",
         "x": "word_count_bin",
         "metrics": ["row_count"],

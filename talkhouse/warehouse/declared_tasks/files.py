@@ -16,14 +16,14 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _SUBFOLDERS = {"view": "", "examples": "examples/", "scores": "scores/"}
 """What each task has a file of, and where that lies."""
 
-_REMARK = "no metric is official: the task was declared, and nobody has published how it is scored"
+_REMARK = "no metric is official: the task comes from corpus.toml"
 
 
 def task_files(declaration: Declaration) -> Files:
     """Return the view, the examples and the scores of each task, and the corpus's dashboard.
 
-    What the declaration says stands in them as SQL literals, as text after ``--``, and as TOML strings; corpus, tasks and
-    schemes have names, which reading it has checked.
+    What the declaration says stands in them as SQL literals, as text after ``--``, and as TOML strings; corpora, tasks
+    and schemes have names, which reading it has checked.
     """
     corpus_id = declaration.corpus_id
     texts = dict(_texts(declaration))

@@ -12,12 +12,12 @@ answers as (
     select
         candidates.record_id,
         candidates.turn_index,
-        list(texts.text order by candidates.item_index) filter (where candidates.position = 0) as chosen,
-        list(texts.text order by candidates.item_index) filter (where candidates.position = 1) as rejected,
+        candidates.position,
+        list(texts.text order by candidates.item_index) as texts,
     from main.candidates
     inner join main.texts on texts.text_id = candidates.text_id
     where candidates.candidate_set = 'completion' and starts_with(candidates.record_id, $records)
-    group by candidates.record_id, candidates.turn_index
+    group by candidates.record_id, candidates.turn_index, candidates.position
 )
 
 select
@@ -29,12 +29,17 @@ select
     examples.turn_index,
     talks.texts[1:examples.turn_index] as context,
     talks.roles[1:examples.turn_index] as context_roles,
-    answers.chosen,
-    answers.rejected,
+    chosen.texts as chosen,
+    rejected.texts as rejected,
     examples.release,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
-inner join answers on answers.record_id = examples.record_id and answers.turn_index = examples.turn_index
+inner join answers as chosen
+    on chosen.record_id = examples.record_id and chosen.turn_index = examples.turn_index and chosen.position = 0
+inner join answers as rejected
+    on rejected.record_id = examples.record_id
+    and rejected.turn_index = examples.turn_index
+    and rejected.position = 1
 where examples.corpus_id = $corpus and examples.task = $task
