@@ -1,6 +1,7 @@
 """The views of declared tasks in older DuckDBs, and in an engine for Spark's SQL."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def spark() -> "SparkSession":
+def spark() -> Iterator["SparkSession"]:
     pytest.importorskip("pyspark", reason="PySpark is not installed: uv sync --group spark")
     pytest.importorskip("pysail", reason="Sail is not installed: uv sync --group spark")
     with sail_server.running() as url, sail_server.session(url) as session:

@@ -46,23 +46,24 @@ def _sizes() -> Iterator[_Table]:
 
 
 def _talks() -> Iterator[_Table]:
-    bars = {"kind": "bar", "by": ["split"], "stacked": True, "where": "is_first_in_split"}
-    yield {"title": "Turns by role", "view": "record_turns", "x": "role", "metrics": ["row_count"], **bars}
+    rest = {"metrics": ["row_count"], "by": ["split"], "stacked": True, "where": "is_first_in_split"}
+    bins = "Bins of {} {}, named by their lower end; empty ones are left out."
+    yield {"title": "Turns by role", "kind": "bar", "view": "record_turns", "x": "role", **rest}
     yield {
         "title": "Dialogues by number of turns",
-        "description": "Bins of 5 turns, named by their lower end; empty ones are left out.",
+        "description": bins.format(5, "turns"),
+        "kind": "bar",
         "view": "record_dialogues",
         "x": "turn_count_bin",
-        "metrics": ["row_count"],
-        **bars,
+        **rest,
     }
     yield {
         "title": "Turns by number of words",
-        "description": "Bins of 10 words, named by their lower end; empty ones are left out.",
+        "description": bins.format(10, "words"),
+        "kind": "bar",
         "view": "record_turns",
         "x": "word_count_bin",
-        "metrics": ["row_count"],
-        **bars,
+        **rest,
     }
 
 
