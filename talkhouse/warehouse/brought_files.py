@@ -1,4 +1,4 @@
-"""The SQL and the charts that a corpus from elsewhere brings: its folder's files, and those of the tasks it declares."""
+"""The SQL and the charts that a corpus from elsewhere brings: its folder's files, and those of its declared tasks."""
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.declaration.read import read_declaration
