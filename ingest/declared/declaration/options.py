@@ -64,8 +64,8 @@ class _Options:
     options: dict[KeyPath, str] = field(default_factory=dict)
 
     def line_of(self, path: KeyPath) -> int:  # noqa: ARG002 - options have none
-        """Return the first line, of whatever."""
-        return 1
+        """Return 0: no line."""
+        return 0
 
     def mistake(self, path: KeyPath, problem: str, **parts: str) -> UsageError:
         """Return the error of a mistake, at its option."""

@@ -25,9 +25,8 @@ from talkhouse.ingest.declared.declaration.lines import MOST_LEVELS, KeyPath, To
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
 from talkhouse.ingest.declared.declaration.table import Table
 from talkhouse.ingest.declared.declaration.task_tables import tasks_of
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
-
-FILE_NAME = "corpus.toml"
 
 LARGEST = 1_000_000
 """Bytes of a declaration, which is a page or two."""
@@ -37,19 +36,19 @@ _SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)"
 
 def of_folder(folder: Path) -> Declaration:
     """Read the ``corpus.toml`` of a folder, whose name is the corpus's id; raises RegistryError."""
-    place = f"{folder.name}/{FILE_NAME}"
+    place = f"{folder.name}/{DECLARATION}"
     if problem := id_problem(folder.name):
         raise RegistryError(
             f"a corpus can't be called {folder.name!r}",
-            where=folder / FILE_NAME,
+            where=folder / DECLARATION,
             expected=problem,
             next_step="rename the folder",
         )
     try:
-        with (folder / FILE_NAME).open("rb") as file:
+        with (folder / DECLARATION).open("rb") as file:
             raw = file.read(LARGEST + 1)
     except OSError as error:
-        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / FILE_NAME) from error
+        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / DECLARATION) from error
     return read_declaration(folder.name, _decoded(raw, place), place, folder)
 
 

@@ -87,10 +87,6 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def texts_by_text(self, key: str, of_what: str) -> dict[str, str]:
-        """Return a table of texts, ``of_what`` it is called."""
-        return {name: inner.text(name) for inner in [self.table(key, of_what)] for name in inner.values}
-
     def table(self, key: str, of_what: str = "a table") -> "Table":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
