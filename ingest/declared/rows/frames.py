@@ -15,15 +15,13 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, RowChunk, RowFile
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
+from talkhouse.ingest.declared.rows.stored_row import LEVEL
 from talkhouse.ingest.declared.rows.unique_names import unique_names
 from talkhouse.ingest.declared.shapes import NULL, Shapes, members_of
 from talkhouse.ingest.declared.shapes import _alias as alias
 from talkhouse.ingest.declared.times import ISO, read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
-
-LEVEL = "row"
-"""Of the shapes of rows."""
 
 HOW = ".how"
 """Behind the name of a time: how the file writes it, for findings null where the column is null."""

@@ -1,9 +1,9 @@
 """Which columns of a file of labels hold what."""
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
+from talkhouse.ingest.declared.declaration.patterns import matches
 from talkhouse.ingest.declared.rows.columns import ID, Hole, RowColumns
 
 FIELDS = ("turn", "label", "value", "annotator", "start", "end")
@@ -18,10 +18,12 @@ class LabelFileColumns:
     """The schemes that have labels there."""
 
 
-def label_file_columns(declaration: Declaration, path: str) -> LabelFileColumns:
-    """Return what the columns of a file of labels are, by the ``[[annotations]]`` whose ``from`` fits its path."""
+def label_file_columns(declaration: Declaration, path: str, pattern: str) -> LabelFileColumns:
+    """Return what the columns of a file of labels are, by the ``[[annotations]]`` whose ``from`` fits its path or is its pattern."""
     specs = tuple(
-        spec for spec in declaration.annotations if spec.from_file is not None and fnmatchcase(path, spec.from_file)
+        spec
+        for spec in declaration.annotations
+        if spec.from_file is not None and (spec.from_file == pattern or matches(spec.from_file, path))
     )
     holes: dict[Hole, tuple[str, ...]] = {}
     for spec in specs:

@@ -1,5 +1,16 @@
 """Numbers and offsets of labels as the texts that files have."""
 
+from math import isfinite
+
+
+def to_number(text: str) -> float | None:
+    """Read a number; None where there is none, or one that JSON does not have."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
 
 def number_text(value: float) -> str:
     """Write a number in the one way that a column gives back: without the ``.0`` of a whole one."""

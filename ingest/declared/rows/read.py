@@ -10,15 +10,14 @@ from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogues
 from talkhouse.ingest.declared.rows.label_files import LabelFiles
 from talkhouse.ingest.declared.rows.opening import open_frames
 from talkhouse.ingest.declared.rows.order import with_order
-from talkhouse.ingest.declared.rows.spool import Spool
+from talkhouse.ingest.declared.rows.spool import SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.splits import ALL
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
 
-SCATTERED = "scattered"
-"""In a file's envelope: some dialogue's rows don't stand together, in order."""
+
 
 
 def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:

@@ -6,7 +6,7 @@ from tempfile import SpooledTemporaryFile
 
 import msgspec
 
-from talkhouse.ingest.declared.rows.write import StoredRow
+from talkhouse.ingest.declared.rows.stored_row import StoredRow
 
 _IN_MEMORY = 16_000_000
 

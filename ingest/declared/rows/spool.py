@@ -13,6 +13,9 @@ import polars as pl
 
 from talkhouse.ingest.declared.rows.columns import ID
 
+SCATTERED = "scattered"
+"""In a file's envelope: some record's rows don't stand together, in order."""
+
 _IN_MEMORY = 32_000_000
 """Bytes of rows that are kept in memory; more go to a temporary file."""
 

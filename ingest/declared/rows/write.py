@@ -1,147 +1,97 @@
-"""Rows of the tables back to the rows of files."""
+"""Files of rows, written again from the tables."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Protocol
 
 import msgspec
-from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.roles import Roles
-from talkhouse.ingest.declared.rows.columns import (
-    DIALOGUE_TEXTS,
-    END_MS,
-    ID,
-    KIND,
-    LABEL,
-    NAME,
-    OF_DIALOGUE,
-    ORDER,
-    REPLY_TO,
-    ROLE,
-    SAID_AT,
-    SPEAKER,
-    SPLIT,
-    START_MS,
-    STARTED_AT,
-    TEXT,
-    TURN_ID,
-    columns_of,
-)
-from talkhouse.ingest.declared.rows.frames import LEVEL
-from talkhouse.ingest.declared.shapes import NULL, KnownShapes
-from talkhouse.ingest.declared.shapes import _alias as alias
-from talkhouse.ingest.declared.times import UNIX, write_time
-from talkhouse.ingest.declared.values import LITERAL
-from talkhouse.ingest.decode import literals, pointer
-from talkhouse.ingest.rows import Turn
-from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.record_files.write import write_records, write_rows
+from talkhouse.ingest.declared.rows.columns import columns_of
+from talkhouse.ingest.declared.rows.label_columns import label_file_columns
+from talkhouse.ingest.declared.rows.label_files import refused_rows
+from talkhouse.ingest.declared.rows.labels_back import LabelsBack
+from talkhouse.ingest.declared.rows.opening import is_csv
+from talkhouse.ingest.declared.rows.sorted_rows import in_order_of_lines
+from talkhouse.ingest.declared.rows.spool import SCATTERED
+from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.rows.turns_back import RowsBack
+from talkhouse.ingest.declared.shapes import KnownShapes
+from talkhouse.ingest.decode import literals
+from talkhouse.ingest.sources import BOM, BOM_NOTE
+from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
 
 
-class StoredRow(msgspec.Struct, gc=False):
-    """One row as a file has it."""
+class _Back(Protocol):
+    """Writes the rows of records of one kind of file."""
 
-    line: int
-    """Where it stands; of rows that follow one another, the line of the first."""
-    cells: dict[str, bytes]
-    """Column -> JSON text, in the file's order."""
-    as_written: dict[str, str] = {}
-    """Of CSV: the cells that the dialect would write otherwise."""
+    def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
+        """Yield the rows of a record."""
 
 
-class RowsBack:
-    """Writes the rows of records of one corpus."""
+def write_rows_format(declaration: Declaration) -> Writer:
+    """Return what writes the files of a corpus of rows."""
+    return file_by_file(_Files(declaration).write_file)
+
+
+def write_row_group(declaration: Declaration) -> RecordWriter:
+    """Return what writes the rows of one record, as JSON objects one below the other."""
+    return _Files(declaration).write_record
+
+
+class _Files:
+    """Writes the files of one corpus."""
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._roles = Roles(declaration)
-        self._labels = {label.hole: label for label in columns_of(declaration).labels}
-        self._within = declaration.speaker.scope == "dialogue"
+        self._turns = RowsBack(declaration, columns_of(declaration))
 
-    def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
-        """Yield the rows of a record, in the order of its turns."""
-        extra = literals(stored.loaded.extra)
-        lines: list[int] = msgspec.json.decode(extra.get("lines", Raw(b"[]")))
-        differs: dict[str, Raw] = msgspec.json.decode(extra.get("differs", Raw(b"{}")), type=dict[str, Raw])
-        first = int(stored.pointer.removeprefix("/"))
-        nothing = b'""' if is_csv else b"null"
-        for turn in stored.turns:
-            at = pointer(turn.turn_index)
-            own = differs.get(at)
-            kept = literals(turn.extra if own is None else bytes(own).decode())
-            cells: dict[str, bytes] = {}
-            for key, hole in shapes.of(LEVEL, kept).items():
-                other = differs.get(at + pointer(key)) if differs else None
-                raw = kept.get(alias(key)) if other is None else other
-                cells[key] = bytes(raw) if raw is not None else self._cell(hole, turn, stored) or nothing
-            written = kept.get("cells")
-            as_written = msgspec.json.decode(written, type=dict[str, str]) if written is not None else {}
-            yield StoredRow(lines[turn.turn_index] if lines else first, cells, as_written)
+    def _back(self, path: str) -> _Back:
+        """Return what writes the rows of a file: of turns, or of labels."""
+        entry = which(self._declaration, path)
+        if entry is None or entry.holds == "dialogues":
+            return self._turns
+        return LabelsBack(self._declaration, label_file_columns(self._declaration, path, entry.path))
 
-    def _cell(self, hole: str, turn: Turn, stored: StoredRecord) -> bytes | None:
-        """Write the cell that a hole gives back; None for an empty one."""
-        if hole.endswith(NULL):
-            return None
-        name, is_time, how = hole.partition("@")
-        if is_time:
-            time = turn.said_at if name == SAID_AT else stored.dialogue and stored.dialogue.started_at
-            if time is None:
-                return None
-            text: str | None = write_time(time, how)
-            return text.encode() if how in UNIX else msgspec.json.encode(text)  # type: ignore[union-attr]
-        text = self._text(name.removesuffix(LITERAL), turn, stored)
-        if text is None:
-            return None
-        return text.encode() if hole.endswith(LITERAL) else msgspec.json.encode(text)
+    def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
+        """Write a file from its envelope and its records."""
+        envelope = literals(first.file.extra)
+        rows = self._rows(first, others, envelope)
+        if SCATTERED in envelope:
+            rows = in_order_of_lines(rows)
+        if first.file.note == BOM_NOTE:
+            yield BOM
+        yield from write_rows_of(envelope, rows, PurePosixPath(first.path))
 
-    def _text(self, hole: str, turn: Turn, stored: StoredRecord) -> str | None:
-        """Return the text of a cell."""
-        match hole:
-            case "text":
-                return turn.text
-            case "dialogue.id":
-                return stored.loaded.native_id
-            case "id":
-                return turn.native_id
-            case "role":
-                return self._roles.theirs(turn.role)
-            case "speaker":
-                return self._speaker(turn)
-            case "kind":
-                return turn.kind
-            case "order":
-                return str(turn.turn_index)
-            case "reply_to":
-                return self._reply(turn, stored)
-            case "start_ms" | "end_ms":
-                number = getattr(turn, hole)
-                return None if number is None else str(number)
-            case "name":
-                return stored.speakers[turn.speaker_id].name if turn.speaker_id else None
-            case "split":
-                return stored.loaded.split
-            case "title" | "domain" | "language":
-                return getattr(stored.dialogue, hole)
-        return self._label(hole, turn, stored)
+    def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
+        back, shapes, has_cells = self._back(first.path), KnownShapes(envelope), is_csv(PurePosixPath(first.path))
+        for stored in chain([first], others):
+            if stored.raw is not None:
+                yield from refused_rows(stored, envelope)
+            elif stored.record is not None:
+                yield from back.rows(stored, shapes, is_csv=has_cells)
 
-    def _speaker(self, turn: Turn) -> str | None:
-        begin = f"{turn.dialogue_id}/" if self._within else f"{self._declaration.corpus_id}:"
-        return None if turn.speaker_id is None else turn.speaker_id.removeprefix(begin)
+    def write_record(self, stored: StoredRecord) -> bytes:
+        """Write the rows of a record alone, one below the other."""
+        shapes = KnownShapes(literals(stored.file.extra))
+        rows = self._back(stored.path).rows(stored, shapes, is_csv=is_csv(PurePosixPath(stored.path)))
+        return b"\n".join(row.as_object() for row in sorted(rows, key=lambda row: row.line))
 
-    def _reply(self, turn: Turn, stored: StoredRecord) -> str | None:
-        if turn.reply_to is None:
-            return None
-        return stored.turns[turn.reply_to].native_id if self._declaration.turn.id else str(turn.reply_to)
 
-    def _label(self, hole: str, turn: Turn, stored: StoredRecord) -> str | None:
-        """Return the label that a column has; a cell without one has the first value that is none."""
-        label = self._labels.get(hole)
-        if label is None:
-            return None
-        index = turn.turn_index if label.is_of_turn else None
-        for row in stored.annotations_by_turn[index]:
-            if row.scheme == label.scheme and row.annotator_index == label.annotator_index:
-                return label.missing[0] if row.label is None else row.label
-        return label.missing[0]
+def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
+    """Write rows as a file of this path."""
+    if is_csv(path):
+        return write_rows(envelope, map(_written, rows), path)
+    records = (
+        WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows)
+    )
+    return write_records(envelope, records, path)
+
+
+def _written(row: StoredRow) -> WrittenRow:
+    return WrittenRow([msgspec.json.decode(cell, type=str) for cell in row.cells.values()], row.as_written)
