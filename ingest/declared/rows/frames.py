@@ -32,6 +32,9 @@ BAD_TIME = ".bad"
 KEY = ".key"
 """Behind the name of a hole that several columns may fill: the one that does."""
 
+RAW = "raw"
+"""The row itself, where it may have to go to the quarantine alone."""
+
 _ROWS = 20_000
 """JSON rows in a frame."""
 
@@ -54,9 +57,9 @@ class CsvFrames:
 
     is_csv = True
 
-    def __init__(self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes) -> None:
+    def __init__(self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
-        self._file, self._columns, self._shapes = file, columns, shapes
+        self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
         check_header(file.columns, columns.declared)
         self._names = unique_names(file.columns)
@@ -83,6 +86,8 @@ class CsvFrames:
             if hole not in (TEXT, ID):
                 made[hole] = table.select(pl.when(pl.col(column) != "").then(column).alias(hole)).to_series()
         frame = pl.DataFrame(list(made.values()))
+        if self._with_raw:
+            frame = frame.with_columns(pl.Series(RAW, self._file.row_texts(chunk), pl.String))
         hows = []
         for hole in self._keepers.values():
             if hole in TIMES:
@@ -127,8 +132,8 @@ class JsonFrames:
 
     is_csv = False
 
-    def __init__(self, file: RecordFile, columns: RowColumns, declaration: Declaration, shapes: Shapes) -> None:
-        self._file, self._columns, self._shapes = file, columns, shapes
+    def __init__(self, file: RecordFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
+        self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
         self._keepers, self._readers = columns.keepers, columns.readers()
         self._required = [hole for hole in (TEXT, ID) if hole in columns.holes]
@@ -157,6 +162,7 @@ class JsonFrames:
         for hole in TIMES:
             if hole in self._columns.holes:
                 schema |= {f"{hole}.value": pl.Datetime("us"), hole + HOW: pl.String, hole + BAD_TIME: pl.String}
+        schema |= {RAW: pl.String} if self._with_raw else {}
         schema |= {hole + KEY: pl.String for hole in self._named} | {"rest": pl.String, "numbers": pl.String}
         return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
 
@@ -180,6 +186,7 @@ class JsonFrames:
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
         number = _shape_member(self._shapes.number(LEVEL, shape))
         row["rest"] = ",".join([number, *rest] if number else rest) or None
+        row[RAW] = record.raw.decode() if self._with_raw else None
         row["numbers"] = " ".join(numbers) or None
         return row
 

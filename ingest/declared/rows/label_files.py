@@ -4,23 +4,27 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 import polars as pl
+from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.record_files.record import Envelope
 from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue, KnownDialogues
 from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, label_file_columns
 from talkhouse.ingest.declared.rows.label_rows import LabelRows
 from talkhouse.ingest.declared.rows.opening import open_frames
 from talkhouse.ingest.declared.rows.spool import NUMBER, SCATTERED, Spool
+from talkhouse.ingest.declared.rows.stored_row import StoredRow
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import FileEnvelope, LoadedBatch, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
 
 REFUSED = "refused"
-"""In a file's envelope: the lines of each record in quarantine, by its pointer, where they don't stand together."""
+"""In a file's envelope: of each record in quarantine with several rows, by its pointer, their lines and bytes."""
 
 
 class LabelFiles:
@@ -39,7 +43,7 @@ class LabelFiles:
         named = label_file_columns(self._declaration, str(file.path).partition("/")[2], entry.path)
         with Spool() as spool:
             try:
-                frames = open_frames(file, named.columns, self._declaration, self._shapes)
+                frames = open_frames(file, named.columns, self._declaration, self._shapes, with_raw=True)
                 for frame in frames:
                     spool.add(frame)
             except BadRecord as bad:
@@ -71,7 +75,7 @@ class _File:
         self._begin = f"{declaration.corpus_id}/{path}"
         self._known = known
         self.records = 0
-        self.refused: dict[str, list[int]] = {}
+        self.refused: dict[str, list[tuple[int, int]]] = {}
         self.is_scattered = False
 
     def read(self, rows: pl.DataFrame, bytes_a_row: float, *, is_csv: bool) -> Iterator[Outcome]:
@@ -116,7 +120,18 @@ class _File:
         return dialogue
 
     def _reject(self, location: SourceLocation, bad: BadRecord, labels: LabelRows) -> Rejected:
-        if labels.is_apart:
-            self.refused[location.pointer] = labels.lines
-            self.is_scattered = True
-        return Rejected(location, bad.rule, bad.detail, labels.raw())
+        texts = labels.texts()
+        if len(texts) > 1:
+            self.refused[location.pointer] = [(line, len(text)) for line, text in zip(labels.lines, texts, strict=True)]
+            self.is_scattered |= labels.is_apart
+        return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
+
+
+def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
+    """Yield the rows of a record in quarantine, verbatim."""
+    raw, pointer = stored.raw or b"", stored.pointer
+    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
+    start = 0
+    for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
+        yield StoredRow(line, {}, verbatim=raw[start : start + size])
+        start += size + 1

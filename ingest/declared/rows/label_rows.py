@@ -152,9 +152,9 @@ class LabelRows:
         is_number = hole in (row.get("numbers") or "").split(" ")
         return text if is_number and text is not None else msgspec.json.encode(text or "").decode()
 
-    def raw(self) -> bytes:
-        """Write the rows as JSON objects, one below the other."""
-        return b""
+    def texts(self) -> list[bytes]:
+        """Return the rows, verbatim."""
+        return [row["raw"].encode() for row in self._rows]
 
 
 def cells_of(annotation: Annotation, turn: str | None, text: str, *, is_utf16: bool) -> dict[str, str | None]:

@@ -16,8 +16,13 @@ def is_csv(path: object) -> bool:
     return ending(path) in CSV
 
 
-def open_frames(file: SourceFile, columns: RowColumns, declaration: Declaration, shapes: Shapes) -> RowFrames:
-    """Open a file of rows; BadRecord where it is to be refused, here or when it is iterated."""
+def open_frames(
+    file: SourceFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool = False
+) -> RowFrames:
+    """Open a file of rows, ``with_raw``: and keep each row itself.
+
+    Raises BadRecord where the file is to be refused, here or when it is iterated.
+    """
     if is_csv(file.path):
-        return CsvFrames(open_rows(file, declaration), columns, declaration, shapes)
-    return JsonFrames(open_records(file, declaration), columns, declaration, shapes)
+        return CsvFrames(open_rows(file, declaration), columns, declaration, shapes, with_raw=with_raw)
+    return JsonFrames(open_records(file, declaration), columns, declaration, shapes, with_raw=with_raw)

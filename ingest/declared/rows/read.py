@@ -20,7 +20,7 @@ from talkhouse.ingest.sources import SourceFile
 
 
 
-def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_rows_format(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)
     talks = [entry for entry in entries if entry[1].holds == "dialogues"]
