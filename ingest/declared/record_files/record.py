@@ -95,6 +95,8 @@ class WrittenRow:
     cells: Iterable[str]
     """In the order of the file's columns."""
     as_written: Mapping[str, str] = field(default_factory=dict)
+    verbatim: bytes | None = None
+    """The row itself, of a record in quarantine; it has no cells then."""
 
 
 Envelope = Mapping[str, Raw]

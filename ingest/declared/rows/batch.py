@@ -111,7 +111,7 @@ class FileRows:
         batches = [
             ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
             self._dialogue_batch(dialogues, facts),
-            self._record_batch(rows, dialogues, facts, extra),
+            self._record_batch(dialogues, facts, extra),
             *spoken.batches,
             *labelled.batches,
             *self._labels_of_dialogues(dialogues, facts),
@@ -156,7 +156,9 @@ class FileRows:
         if not names:
             names = [identity.dialogue_without_id(self._path, number) for number in dialogues[NUMBER]]
         elif self._build.has_several_files:
-            contents = zip(dialogues["native_id"], _digests(rows, self._words(rows)), _digests(rows, _all(rows)))
+            contents = zip(
+                dialogues["native_id"], _digests(rows, self._words(rows)), _digests(rows, _all(rows)), strict=True
+            )
             keys = [identity.dialogue(*content) for content in contents]
             names, new, same, taken = map(list, zip(*keys, strict=True))
         return dialogues.with_columns(
@@ -212,9 +214,7 @@ class FileRows:
         shared = {"corpus_id": self._build.declaration.corpus_id}
         return ColumnBatch(Dialogue, shared, own.filter(dialogues["is_new"]).to_dict())
 
-    def _record_batch(
-        self, rows: pl.DataFrame, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series
-    ) -> ColumnBatch:
+    def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:
         made = dialogues.select(
             "record_id",
             "dialogue_id",

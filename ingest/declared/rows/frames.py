@@ -57,7 +57,9 @@ class CsvFrames:
 
     is_csv = True
 
-    def __init__(self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
+    def __init__(
+        self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+    ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
@@ -79,23 +81,23 @@ class CsvFrames:
 
     def _frame(self, chunk: RowChunk) -> pl.DataFrame:
         cells = zip(*chunk.rows, strict=True)
-        table = pl.DataFrame({name: pl.Series(name, column, pl.String) for name, column in zip(self._names, cells)})
-        made = {"line": pl.Series("line", chunk.lines, pl.Int64)}
+        # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
+        table = {name: pl.Series(name, column, pl.String) for name, column in zip(self._names, cells, strict=True)}
+        made = [pl.Series("line", chunk.lines, pl.Int64)]
         for hole, (column, *_) in self._columns.holes.items():
-            made[hole] = table[column].alias(hole)
-            if hole not in (TEXT, ID):
-                made[hole] = table.select(pl.when(pl.col(column) != "").then(column).alias(hole)).to_series()
-        frame = pl.DataFrame(list(made.values()))
+            texts = table[column]
+            made.append((texts if hole in (TEXT, ID) else _said(texts)).alias(hole))
+        frame = pl.DataFrame(made)
         if self._with_raw:
             frame = frame.with_columns(pl.Series(RAW, self._file.row_texts(chunk), pl.String))
-        hows = []
-        for hole in self._keepers.values():
-            if hole in TIMES:
+        hows: list[str] = []
+        for hole in TIMES:
+            if hole in self._keepers.values():
                 frame = frame.with_columns(times(frame[hole], self._forms[hole]))
                 hows.append(hole)
         rest = [self._shape_numbers(frame, hows), self._as_written(chunk)]
         free = [name for name, hole in self._keepers.items() if hole is None]
-        rest += [members(table.select(pl.col(name).alias(alias(name)) for name in free))] if free else []
+        rest += [members(pl.DataFrame([table[name].alias(alias(name)) for name in free]))] if free else []
         rest += [
             # A time that the column does not give back stays as it is.
             member(alias(name), frame[hole], frame[hole].is_not_null() & frame[hole + HOW].is_null())
@@ -132,7 +134,9 @@ class JsonFrames:
 
     is_csv = False
 
-    def __init__(self, file: RecordFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
+    def __init__(
+        self, file: RecordFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+    ) -> None:
         self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
         self._keepers, self._readers = columns.keepers, columns.readers()
@@ -237,6 +241,11 @@ def times(texts: pl.Series, form: str) -> list[pl.Series]:
         pl.Series(hole + HOW, hows, pl.String),
         pl.Series(hole + BAD_TIME, bad, pl.String),
     ]
+
+
+def _said(texts: pl.Series) -> pl.Series:
+    """Take an empty cell for one that says nothing."""
+    return pl.select(pl.when(texts != "").then(texts)).to_series()
 
 
 def members(table: pl.DataFrame) -> pl.Series:

@@ -1,4 +1,4 @@
-"""What columns of the tables don't give back of a row: kept as members of its turn's ``extra``, under the file's names."""
+"""What the tables' columns don't give back of a row: members of its turn's ``extra``, under the file's names."""
 
 import msgspec
 import polars as pl

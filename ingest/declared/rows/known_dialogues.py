@@ -37,7 +37,7 @@ class KnownDialogues:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
         self._end = 0
 
     def __enter__(self) -> Self:

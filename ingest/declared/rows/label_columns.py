@@ -19,7 +19,7 @@ class LabelFileColumns:
 
 
 def label_file_columns(declaration: Declaration, path: str, pattern: str) -> LabelFileColumns:
-    """Return what the columns of a file of labels are, by the ``[[annotations]]`` whose ``from`` fits its path or is its pattern."""
+    """Return what the columns of a file of labels are, by the ``[[annotations]]`` that take labels from it."""
     specs = tuple(
         spec
         for spec in declaration.annotations

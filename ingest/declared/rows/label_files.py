@@ -18,7 +18,15 @@ from talkhouse.ingest.declared.rows.spool import NUMBER, SCATTERED, Spool
 from talkhouse.ingest.declared.rows.stored_row import StoredRow
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.outcomes import FileEnvelope, LoadedBatch, Outcome, ReaderFinding, Rejected, SourceLocation, reject
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    LoadedBatch,
+    Outcome,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    reject,
+)
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import StoredRecord

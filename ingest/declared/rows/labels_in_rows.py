@@ -56,7 +56,8 @@ def _batch(rows: pl.DataFrame, label: LabelColumn, outside: list[tuple[int, Labe
     shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
     made = given.drop("row").to_dict()
     if label.start and label.end:
-        made |= _spans(rows[given["row"]], given["row"], label, outside)
+        ends = rows.select(label.start, label.end, TEXT)[given["row"]]
+        made |= _spans(ends, given["row"], label, outside)
     yield ColumnBatch(Annotation, shared, made)
 
 
@@ -65,7 +66,7 @@ def _spans(
 ) -> dict[str, pl.Series]:
     offsets = Offsets("utf-16" if label.is_utf16 else "code points")
     spans: list[tuple[int | None, int | None]] = []
-    for number, start, end, text in zip(numbers, rows[label.start], rows[label.end], rows[TEXT], strict=True):
+    for number, (start, end, text) in zip(numbers, rows.iter_rows(), strict=True):
         span = offsets.span(start, end, text) if start is not None and end is not None else None
         if span is None and not (start is None and end is None):
             outside.append((number, label))

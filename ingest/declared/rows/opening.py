@@ -1,5 +1,7 @@
 """Opens a file of rows by its ending."""
 
+from pathlib import PurePosixPath
+
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.content import ending
 from talkhouse.ingest.declared.record_files.read import open_records, open_rows
@@ -11,7 +13,7 @@ from talkhouse.ingest.sources import SourceFile
 CSV = (".csv", ".tsv")
 
 
-def is_csv(path: object) -> bool:
+def is_csv(path: PurePosixPath) -> bool:
     """Tell by a file's path whether it has cells, not objects."""
     return ending(path) in CSV
 

@@ -18,8 +18,6 @@ from talkhouse.ingest.outcomes import FileEnvelope, Outcome, SourceLocation, rej
 from talkhouse.ingest.sources import SourceFile
 
 
-
-
 def read_rows_format(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)

@@ -49,7 +49,7 @@ def _restate(
 ) -> None:
     """Note the whole rows of dialogues that an earlier record has, where they say anything else."""
     whole = Kept(rows, columns, is_csv=is_csv)
-    everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)  # noqa: FBT003 - a value
+    everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)
     for hole in columns.holes:
         if hole in rows.columns and hole not in _SAID:
             where = everywhere

@@ -48,7 +48,7 @@ def replies(rows: pl.DataFrame) -> Replies:
 
 
 def _looped(rows: pl.DataFrame, targets: pl.Series, forward: pl.Series) -> Iterator[bool]:
-    """Tell of each row whether its reply is part of a loop; only a dialogue with a reply to a later turn may have one."""
+    """Tell of each row whether its reply is part of a loop, which has some reply to a later turn."""
     suspects = set(rows[NUMBER].filter(forward))
     frame = rows.select(NUMBER).with_columns(target=targets)
     for (number,), group in frame.group_by(NUMBER, maintain_order=True):

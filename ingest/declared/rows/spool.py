@@ -1,12 +1,14 @@
-"""A file's rows, set aside until its end was read, and given back dialogue by dialogue, in the order of their first rows.
+"""A file's rows, set aside until its end was read, and given back dialogue by dialogue.
+
+Dialogues come in the order of their first rows.
 
 Only at its end it is known that a file can be read, and whether a dialogue goes on further below.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Self
 
 import polars as pl
@@ -21,6 +23,9 @@ _IN_MEMORY = 32_000_000
 
 _SLICE = 60_000
 """Rows that are given back at once, and the rest of their last dialogue."""
+
+_BUCKETS = 64
+"""Temporary files into which scattered dialogues are sorted, at most."""
 
 NUMBER, POSITION = "dialogue.number", "position"
 """Columns of what is given back: a dialogue's place in the file by its first row, and a row's; both from 0."""
@@ -67,35 +72,78 @@ class Spool:
         self._size = 0
 
     def dialogues(self) -> Iterator[pl.DataFrame]:
-        """Yield all rows, whole dialogues at a time; memory: a slice, and 16 bytes for each row."""
+        """Yield all rows, whole dialogues at a time; memory: what is kept there, and 8 bytes for each row."""
         if not self.height:
             return
-        frames = [pl.read_ipc(path, memory_map=True) for path in self._paths] + self._frames
-        rows = pl.concat(frames)
-        order = _order(self._runs, self.height)
-        starts = order.select(pl.arg_where(pl.col(NUMBER) != pl.col(NUMBER).shift(1, fill_value=-1))).to_series()
-        for first, end in _slices(starts, self.height):
-            piece = order[first:end]
-            yield rows[piece[POSITION]].hstack(piece)
+        numbers = _numbers(self._runs, self.height)
+        self._runs.clear()
+        left: pl.DataFrame | None = None
+        for rows in self._sorted(numbers):
+            rest = rows if left is None else pl.concat([left, rows])
+            *pieces, left = _pieces(rest)
+            yield from pieces
+        if left is not None:
+            yield left
+
+    def _sorted(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows by dialogue, part by part."""
+        if numbers.is_sorted():
+            yield from self._parts(numbers)
+        elif not self._paths:
+            for rows in self._parts(numbers):
+                yield rows.sort(NUMBER, maintain_order=True)
+        else:
+            yield from self._buckets(numbers)
+
+    def _parts(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows as they stand in the file, with their numbers and positions."""
+        begin = 0
+        frames = (pl.concat(self._frames) for _ in self._frames[:1])
+        for part in chain((pl.read_ipc(path) for path in self._paths), frames):
+            position = pl.int_range(begin, begin + len(part), dtype=pl.Int64, eager=True).alias(POSITION)
+            yield part.with_columns(numbers[begin : begin + len(part)].alias(NUMBER), position)
+            begin += len(part)
+
+    def _buckets(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows by dialogue: they are sorted into files of neighbouring dialogues first."""
+        folder = Path(self._folder.name) if self._folder is not None else Path()
+        count = min(_BUCKETS, len(self._paths) + 1)
+        ends = numbers.sort().gather([(number + 1) * self.height // count - 1 for number in range(count)]).to_list()
+        for part_number, part in enumerate(self._parts(numbers)):
+            begin = -1
+            for bucket, end in enumerate(ends):
+                is_there = (pl.col(NUMBER) > begin) & (pl.col(NUMBER) <= end)
+                part.filter(is_there).write_ipc(folder / f"{bucket}-{part_number}.sorted")
+                begin = end
+        for bucket in range(count):
+            parts = [pl.read_ipc(folder / f"{bucket}-{number}.sorted") for number in range(part_number + 1)]
+            yield pl.concat(parts).sort(NUMBER, maintain_order=True)
 
 
-def _order(runs: list[pl.DataFrame], height: int) -> pl.DataFrame:
-    """Number the dialogues by their first rows, and order all rows by that."""
-    position = pl.int_range(height, dtype=pl.Int64, eager=True).alias(POSITION)
+def _numbers(runs: list[pl.DataFrame], height: int) -> pl.Series:
+    """Number the dialogue of each row by the first rows of dialogues."""
     if not runs:
-        return pl.DataFrame([pl.repeat(0, height, dtype=pl.Int64, eager=True).alias(NUMBER), position])
+        return pl.repeat(0, height, dtype=pl.Int64, eager=True)
     parts = pl.concat(runs)
     first = parts.select(pl.col("value").unique(maintain_order=True)).with_row_index(NUMBER)
     numbers = parts.join(first, on="value", how="left", maintain_order="left")
-    row_numbers = numbers.select(pl.col(NUMBER).cast(pl.Int64).repeat_by("len").explode())
-    return row_numbers.with_columns(position).sort(NUMBER, maintain_order=True)
+    return numbers.select(pl.col(NUMBER).cast(pl.Int64).repeat_by("len").explode()).to_series()
 
 
-def _slices(starts: pl.Series, height: int) -> Iterator[tuple[int, int]]:
-    """Cut at the beginnings of dialogues, behind so many rows each."""
+def _pieces(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Cut at the beginnings of dialogues, behind so many rows each; the last piece may go on in the next part."""
+    number = rows[NUMBER]
+    starts = (number != number.shift(1, fill_value=-1)).arg_true()
     first = 0
-    while first < height:
+    while True:
         index = starts.search_sorted(first + _SLICE, side="left")
-        end = int(starts[index]) if index < len(starts) else height
-        yield first, end
+        if index >= len(starts):
+            break
+        end = int(starts[index])
+        yield rows[first:end]
         first = end
+    last = int(starts[-1]) if len(starts) else 0
+    if first < last:
+        yield rows[first:last]
+        first = last
+    yield rows[first:]

@@ -51,7 +51,7 @@ class RowsBack:
         name, is_time, how = hole.partition("@")
         if not is_time:
             return cell(hole, text_of, is_csv=is_csv)
-        time = turn.said_at if name == SAID_AT else stored.dialogue and stored.dialogue.started_at
+        time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
         if time is None:
             return cell(name + NULL, text_of, is_csv=is_csv)
         text = write_time(time, how)
@@ -84,7 +84,8 @@ class RowsBack:
             case "split":
                 return stored.loaded.split
             case "title" | "domain" | "language":
-                return getattr(stored.dialogue, hole)
+                fact: str | None = getattr(stored.dialogue, hole)
+                return fact
         return self._label(hole, turn, stored)
 
     def _speaker(self, turn: Turn) -> str | None:

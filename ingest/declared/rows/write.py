@@ -1,7 +1,6 @@
 """Files of rows, written again from the tables."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -10,8 +9,9 @@ import msgspec
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.record_files.read import write_rows
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
-from talkhouse.ingest.declared.record_files.write import write_records, write_rows
+from talkhouse.ingest.declared.record_files.write import write_records
 from talkhouse.ingest.declared.rows.columns import columns_of
 from talkhouse.ingest.declared.rows.label_columns import label_file_columns
 from talkhouse.ingest.declared.rows.label_files import refused_rows
@@ -87,11 +87,11 @@ def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosix
     """Write rows as a file of this path."""
     if is_csv(path):
         return write_rows(envelope, map(_written, rows), path)
-    records = (
-        WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows)
-    )
+    records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
     return write_records(envelope, records, path)
 
 
 def _written(row: StoredRow) -> WrittenRow:
+    if row.verbatim is not None:
+        return WrittenRow((), verbatim=row.verbatim)
     return WrittenRow([msgspec.json.decode(cell, type=str) for cell in row.cells.values()], row.as_written)
