@@ -6,6 +6,7 @@ literal, not a string.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any, Protocol
 
 import msgspec
@@ -13,10 +14,10 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, RowChunk, RowFile
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.rows.unique_names import unique_names
 from talkhouse.ingest.declared.shapes import NULL, Shapes, members_of
 from talkhouse.ingest.declared.shapes import _alias as alias
 from talkhouse.ingest.declared.times import ISO, read_time
@@ -64,37 +65,38 @@ class CsvFrames:
         self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
         check_header(file.columns, columns.declared)
-        self._names = unique_names(file.columns)
+        self._names = names(file.columns)
         keepers = columns.keepers
         self._keepers = {name: keepers.get(name) for name in self._names}
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield a frame for each chunk."""
-        for chunk in self._file:
+        for chunk, texts in self._file.with_texts() if self._with_raw else zip(self._file, repeat([])):
             if chunk.rows:
-                yield self._frame(chunk)
+                yield self._frame(chunk, texts)
 
     @property
     def envelope(self) -> dict[str, Any]:
         """What the file is beside its rows, with their shapes."""
         return self._file.envelope | self._shapes.envelope()
 
-    def _frame(self, chunk: RowChunk) -> pl.DataFrame:
+    def _frame(self, chunk: RowChunk, texts: list[str]) -> pl.DataFrame:
         cells = zip(*chunk.rows, strict=True)
         # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
         table = {name: pl.Series(name, column, pl.String) for name, column in zip(self._names, cells, strict=True)}
         made = [pl.Series("line", chunk.lines, pl.Int64)]
         for hole, (column, *_) in self._columns.holes.items():
-            texts = table[column]
-            made.append((texts if hole in (TEXT, ID) else _said(texts)).alias(hole))
+            cell = table[column]
+            made.append((cell if hole in (TEXT, ID) else _said(cell)).alias(hole))
         frame = pl.DataFrame(made)
         if self._with_raw:
-            frame = frame.with_columns(pl.Series(RAW, self._file.row_texts(chunk), pl.String))
+            raw = pl.Series(RAW, texts, pl.String).str.strip_suffix("\n").str.strip_suffix("\r")
+            frame = frame.with_columns(raw)
         hows: list[str] = []
         for hole in TIMES:
-            if hole in self._keepers.values():
+            if hole in self._columns.holes:
                 frame = frame.with_columns(times(frame[hole], self._forms[hole]))
-                hows.append(hole)
+                hows += [hole] if hole in self._keepers.values() else []
         rest = [self._shape_numbers(frame, hows), self._as_written(chunk)]
         free = [name for name, hole in self._keepers.items() if hole is None]
         rest += [members(pl.DataFrame([table[name].alias(alias(name)) for name in free]))] if free else []

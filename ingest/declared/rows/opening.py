@@ -4,13 +4,11 @@ from pathlib import PurePosixPath
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.content import ending
-from talkhouse.ingest.declared.record_files.read import open_records, open_rows
+from talkhouse.ingest.declared.record_files.read import CSV, open_records, open_rows
 from talkhouse.ingest.declared.rows.columns import RowColumns
 from talkhouse.ingest.declared.rows.frames import CsvFrames, JsonFrames, RowFrames
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.sources import SourceFile
-
-CSV = (".csv", ".tsv")
 
 
 def is_csv(path: PurePosixPath) -> bool:

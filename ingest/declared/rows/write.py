@@ -1,7 +1,7 @@
 """Files of rows, written again from the tables."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -9,9 +9,8 @@ import msgspec
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
-from talkhouse.ingest.declared.record_files.read import write_rows
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
-from talkhouse.ingest.declared.record_files.write import write_records
+from talkhouse.ingest.declared.record_files.write import write_records, write_rows
 from talkhouse.ingest.declared.rows.columns import columns_of
 from talkhouse.ingest.declared.rows.label_columns import label_file_columns
 from talkhouse.ingest.declared.rows.label_files import refused_rows
@@ -86,9 +85,15 @@ class _Files:
 def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
     """Write rows as a file of this path."""
     if is_csv(path):
-        return write_rows(envelope, map(_written, rows), path)
+        return _write_cells(envelope, iter(rows), path)
     records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
     return write_records(envelope, records, path)
+
+
+def _write_cells(envelope: Envelope, rows: Iterator[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
+    first = [*islice(rows, 1)]
+    columns = list(first[0].cells) if first else []
+    return write_rows(envelope, columns, map(_written, chain(first, rows)), path)
 
 
 def _written(row: StoredRow) -> WrittenRow:
