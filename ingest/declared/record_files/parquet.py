@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 from msgspec import Raw
@@ -48,12 +48,12 @@ class ParquetRecords:
         with opened_parquet(self._content) as parquet:
             self._schema = parquet.schema_arrow
             columns = _columns(self._schema)
-            for _ in _batches(parquet):
+            for _ in batches(parquet):
                 pass
             size = 0
             encode = msgspec.json.encode
             index = 0
-            for batch in _batches(parquet):
+            for batch in batches(parquet):
                 values = [
                     map(to, batch.column(position).cast(kind).to_pylist())
                     for position, (_, kind, to) in enumerate(columns)
@@ -90,23 +90,32 @@ def opened_parquet(content: Content) -> Iterator[ParquetFile]:
     else:
         file.hash()
         stream = file.disk.open()
-    with stream:
-        size = stream.seek(0, io.SEEK_END)
-        stream.seek(0)
-        begin = stream.read(4)
-        stream.seek(max(size - 4, 0))
-        if begin != _MAGIC or stream.read(4) != _MAGIC:
-            raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
-        stream.seek(0)
-        try:
-            with ParquetFile(stream) as parquet:  # type: ignore[no-untyped-call]
-                yield parquet
-        except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
-            raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
+    with stream, parsed(stream) as parquet:
+        yield parquet
 
 
-def _batches(parquet: ParquetFile) -> Iterator[pa.RecordBatch]:
-    """Read all rows; BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8."""
+@contextmanager
+def parsed(stream: IO[bytes]) -> Iterator[ParquetFile]:
+    """Read what an open file is; raises what ``opened_parquet`` does."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    begin = stream.read(4)
+    stream.seek(max(size - 4, 0))
+    if begin != _MAGIC or stream.read(4) != _MAGIC:
+        raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
+    stream.seek(0)
+    try:
+        with ParquetFile(stream) as parquet:  # type: ignore[no-untyped-call]
+            yield parquet
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
+
+
+def batches(parquet: ParquetFile) -> Iterator[pa.RecordBatch]:
+    """Read all rows, about a thousand at a time.
+
+    Raises BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8.
+    """
     count = 0
     for batch in parquet.iter_batches(_READ, use_threads=False):  # type: ignore[no-untyped-call]
         batch.validate(full=True)

@@ -1,14 +1,15 @@
 """Values of Parquet as JSON and back, type by type: nothing is rounded, and each type has one spelling.
 
-Times are ISO 8601 in their own zone, dates and times of day too; those outside of the years 1 to 9999 and durations are
-the number that the file holds. Decimals are numbers with all their places, bytes are base64, NaN and the infinities
-texts. A map is an object where its keys are different texts, else a list of pairs. The schema tells which is meant.
+Times are ISO 8601 by the clock of their zone, dates and times of day too; those outside of the years 1 to 9999 and
+durations are the number that the file holds. Decimals are numbers with all their places, bytes are base64, NaN and the
+infinities texts. A map is an object where its keys are different texts, else a list of pairs. The schema tells which is
+meant.
 """
 
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
@@ -177,12 +178,12 @@ def _timestamp(unit: str, zone: str | None) -> tuple[Convert, Convert]:
     return _or_null(write), _or_null(read)
 
 
-def _zone(name: str) -> timezone | ZoneInfo:
-    """Return a zone by its name, or by its distance from UTC; TypeError for one that nobody knows here."""
+def _zone(name: str) -> tzinfo:
+    """Return a zone by its name, or by its distance from UTC; UTC for one that nobody knows here."""
     try:
-        return ZoneInfo(name) if not name.startswith(("+", "-")) else _fixed(name)
-    except (ValueError, KeyError, OSError) as error:
-        raise TypeError(f"times in the zone {name!r}, which is not known here") from error
+        return _fixed(name) if name.startswith(("+", "-")) else ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        return UTC
 
 
 def _fixed(name: str) -> timezone:
