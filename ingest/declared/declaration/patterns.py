@@ -8,6 +8,7 @@ from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
+_LONGEST = 1_000
 _SHOWN, _MOST_COMPARED = 5, 1_000
 
 EVERYTHING = "**"
@@ -17,8 +18,8 @@ EVERYTHING = "**"
 def pattern_problem(pattern: str) -> str | None:
     """Say why a pattern can be none, or None."""
     parts = pattern.split("/")
-    if not pattern:
-        return "an empty pattern fits no file"
+    if not pattern or len(pattern) > _LONGEST:
+        return f"a pattern has 1 to {_LONGEST:,} letters, not {len(pattern):,}"
     if pattern.startswith("/") or ".." in parts or (parts[0][1:] == ":" and parts[0][0].isalpha()):
         return f"{pattern!r} leads out of the corpus's folder"
     if "\\" in pattern:

@@ -75,7 +75,7 @@ class Table:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
         if value not in words:
-            near = closest(value, words) if isinstance(value, str) else words
+            near = closest(value[:80], words) if isinstance(value, str) else words
             self.wrong(key, f"one of: {', '.join(near)}")
         return value
 

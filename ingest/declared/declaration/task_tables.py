@@ -58,8 +58,8 @@ def _check_scheme(table: Table, kind: str, schemes: dict[str, Annotations]) -> N
         table.fail("kind", f"kind = {kind!r} needs a scheme", expected=f"scheme = one of [[annotations]]: {names}")
     name = table.text("scheme")
     if name not in schemes:
-        near = ", ".join(closest(name, schemes)) or "none is declared"
-        table.fail("scheme", f"no [[annotations]] has the scheme {name!r}", expected=f"one of: {near}")
+        near = ", ".join(closest(name[:80], schemes)) or "none is declared"
+        table.fail("scheme", f"no [[annotations]] has the scheme {name!r:.80}", expected=f"one of: {near}")
     scheme = schemes[name]
     if scheme.on not in _TARGETS[kind]:
         table.fail("kind", f"kind = {kind!r} does not fit the scheme {name!r}, which is on = {scheme.on!r}")
