@@ -38,7 +38,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + "licence = MIT", 3, r"no TOML\n  found:    a value that is none, in column 11"),
     (CHAT + 'licence = "MIT', 3, "a text|at the end|Unterminated"),
     (CHAT + '[[files]]\npath = "a"\n[files]\n', 5, "no TOML"),
-    (CHAT + "a." * 20 + "b = 1", 3, "too many levels"),
+    (CHAT + "a." * 8 + "b = 1", 3, "too many levels"),
     (CHAT + "x = " + "[" * 20 + "]" * 20, 3, "too many levels"),
     # The head.
     ('format = "chat"\n[dialogue]\n', 1, "has no title"),
@@ -135,6 +135,12 @@ MISTAKES: list[tuple[str, int, str]] = [
     (TURNS + LABEL_FILE, 8, "takes labels from 'l.csv'"),
     (TURNS + LABEL_FILE + LABELS + 'label = "a"\nfrom = "l.csv"', 13, "of which dialogue"),
     # [[tasks]].
+    (
+        CHAT + '[splits]\nb_test = "test"\n[[tasks]]\nname = "a_b"\nkind = "next_turn"\n[[tasks]]\nname = "a"\n'
+        'kind = "next_turn"',
+        9,
+        "a view 'a_b_test'",
+    ),
     (CHAT + '[[tasks]]\nkind = "next_turn"', 3, "without 'name'"),
     (CHAT + '[[tasks]]\nname = "Reply"\nkind = "next_turn"', 4, "lower case letters"),
     (CHAT + '[[tasks]]\nname = "reply"', 4, "has no kind"),
@@ -170,7 +176,7 @@ def test_a_mistake_is_named_with_its_line(text: str, line: int, says: str) -> No
     ("text", "most"),
     [
         (CHAT + "[splits]\n" + "".join(f'fold{n} = "test"\n' for n in range(10_001)), "10,000"),
-        (CHAT + "[[tasks]]\n" * 1_001, "1,000"),
+        (CHAT + "[[tasks]]\n" * 101, "100"),
         (HEAD + 'format = "transcript"\n[markers]\n' + "".join(f'"{n}" = "user"\n' for n in range(1_001)), "1,000"),
     ],
     ids=["splits", "tasks", "markers"],
@@ -294,7 +300,7 @@ def test_files_of_labels_are_read_with_their_columns() -> None:
     [
         (CHAT.encode("utf-16"), "corpus.toml:1", "not UTF-8"),
         (CHAT.encode() + b"# caf\xe9", "corpus.toml:3", "0xe9"),
-        (CHAT.encode() + b"#" * LARGEST, "corpus.toml", "at most 1,000,000 bytes"),
+        (CHAT.encode() + b"#" * LARGEST, "corpus.toml", "at most 500,000 bytes"),
         (CHAT.encode() + b"a = 1" * 2, "corpus.toml:3", "TOML"),
         (CHAT.encode() + b"n = " + b"9" * 5_000, "corpus.toml", "TOML"),
     ],

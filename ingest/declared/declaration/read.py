@@ -28,7 +28,7 @@ from talkhouse.ingest.declared.declaration.task_tables import tasks_of
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
 
-LARGEST = 1_000_000
+LARGEST = 500_000
 """Bytes of a declaration, which is a page or two."""
 
 _SYNTAX_PROBLEMS = {

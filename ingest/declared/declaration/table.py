@@ -12,7 +12,7 @@ from talkhouse.schema.errors import TalkhouseError
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = dict.fromkeys(("files", "markers", "annotations", "tasks", "columns"), 1_000)
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
 """Entries of those that are gone through for every file, text or record."""
 
 
