@@ -175,7 +175,11 @@ def test_a_mistake_is_named_with_its_line(text: str, line: int, says: str) -> No
 @pytest.mark.parametrize(
     ("text", "most"),
     [
-        (CHAT + "[splits]\n" + "".join(f'fold{n} = "test"\n' for n in range(10_001)), "10,000"),
+        pytest.param(
+            CHAT + "[splits]\n" + "".join(f'fold{n} = "test"\n' for n in range(10_001)),
+            "10,000",
+            marks=pytest.mark.slow,
+        ),
         (CHAT + "[[tasks]]\n" * 101, "100"),
         (HEAD + 'format = "transcript"\n[markers]\n' + "".join(f'"{n}" = "user"\n' for n in range(1_001)), "1,000"),
     ],
@@ -355,7 +359,7 @@ DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(DOCUMENTS)
 def test_whatever_it_says_is_read_or_named(document: dict[str, Any]) -> None:
     text = toml_text(document)

@@ -72,6 +72,8 @@ def _problem(text: str, rest: str) -> str:
         return f"{text!r:.80}: a '[' without its ']'"
     if re.match(r"\[-?\d+\]", rest):
         return f"{text!r:.80} asks for one item of a list; a path leads to every item: [*]"
+    if rest.startswith(".*"):
+        return f"{text!r:.80}: every item of a list is [*], without '.'"
     if rest.startswith("."):
         return f"{text!r:.80}: no name behind a '.'"
     return f"{text!r:.80} can't be read from {rest!r:.80} on"
