@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from functools import partial
 
-from talkhouse.ingest.declared.declaration.patterns import no_file, which
-from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
-
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Scheme
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
+from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import RegistryError
 
 VERSION = 1
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
@@ -46,8 +47,12 @@ def declared_corpus(declaration: Declaration) -> Corpus:
 
 
 def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
-    target = "turn" if spec.on in ("turn", "response") else spec.on
-    return Scheme(declaration.scheme(spec.scheme), spec.description, target, spec.labels or {})
+    return Scheme(
+        declaration.scheme(spec.scheme),
+        spec.description,
+        "turn" if spec.on == "response" else spec.on,
+        spec.labels or {},
+    )
 
 
 def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:
@@ -68,5 +73,16 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
         else:
             wanted.append((file, entry))
     for entry in sorted(unused, key=lambda entry: entry.line):
-        raise no_file(declaration, entry, [str(file.path).partition("/")[2] for file in files])
+        raise _no_file(declaration, entry, files)
     yield from reader_of(declaration)(wanted)
+
+
+def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
+    near = closest(entry.path, [str(file.path).partition("/")[2] for file in files])
+    return RegistryError(
+        f"no file fits the pattern {entry.path!r}",
+        where=f"{declaration.place}:{entry.line}",
+        expected="a file for each [[files]], inside the corpus's folder",
+        found=", ".join(near[:5]) or "no file",
+        next_step="correct the path, put the file there, or remove the [[files]]",
+    )
