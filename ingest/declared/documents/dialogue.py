@@ -78,6 +78,7 @@ class DialogueFormat:
     def _read_messages(self, raw: Raw, talk: Talk) -> None:
         plain = self._plain.read_all(raw)
         if plain is not None:
+            talk.is_plain = not talk.said
             talk.said += plain
             return
         items = _ITEMS.decode(raw)
