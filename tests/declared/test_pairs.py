@@ -80,6 +80,9 @@ def test_an_empty_response_is_no_turn_and_named() -> None:
         ({"instruction": "a", "output": None}, "/output"),
         ({"instruction": ["a"], "output": "b"}, "/instruction"),
         ({"instruction": "a", "output": 5}, "/output"),
+        ({"instruction": "a", "output": []}, "/output"),
+        ({"instruction": "a", "output": [{}, "b"]}, "/output"),
+        ({"instruction": "a", "output": [{"role": "user"}]}, "/output/0"),
         ({"instruction": "a", "output": "b", "system": {}}, "/system"),
         ({"instruction": "a", "output": "b", "history": "c"}, "/history"),
         ({"instruction": "a", "output": "b", "history": [["c", "d"], {"user": "e"}]}, "/history/1"),
@@ -97,6 +100,30 @@ def test_a_history_with_an_empty_text_stays_as_it_is() -> None:
     back, stored = written(FORMAT, record)
     assert same(back, encode(record))
     assert list(literals(stored.loaded.extra)) == ["history"]
+
+
+def test_prompt_and_response_may_be_lists_of_messages() -> None:
+    record = {
+        "output": [{"content": "Seven.", "role": "assistant", "weight": 1}],
+        "label": True,
+        "system": "Be brief.",
+        "history": [["Hi", "Yes?"]],
+        "instruction": [
+            {"role": "user", "content": "Eggs?"},
+            {"role": "user", "content": [{"type": "text", "text": "x"}]},
+        ],
+        "input": "Soft ones.",
+    }
+    assert turns(record)[3:] == [
+        ("user", "Eggs?", "/instruction/0"),
+        ("user", "x", "/instruction/1"),
+        ("user", "Soft ones.", "/input"),
+        ("assistant", "Seven.", "/output/0"),
+    ]
+    back, stored = written(FORMAT, record)
+    assert same(back, encode(record))
+    assert list(literals(stored.loaded.extra)) == ["label"]
+    assert read(FORMAT, record).response == 6
 
 
 LOG = {
@@ -162,9 +189,10 @@ def test_what_is_wrong_inside_a_list_is_named_with_its_place(record: object, pla
 OPTIONAL = st.one_of(st.just(...), st.none(), TEXTS)
 HISTORY = st.one_of(st.just(...), st.none(), st.lists(st.tuples(TEXTS, TEXTS), max_size=3))
 PAIR = {"system": OPTIONAL, "history": HISTORY, "instruction": TEXTS, "input": OPTIONAL, "output": TEXTS}
+MESSAGES = st.one_of(TEXTS, st.lists(records({"role": TEXTS, "content": TEXTS}).map(Raw), min_size=1, max_size=3))
 
 
-@given(records(PAIR))
+@given(records({**PAIR, "instruction": MESSAGES, "output": MESSAGES}))
 def test_records_come_back(record: bytes) -> None:
     assert same(written(FORMAT, record)[0], record)
 

@@ -275,10 +275,8 @@ MARKED_TEXTS = st.lists(st.sampled_from([*MARKS, "a", "\n"]), max_size=5).map(
 ANSWERS = st.one_of(WORDS, MESSAGE, LISTS)
 PROMPTS = st.one_of(st.just(...), st.none(), ANSWERS)
 RECORD = {"prompt": PROMPTS, "chosen": ANSWERS, "rejected": ANSWERS}
-PLAIN = st.lists(
-    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": st.sampled_from(["a", "b"])}),
-    max_size=3,
-)
+ALIKE = [user("a"), assistant("a"), dict(reversed(user("a").items())), user("a", n=1), user("b")]
+PLAIN = st.lists(st.sampled_from(ALIKE), max_size=3)
 """Lists that often begin with the same messages."""
 
 
