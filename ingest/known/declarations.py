@@ -4,9 +4,8 @@ The formats are imported where such a corpus is taken: most commands take none.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.declaration.model import Declaration
@@ -19,6 +18,8 @@ class DeclaredFolder:
     """A folder with a ``corpus.toml``; its name is the id."""
 
     path: Path
+    is_beside_data: bool = field(default=False, compare=False)
+    """Whether it lies in a data folder, and is not one that a user named for corpora: its SQL is then not run."""
 
     def __str__(self) -> str:
         return f"{DECLARATION} in the folder {self.path}"
@@ -87,7 +88,9 @@ class KeptDeclaration:
 def declared_in(data: Path) -> Iterator[DeclaredFolder]:
     """List the folders of a data folder that have a declaration."""
     if data.is_dir():
-        yield from (DeclaredFolder(path.absolute()) for path in sorted(data.iterdir()) if is_declared(path))
+        yield from (
+            DeclaredFolder(path.absolute(), is_beside_data=True) for path in sorted(data.iterdir()) if is_declared(path)
+        )
 
 
 def is_declared(folder: Path) -> bool:

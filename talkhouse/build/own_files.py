@@ -29,7 +29,7 @@ def declared_beside(corpus_id: str, paths: Sequence[Path]) -> Origin | None:
             found=" and ".join(str(folder / DECLARATION) for folder in folders),
             next_step="name paths of one folder",
         )
-    return DeclaredFolder(folders[0]) if folders else None
+    return DeclaredFolder(folders[0], is_beside_data=True) if folders else None
 
 
 def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> RegistryError:
