@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Raw
-from talkhouse.ingest.declared.record_files.read import open_records
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.gathered import Gathered
@@ -20,6 +19,7 @@ from talkhouse.ingest.declared.documents.record_fields import (
 )
 from talkhouse.ingest.declared.documents.talk import DocumentFormat, Piece, Said, Talk
 from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.speakers import Speakers
@@ -103,6 +103,8 @@ class _Reader:
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
         talk = self._format.read(split)
+        if not talk.said:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
         native_id = fields.native_id if fields.native_id is not None else raw.key
         dialogue_id, is_new, is_same = self._key(native_id, fields, talk, path, raw.record_index, findings)
         for labels in self._labels:

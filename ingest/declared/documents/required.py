@@ -1,4 +1,4 @@
-"""Members that a record must have."""
+"""Members that a record must have, and lists that they must be."""
 
 from msgspec import Raw
 
