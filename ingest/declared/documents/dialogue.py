@@ -81,6 +81,7 @@ class DialogueFormat:
     def _read_messages(self, raw: Raw, at: str, talk: Talk) -> None:
         plain = self._plain.read(raw, at)
         if plain is not None and None not in plain:
+            talk.is_plain = not talk.said
             talk.said += plain  # type: ignore[arg-type]
             return
         items = _ITEMS.decode(raw)
