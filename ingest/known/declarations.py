@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.files.skipped import DECLARATION
