@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from talkhouse.ingest.declared.declaration.patterns import no_file, which
+from talkhouse.ingest.declared.declaration.patterns import which
 from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
@@ -12,6 +12,8 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import RegistryError
 
 VERSION = 1
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
@@ -68,5 +70,16 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
         else:
             wanted.append((file, entry))
     for entry in sorted(unused, key=lambda entry: entry.line):
-        raise no_file(declaration, entry, [str(file.path).partition("/")[2] for file in files])
+        raise _no_file(declaration, entry, files)
     yield from reader_of(declaration)(wanted)
+
+
+def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
+    near = closest(entry.path, [str(file.path).partition("/")[2] for file in files])
+    return RegistryError(
+        f"no file fits the pattern {entry.path!r}",
+        where=f"{declaration.place}:{entry.line}",
+        expected="a file for each [[files]], inside the corpus's folder",
+        found=", ".join(near[:5]) or "no file",
+        next_step="correct the path, put the file there, or remove the [[files]]",
+    )

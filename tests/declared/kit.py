@@ -245,7 +245,9 @@ def _found(con: duckdb.DuckDBPyConnection, corpus_id: str, expected: Json) -> It
             left.remove(fitting[0])
     yield from (f"findings: more than expected: {finding}" for finding in left if "findings" in expected)
     for check in expected.get("warnings_of_checks", ()):
-        rows = con.execute("select 1 from meta.checks where check_name = ? and severity = 'warn' and offending > 0", [check]).fetchall()
+        rows = con.execute(
+            "select 1 from meta.checks where check_name = ? and severity = 'warn' and offending > 0", [check]
+        ).fetchall()
         if not rows:
             yield f"the check {check} does not warn"
 

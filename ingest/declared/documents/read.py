@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Raw
-from talkhouse.ingest.declared.record_files.open import open_records
+from talkhouse.ingest.declared.record_files.read import open_records
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.gathered import Gathered
@@ -112,8 +112,6 @@ class _Reader:
         shape = split.shape(taken if is_same else given_back_by_records(taken), extra)
         record = self._row(raw, replace(place, native_id=native_id), path, dialogue_id, fields, shape, extra)
         labelled = [row for labels in self._labels for row in labels.rows(split.members, talk, record, findings)]
-        if not talk.said:
-            findings.append(ReaderFinding("GF-02", "no turns"))
         # Nothing can be wrong any more: rows are gathered only now.
         if is_new:
             self._dialogue(dialogue_id, native_id, fields, talk, gathered)
@@ -241,6 +239,7 @@ class _Reader:
 
     def _candidates(self, record: Record, talk: Talk, gathered: Gathered) -> None:
         for offered in talk.offered:
+            number = self._shapes.number("candidate", offered.shape) if offered.shape else 0
             gathered.rows.append(
                 Candidate(
                     record.record_id,
@@ -251,6 +250,6 @@ class _Reader:
                     record.dialogue_id,
                     self._texts.id(offered.text, gathered.rows),
                     is_gold=offered.is_gold,
-                    extra=dump(offered.extra),
+                    extra=dump(({"shape": number} if number else {}) | (offered.extra or {})),
                 )
             )

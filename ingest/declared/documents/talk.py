@@ -58,12 +58,15 @@ class Said(Struct, gc=False):
 class Offered(Struct, gc=False):
     """A candidate: one message of an answer that is preferred or not (``main.candidates``)."""
 
-    turn_index: int
+    turn_index: int | None
+    """The first turn of the chosen answer; None where that has none."""
     position: int
     """0: chosen; 1: rejected."""
     item_index: int
     text: str
     is_gold: bool
+    shape: Mapping[str, object] | None = None
+    """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
     extra: dict[str, Raw] | None = None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import PurePosixPath
 
 import msgspec
 from talkhouse.ingest.declared.record_files.write import write_records
@@ -25,7 +26,7 @@ def documents_writer(document_format: DocumentFormat) -> Writer:
         return write_records(
             envelope,
             (_written(number, stored, document_format, shapes) for number, stored in enumerate(records)),
-            first.path,
+            PurePosixPath(first.path),
         )
 
     return file_by_file(write_file)
