@@ -73,7 +73,7 @@ def which(declaration: Declaration, path: str) -> Files | None:
             f"the file {path!r} is in two [[files]]",
             where=_place(declaration, second),
             expected="each file in exactly one",
-            found=f"path = {first.path!r} in line {first.line}, and path = {second.path!r} in line {second.line}",
+            found=" and ".join(f"path = {files.path!r} ({_place(declaration, files)})" for files in (first, second)),
             next_step="narrow one of the patterns, or remove one of the two",
         )
     return fitting[0] if fitting else None

@@ -84,11 +84,11 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def table(self, key: str, of_what: str = "a table") -> "Table":
+    def table(self, key: str, expected: str = "") -> "Table":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            self.wrong(key, of_what)
+            self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
         self._bounded(key, value)
         return Table(value, (*self.path, key), self._origin)
 
