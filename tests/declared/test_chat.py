@@ -223,21 +223,21 @@ _MESSAGES = with_others(
 _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(_RECORDS)
 def test_any_record_comes_back(record: str) -> None:
     _assert_comes_back(record)
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(_RECORDS)
 def test_any_of_many_records_comes_back(record: str) -> None:
     _assert_comes_back(record)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(with_others({}, {"messages": lists(_MESSAGES | ANY) | ANY, "system": ANY}))
 def test_a_broken_record_is_named_or_comes_back(record: str) -> None:
     with suppress(BadRecord):

@@ -53,7 +53,7 @@ class TreeFormat:
         find_same_ids(self._messages.turn, talk)
         talk.findings += results_without_calls(talk.said)
         if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "the record has no turns"))
+            talk.findings.append(ReaderFinding("GF-02", "no turns"))
         return talk
 
     def _read_all(self, roots: list[tuple[Raw, str]], talk: Talk) -> list[Message]:

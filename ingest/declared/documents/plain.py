@@ -1,0 +1,98 @@
+"""Messages that are a role and a text and nothing else, as nearly all are: read a whole list at once."""
+
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.documents.messages import FUNCTION_CALL, Messages
+from talkhouse.ingest.declared.documents.talk import Said
+
+_MOST_WORDS = 1_000
+"""Roles that are looked up; messages with others are read like those with more members."""
+
+
+class _Plain(Protocol):
+    role: str
+    text: str
+
+
+class PlainMessages:
+    """Reads plain messages in a fifth of the time that ``Messages`` takes, to the same turns."""
+
+    def __init__(self, messages: Messages, at: str) -> None:
+        self._roles: dict[str, str] = {}
+        self._messages = messages
+        self._at = at
+        self._pointers: list[str] = []
+        role, text = messages.turn.role or (), messages.turn.text or ()
+        self._is_used = len(role) == len(text) == 1 and role != text and messages.turn.speaker != role
+        if not self._is_used:
+            return
+        names = {"role": str(role[0]), "text": str(text[0])}
+        kind = msgspec.defstruct(
+            "Plain", [("role", str), ("text", str)], rename=names, forbid_unknown_fields=True, gc=False
+        )
+        self._one = msgspec.json.Decoder(kind)
+        self._all = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
+        shape: dict[str, object] = {name: column for column, name in names.items()}
+        orders = (shape, dict(reversed(shape.items())))
+        self._shapes = {b"{" + msgspec.json.encode(next(iter(order))) + b":": order for order in orders}
+        """How an object begins -> its shape."""
+
+    def read_all(self, raw: Raw) -> list[Said] | None:
+        """Read a list of messages; None where not all are plain, or not all in one order of keys."""
+        if not self._is_used:
+            return None
+        try:
+            messages: list[_Plain] = self._all.decode(raw)
+        except msgspec.DecodeError:
+            return None
+        shape = self._shape(bytes(raw), len(messages)) or self._shape(
+            msgspec.json.format(raw, indent=-1), len(messages)
+        )
+        if shape is None:
+            return None
+        known = len(self._pointers)
+        self._pointers += [f"{self._at}/{position}" for position in range(known, len(messages))]
+        roles = self._roles
+        try:
+            return [
+                Said(roles[message.role], message.text, at, shape=shape)
+                for message, at in zip(messages, self._pointers, strict=False)
+            ]
+        except KeyError:
+            is_known = all(self._learn(message.role) for message in messages)
+            return self.read_all(raw) if is_known else None
+
+    def _shape(self, text: bytes, number: int) -> Mapping[str, object] | None:
+        """Return the shape that all objects of a list have: in a text the quotes of a key would be escaped."""
+        return next((shape for start, shape in self._shapes.items() if text.count(start) == number), None)
+
+    def read(self, raw: Raw, at: str) -> Said | None:
+        """Read a message; None where it is not plain."""
+        if not self._is_used:
+            return None
+        text = bytes(raw)
+        shape = next((shape for start, shape in self._shapes.items() if text.startswith(start)), None)
+        if shape is None:
+            return None
+        try:
+            message = cast(_Plain, self._one.decode(raw))
+        except msgspec.DecodeError:
+            return None
+        if not self._learn(message.role):
+            return None
+        return Said(self._roles[message.role], message.text, at, shape=shape)
+
+    def _learn(self, word: str) -> bool:
+        """Tell whether there is nothing more to say of a role than what it is here."""
+        if word in self._roles:
+            return True
+        roles = self._messages.roles
+        is_plain = roles.is_known(word) and roles.gives_back(word) and word != FUNCTION_CALL
+        if is_plain and len(self._roles) < _MOST_WORDS:
+            self._roles[word] = roles.ours(word)
+            return True
+        return False
