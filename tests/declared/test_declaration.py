@@ -121,6 +121,11 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + LABELS + 'label = "a"\nfrom = "l.csv"', 6, "no 'from'"),
     (CHAT + LABELS + 'label = "a"\nstart = "b"', 6, "'start' without 'end'"),
     (CHAT + LABELS + 'label = "a"\noffsets = "utf-16"', 6, "'offsets' without 'start'"),
+    (
+        HEAD + 'format = "transcript"\n[markers]\na = "user"\n' + LABELS + 'label = "a"\nstart = "b"\nend = "c"',
+        8,
+        "only labels on a turn",
+    ),
     (CHAT + LABELS + 'on = "dialogue"\nlabel = "a"\nstart = "b"\nend = "c"', 7, "only labels on a turn"),
     (CHAT + LABELS + 'label = "a"\nstart = "b"\nend = "c"\noffsets = "utf16"', 8, "expected: utf-16$"),
     (CHAT + LABELS + 'label = "a"\nskip = "b"', 6, "'skip' without 'by'"),

@@ -151,7 +151,7 @@ def shown(value: object) -> str:
         case list():
             return f"a list of {len(value):,}"
         case dict():
-            return f"a table with {', '.join(list(value)[:3]) or 'nothing'}"
+            return f"a table with {', '.join(list(value)[:3]) or 'nothing':.80}"
         case _:
             text, kind = str(value), "a date or time"
     return f"{text:.80} ({kind})"
