@@ -53,7 +53,9 @@ def name_of(table: Table, key: str, taken: Any) -> str:
 def _annotations(table: Table, scheme: str, format_: Format, files: tuple[Files, ...]) -> Annotations:
     form = FORMS[format_]
     own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
-    table.check_keys((*_OF_ALL, *own), format_)
+    advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
+    advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")
+    table.check_keys((*_OF_ALL, *own), format_, advice)
     given = Annotations(
         scheme=scheme,
         line=table.line("scheme"),

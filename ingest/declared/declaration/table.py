@@ -112,17 +112,16 @@ class Table:
         """Return the name of a column, as a path."""
         return (self.text(key) or self.wrong(key, "the name of a column"),)
 
-    def check_keys(self, known: Iterable[str], format_: str = "", elsewhere: Mapping[str, str] | None = None) -> None:
-        """Refuse a key that is not known, in this format; ``elsewhere``: keys of other tables, with their tables."""
+    def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:
+        """Refuse a key that is not known, in this format; ``advice``: what to do with keys that belong elsewhere."""
         words = list(known)
         for key in (key for key in self.values if key not in words):
-            other = (elsewhere or {}).get(key)
             self.fail(
                 key,
                 f"there is no {key!r:.80} in {self.name or 'a declaration'}"
                 + (f" where format = {format_!r}" if format_ else ""),
                 expected=one_of(key, words),
-                **({} if other is None else {"next_step": f"write it below [{other}]"}),
+                **({"next_step": advice[key]} if advice and key in advice else {}),
             )
 
     def _bounded(self, key: str, value: dict[str, Any] | list[Any]) -> None:
