@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
@@ -25,6 +26,7 @@ _FIELDS = "fields"
 """In a candidate's ``extra``: what else its message has, where that has a member called role too."""
 
 _TEXT = decoder(str)
+_ITEMS = decoder(list[Raw])
 
 
 @dataclass
@@ -38,14 +40,14 @@ class Answer:
 
 
 class Answers:
-    """Reads and writes such members of one corpus."""
+    """Reads and writes such members of one corpus; ``turn``: where a message says what (``Messages``)."""
 
-    def __init__(self, declaration: Declaration) -> None:
-        self._messages = Messages(declaration)
+    def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
+        self._messages = Messages(declaration, turn)
         self._markers = Markers(declaration.markers)
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
-    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool) -> Answer:
+    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
         """Read a member; ``role`` says a text without marks.
 
         ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
@@ -60,7 +62,7 @@ class Answers:
                 message = self._messages.open(raw, at, findings)
                 return Answer("message", [message.close()], [message])
             case b"[":
-                items: list[Raw] = decoder(list[Raw]).decode(raw)
+                items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
                 return Answer("list", [message.close() for message in messages], messages)
         raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
@@ -80,8 +82,13 @@ class Answers:
             case "marks":
                 return msgspec.json.encode(b"".join(pieces).decode())
             case "list":
-                return b"[" + b",".join(pieces) + b"]"
+                return write_list(pieces)
         return pieces[0]
+
+    def has_messages(self, raw: Raw) -> bool:
+        """Tell whether a member is a list of objects, one at least."""
+        items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
+        return bool(items) and all(bytes(item)[:1] == b"{" for item in items)
 
     def _turn(self, form: str, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         match form:

@@ -6,6 +6,7 @@ shape says what the member is and which turns it is filled from: ``prompt:list``
 turns, with which the answers begin too), ``rejected:marks[0:]`` (it begins with the context).
 """
 
+from collections.abc import Mapping
 from itertools import takewhile
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
@@ -27,10 +28,10 @@ class Preference:
 
     def __init__(self, declaration: Declaration) -> None:
         fields = declaration.preference
-        self._paths: dict[str, JsonPath | None] = {
-            "prompt": fields.prompt,
-            "chosen": fields.chosen,
-            "rejected": fields.rejected,
+        self._paths: Mapping[str, JsonPath] = {
+            "prompt": fields.prompt or (),
+            "chosen": fields.chosen or (),
+            "rejected": fields.rejected or (),
         }
         self._answers = Answers(declaration)
         self.wanted = wanted(self._paths)
@@ -62,21 +63,20 @@ class Preference:
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:
         """Read the prompt; None where there is none, and why is noted."""
-        path = self._paths["prompt"]
-        raw = record.find(path)
+        raw = record.find(self._paths["prompt"])
         if raw is None:
             return None
         if is_null(raw) or bytes(raw) == b'""':
             talk.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
             return None
-        return self._answers.read(raw, pointer(*path or ()), "user", talk.findings, is_part=True)
+        return self._answers.read(raw, self._place("prompt"), "user", talk.findings, is_part=True)
 
     def _answer(self, record: Split, name: str, talk: Talk, *, is_part: bool) -> Answer:
         raw = required(record, self._paths[name])
         return self._answers.read(raw, self._place(name), "assistant", talk.findings, is_part=is_part)
 
     def _place(self, name: str) -> str:
-        return pointer(*self._paths[name] or ())
+        return pointer(*self._paths[name])
 
     def _offer(self, chosen: Answer, rejected: Answer, shared: int, talk: Talk, *, is_held: bool) -> None:
         """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
