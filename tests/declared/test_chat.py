@@ -171,7 +171,6 @@ def test_what_is_missing_or_of_another_type_is_named(record: str, pointer: str, 
 @pytest.mark.parametrize(
     ("record", "rule", "pointer"),
     [
-        ('{"messages": []}', "GF-02", None),
         (_record('{"role": "chef", "content": "Hi"}'), "GF-05", "/messages/0/role"),
         (
             _record(TEXT, '{"role": "tool", "tool_call_id": "c9", "content": "Yes"}'),
