@@ -110,7 +110,7 @@ class _Reader:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(members_of(raw.raw), self._want)
+        split = Split(members_of(raw.raw), self._want, raw.value)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
