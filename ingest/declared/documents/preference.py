@@ -59,6 +59,7 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
+        talk.is_plain = not any(said.shape or said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:
@@ -93,6 +94,8 @@ class Preference:
         if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
             detail = "the chosen and the rejected answer are the same"
             talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._place("rejected")))
+        if not talk.said:
+            talk.findings.append(ReaderFinding("GF-02", "no turns"))
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the prompt or an answer: of turns, and what was rejected of candidates."""
