@@ -12,7 +12,7 @@ from talkhouse.schema.errors import TalkhouseError
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = dict.fromkeys(("files", "markers", "annotations", "tasks", "columns"), 1_000)
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
 """Entries of those that are gone through for every file, text or record."""
 
 
@@ -51,9 +51,7 @@ class Table:
 
     def wrong(self, key: str, expected: str) -> NoReturn:
         """Raise the error of a value that is none of those that its key takes."""
-        self.fail(
-            key, f"{self._called(key)} is not what it has to be", expected=expected, found=shown(self.values[key])
-        )
+        self.fail(key, f"{self._called(key)} can't be {shown(self.values[key])}", expected=expected)
 
     def _called(self, key: str) -> str:
         return f"{key!r} in {self.name}" if self.name else repr(key)
@@ -75,8 +73,7 @@ class Table:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
         if value not in words:
-            near = closest(value, words) if isinstance(value, str) else words
-            self.wrong(key, f"one of: {', '.join(near)}")
+            self.wrong(key, one_of(value if isinstance(value, str) else "", words))
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -86,10 +83,6 @@ class Table:
             self.wrong(key, 'a list of texts, such as ["a", "b"]')
         self._bounded(key, value)
         return tuple(value)
-
-    def texts_by_text(self, key: str, of_what: str) -> dict[str, str]:
-        """Return a table of texts, ``of_what`` it is called."""
-        return {name: inner.text(name) for inner in [self.table(key, of_what)] for name in inner.values}
 
     def table(self, key: str, of_what: str = "a table") -> "Table":
         """Return a table inside; an empty one where there is none."""
@@ -128,7 +121,7 @@ class Table:
                 key,
                 f"there is no {key!r:.80} in {self.name or 'a declaration'}"
                 + (f" where format = {format_!r}" if format_ else ""),
-                expected=f"one of: {', '.join(closest(key[:80], words))}",
+                expected=one_of(key, words),
                 **({} if other is None else {"next_step": f"write it below [{other}]"}),
             )
 
@@ -140,11 +133,17 @@ class Table:
             )
 
 
+def one_of(name: str, known: Iterable[str]) -> str:
+    """Name the known words that come closest to one that is none, or all of them."""
+    near = closest(name[:80], known)
+    return near[0] if len(near) == 1 else f"one of: {', '.join(near)}"
+
+
 def shown(value: object) -> str:
     """Show a value of TOML in a message, not all of a long one."""
     match value:
         case str():
-            text, kind = repr(value), "a text"
+            return f"{value!r:.80}"
         case bool():
             text, kind = str(value).lower(), "true or false"
         case int() | float():
@@ -155,4 +154,4 @@ def shown(value: object) -> str:
             return f"a table with {', '.join(list(value)[:3]) or 'nothing'}"
         case _:
             text, kind = str(value), "a date or time"
-    return f"{text if len(text) <= 80 else text[:79] + '…'} ({kind})"
+    return f"{text:.80} ({kind})"

@@ -24,6 +24,13 @@ class RawRecord(Struct, gc=False):
     """The name of a member."""
     cells: Mapping[str, str] | None = None
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
+    verbatim: bytes | None = None
+    """Of CSV: the row as the file has it, without its line end."""
+
+    @property
+    def quarantined(self) -> bytes:
+        """What goes to the quarantine where the record is refused: its text as the file has it."""
+        return self.raw if self.verbatim is None else self.verbatim
 
 
 class BadRawRecord(Struct, gc=False):
