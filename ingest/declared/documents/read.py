@@ -103,7 +103,8 @@ class _Reader:
                 raise raw.problem
             self._gather(raw, self._read(raw), place, gathered)
         except BadRecord as problem:
-            return reject(_location(raw, place, None), problem, raw.raw)
+            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
+            return reject(_location(raw, place, None), problem, verbatim)
         return None
 
     def _read(self, raw: RawRecord) -> _Read:
