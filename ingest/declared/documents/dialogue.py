@@ -47,8 +47,6 @@ class DialogueFormat:
             self._read_list(record, talk)
         else:
             self._read_far(record, talk)
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "no turns"))
         return talk
 
     def _read_system(self, record: Split, talk: Talk) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol, cast
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.documents.messages import FUNCTION_CALL, Messages
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.talk import Said
 
 _MOST_WORDS = 1_000
@@ -75,24 +75,20 @@ class PlainMessages:
         if not self._is_used:
             return None
         text = bytes(raw)
-        shape = next((shape for start, shape in self._shapes.items() if text.startswith(start)), None)
+        shape = self._shapes.get(text[: text.find(b":") + 1])
         if shape is None:
             return None
         try:
-            message = cast(_Plain, self._one.decode(raw))
+            message = cast(_Plain, self._one.decode(text))
         except msgspec.DecodeError:
             return None
-        if not self._learn(message.role):
-            return None
-        return Said(self._roles[message.role], message.text, at, shape=shape)
+        role = self._roles.get(message.role)
+        if role is None and self._learn(message.role):
+            role = self._roles[message.role]
+        return None if role is None else Said(role, message.text, at, shape=shape)
 
     def _learn(self, word: str) -> bool:
-        """Tell whether there is nothing more to say of a role than what it is here."""
-        if word in self._roles:
-            return True
-        roles = self._messages.roles
-        is_plain = roles.is_known(word) and roles.gives_back(word) and word != FUNCTION_CALL
-        if is_plain and len(self._roles) < _MOST_WORDS:
-            self._roles[word] = roles.ours(word)
-            return True
-        return False
+        """Keep the role of a word that says no more than that; return whether it is one."""
+        if word not in self._roles and len(self._roles) < _MOST_WORDS and self._messages.is_plain(word):
+            self._roles[word] = self._messages.roles.ours(word)
+        return word in self._roles
