@@ -11,6 +11,7 @@ from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.documents.messages import Message, Messages
 from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
@@ -36,7 +37,7 @@ class Answer:
     form: AnswerForm
     said: list[Said]
     messages: list[Message]
-    """Of the forms message and list, those that the turns are."""
+    """Of the forms message and list, those that the turns are; empty where all are plain."""
 
 
 class Answers:
@@ -45,6 +46,8 @@ class Answers:
     def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
         self._messages = Messages(declaration, turn)
         self._markers = Markers(declaration.markers)
+        self._plain: dict[str, PlainMessages] = {}
+        """By the pointer of the member, of which there are few."""
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
     def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
@@ -62,6 +65,11 @@ class Answers:
                 message = self._messages.open(raw, at, findings)
                 return Answer("message", [message.close()], [message])
             case b"[":
+                if at not in self._plain:
+                    self._plain[at] = PlainMessages(self._messages, at)
+                plain = self._plain[at].read_all(raw)
+                if plain is not None:
+                    return Answer("list", plain, [])
                 items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
                 return Answer("list", [message.close() for message in messages], messages)
@@ -111,8 +119,9 @@ class Answers:
             rest: dict[str, Raw] = {}
             offered.shape = self._shape(answer.messages[place], rest)
             offered.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
-        elif is_whole and said.extra:
-            offered.extra |= said.extra
+        elif is_whole:
+            offered.shape = said.shape
+            offered.extra |= said.extra or {}
         return offered
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:

@@ -13,6 +13,7 @@ from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, literals, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 _EACH = "each"
@@ -29,10 +30,15 @@ class Pairs:
 
     def read(self, record: Split) -> Talk:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
-        if self._each:
-            return self._read_each(record)
+        talk = self._read_each(record) if self._each else self._read_one(record)
+        if not talk.said:
+            talk.findings.append(ReaderFinding("GF-02", "no turns"))
+        return talk
+
+    def _read_one(self, record: Split) -> Talk:
         pair = self._pairs.read(record)
-        return Talk(pair.said, taken=pair.taken, findings=pair.findings, response=pair.response)
+        is_plain = all(said.shape is None for said in pair.said)
+        return Talk(pair.said, taken=pair.taken, findings=pair.findings, is_plain=is_plain, response=pair.response)
 
     def _read_each(self, record: Split) -> Talk:
         """Read a list of pairs; the first turn of each has what else its object says."""

@@ -33,6 +33,7 @@ class Preference:
             "chosen": fields.chosen or (),
             "rejected": fields.rejected or (),
         }
+        self._places = {name: pointer(*path) for name, path in self._paths.items()}
         self._answers = Answers(declaration)
         self.wanted = wanted(self._paths)
 
@@ -59,6 +60,7 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
+        talk.is_plain = not any(said.shape or said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:
@@ -69,14 +71,11 @@ class Preference:
         if is_null(raw) or bytes(raw) == b'""':
             talk.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
             return None
-        return self._answers.read(raw, self._place("prompt"), "user", talk.findings, is_part=True)
+        return self._answers.read(raw, self._places["prompt"], "user", talk.findings, is_part=True)
 
     def _answer(self, record: Split, name: str, talk: Talk, *, is_part: bool) -> Answer:
         raw = required(record, self._paths[name])
-        return self._answers.read(raw, self._place(name), "assistant", talk.findings, is_part=is_part)
-
-    def _place(self, name: str) -> str:
-        return pointer(*self._paths[name])
+        return self._answers.read(raw, self._places[name], "assistant", talk.findings, is_part=is_part)
 
     def _offer(self, chosen: Answer, rejected: Answer, shared: int, talk: Talk, *, is_held: bool) -> None:
         """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
@@ -89,10 +88,12 @@ class Preference:
     def _judge(self, chosen: list[Said], rejected: list[Said], talk: Talk) -> None:
         for name, said in (("chosen", chosen), ("rejected", rejected)):
             if not any(turn.text or turn.parts for turn in said):
-                talk.findings.append(ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._place(name)))
+                talk.findings.append(ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._places[name]))
         if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
             detail = "the chosen and the rejected answer are the same"
-            talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._place("rejected")))
+            talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
+        if not talk.said:
+            talk.findings.append(ReaderFinding("GF-02", "no turns"))
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the prompt or an answer: of turns, and what was rejected of candidates."""

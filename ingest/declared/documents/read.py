@@ -103,7 +103,8 @@ class _Reader:
                 raise raw.problem
             self._gather(raw, self._read(raw), place, gathered)
         except BadRecord as problem:
-            return reject(_location(raw, place, None), problem, raw.raw)
+            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
+            return reject(_location(raw, place, None), problem, verbatim)
         return None
 
     def _read(self, raw: RawRecord) -> _Read:
@@ -117,8 +118,6 @@ class _Reader:
         if fields.native_id is None:
             fields.native_id = raw.key
         talk = self._format.read(split)
-        if not talk.said:
-            findings.append(ReaderFinding("GF-02", "the record has no turns"))
         labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
         for spec in self._labels:
             take_label(spec.spec, split, taken)
