@@ -13,17 +13,20 @@ $talks,
 $given
 
 lists as (
-    select record_id, list(label order by annotator_index, item_index, labelled_by) as labels
+    select
+        record_id,
+        dialogue_id,
+        list(label order by annotator_index, item_index, labelled_by) as labels,
     from given
     where turn_index is null and label is not null
-    group by record_id
+    group by record_id, dialogue_id
 ),
 
 votes as (
-    select record_id, label, count(*) as vote_count
+    select record_id, dialogue_id, label, count(*) as vote_count
     from given
     where turn_index is null and label is not null
-    group by record_id, label
+    group by record_id, dialogue_id, label
 )
 
 select
@@ -41,7 +44,10 @@ select
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join lists on lists.record_id = examples.record_id
+inner join lists on lists.record_id = examples.record_id and lists.dialogue_id = examples.dialogue_id
 left join talks on talks.dialogue_id = examples.dialogue_id
-left join votes on votes.record_id = examples.record_id and votes.vote_count * 2 > len(lists.labels)
+left join votes
+    on votes.record_id = examples.record_id
+    and votes.dialogue_id = examples.dialogue_id
+    and votes.vote_count * 2 > len(lists.labels)
 where examples.corpus_id = $corpus and examples.task = $task

@@ -15,18 +15,19 @@ $given
 lists as (
     select
         record_id,
+        dialogue_id,
         turn_index,
         list(label order by annotator_index, item_index, labelled_by) as labels,
     from given
     where label is not null
-    group by record_id, turn_index
+    group by record_id, dialogue_id, turn_index
 ),
 
 votes as (
-    select record_id, turn_index, label, count(*) as vote_count
+    select record_id, dialogue_id, turn_index, label, count(*) as vote_count
     from given
     where label is not null
-    group by record_id, turn_index, label
+    group by record_id, dialogue_id, turn_index, label
 )
 
 select
@@ -45,9 +46,13 @@ select
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
-inner join lists on lists.record_id = examples.record_id and lists.turn_index = examples.turn_index
+inner join lists
+    on lists.record_id = examples.record_id
+    and lists.dialogue_id = examples.dialogue_id
+    and lists.turn_index = examples.turn_index
 left join votes
     on votes.record_id = examples.record_id
+    and votes.dialogue_id = examples.dialogue_id
     and votes.turn_index = examples.turn_index
     and votes.vote_count * 2 > len(lists.labels)
 where examples.corpus_id = $corpus and examples.task = $task
