@@ -17,13 +17,13 @@ from talkhouse.system import ctrl_c
 
 _COMMANDS = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
-    *("corpora", "conform"),
+    *("inspect", "corpora", "conform"),
     *("export", "publish", "lake", "score", "scores", "restore", "verify", "replay", "make", "dashboard", "report"),
 )
 """Each is a module with a function ``command``; this is the order in which the help has them."""
 
 _GROUPS = ("new",)
-"""Each is a module with functions ``COMMANDS``, by their names behind that of the group."""
+"""Each is a module with functions ``COMMANDS``, by their names behind that of the group, and its class, ``GROUP``."""
 
 app = typer.Typer(
     name="talkhouse",
@@ -61,7 +61,9 @@ for _name in _COMMANDS:
 
 for _name in _GROUPS:
     _module = import_module(f"talkhouse.cli.{_name}")
-    _group = typer.Typer(no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize()))
+    _group = typer.Typer(
+        cls=_module.GROUP, no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize())
+    )
     for _name_in_group, _command in _module.COMMANDS.items():
         _group.command(_name_in_group, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
     app.add_typer(_group, name=_name)
