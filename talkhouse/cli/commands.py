@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import errors, quiet_end
+from talkhouse.cli.terminal.default_command import NAME, DefaultCommand, GroupWithDefault
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import database, version
 from talkhouse.system import ctrl_c
@@ -23,7 +24,7 @@ _COMMANDS = (
 """Each is a module with a function ``command``; this is the order in which the help has them."""
 
 _GROUPS = ("new",)
-"""Each is a module with functions ``COMMANDS``, by their names behind that of the group, and its class, ``GROUP``."""
+"""Each is a module with functions ``COMMANDS``, by their names behind that of the group."""
 
 app = typer.Typer(
     name="talkhouse",
@@ -65,7 +66,8 @@ for _name in _GROUPS:
         cls=_module.GROUP, no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize())
     )
     for _name_in_group, _command in _module.COMMANDS.items():
-        _group.command(_name_in_group, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
+        _class = DefaultCommand if _name_in_group == NAME else None
+        _group.command(_name_in_group, cls=_class, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
     app.add_typer(_group, name=_name)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from talkhouse.cli.terminal.default_command import DefaultCommand
+from talkhouse.cli.terminal.default_command import NAME
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.scaffold.templates import Like
 from talkhouse.visible import visible
@@ -31,7 +31,9 @@ _MOST_NAMED = 8
 
 
 def declaration(
-    folder: Annotated[Path, typer.Argument(metavar=" ", hidden=True, help="The folder of a corpus, named by its id.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", hidden=True, help="The folder of a corpus, named by its id.")
+    ],
 ) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
@@ -49,12 +51,12 @@ def declaration(
     import shlex
 
     from talkhouse.guess.declare import TO_DO
-    from talkhouse.guess.new_declaration import NAME, new_declaration
+    from talkhouse.guess.new_declaration import FILE, new_declaration
 
     look = new_declaration(folder)
     guess = look.guess
     files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
-    head = f"{folder / NAME}: "
+    head = f"{folder / FILE}: "
     if guess is None:
         put(Text("wrote "), Text(visible(f"{head}a skeleton, since this looks like no format that is known")))
     else:
@@ -116,5 +118,4 @@ def corpus(
     put(Text("next: "), Text(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))
 
 
-COMMANDS = {DefaultCommand.NAME: declaration, "corpus": corpus}
-GROUP = DefaultCommand
+COMMANDS = {NAME: declaration, "corpus": corpus}

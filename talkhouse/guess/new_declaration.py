@@ -8,7 +8,7 @@ from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
 
-NAME = "corpus.toml"
+FILE = "corpus.toml"
 
 
 def new_declaration(folder: Path) -> Look:
@@ -18,7 +18,7 @@ def new_declaration(folder: Path) -> Look:
     is not there, empty, or can't be read. Nothing is ever overwritten.
     """
     corpus_id = folder.resolve().name
-    target = folder / NAME
+    target = folder / FILE
     if folder.is_file():
         raise UsageError(
             "this is a file; a corpus is a folder, named by its id",

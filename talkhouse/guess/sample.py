@@ -98,9 +98,9 @@ def _parquet(file: SourceFile, most_bytes: int) -> _Decoded:
     with file.peek() as stream:
         try:
             # Without a buffer size, whole columns of a row group would be read.
-            parquet = ParquetFile(stream, buffer_size=1_000_000, pre_buffer=False)
+            parquet = ParquetFile(stream, buffer_size=1_000_000, pre_buffer=False)  # type: ignore[no-untyped-call]
             decoded.columns = tuple(parquet.schema_arrow.names)
-            for batch in parquet.iter_batches(batch_size=_BATCH):
+            for batch in parquet.iter_batches(batch_size=_BATCH):  # type: ignore[no-untyped-call]
                 decoded.values += batch.to_pylist()
                 size += batch.nbytes
                 if len(decoded.values) >= MOST_RECORDS or size > most_bytes:
