@@ -63,7 +63,7 @@ for _name in _COMMANDS:
 for _name in _GROUPS:
     _module = import_module(f"talkhouse.cli.{_name}")
     _group = typer.Typer(
-        cls=_module.GROUP, no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize())
+        cls=GroupWithDefault, no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize())
     )
     for _name_in_group, _command in _module.COMMANDS.items():
         _class = DefaultCommand if _name_in_group == NAME else None
