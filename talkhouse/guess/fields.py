@@ -10,6 +10,7 @@ from talkhouse.guess.values import (
     are_ids,
     are_keys,
     are_texts,
+    are_texts_or_parts,
     are_words,
     as_words,
     at,
@@ -99,14 +100,14 @@ def meanings(
     ``but``: fields that mean something else. ``with_order``: whether a field may say the order of the turns.
     """
     turns = [turn for dialogue in dialogues for turn in dialogue]
-    text = pick(turns, _TEXTS, are_texts, but) or pick(turns, _OTHER_TEXTS, _are_sentences, but)
+    text = pick(turns, _TEXTS, are_texts_or_parts, but) or pick(turns, _OTHER_TEXTS, _are_sentences, but)
     text = text or _longest(turns, but)
     if text is None:
         return None
     taken: list[JsonPath | None] = [text, *but]
     role = pick(turns, _ROLES, are_words, taken)
     taken.append(role)
-    speaker = pick(turns, _SPEAKERS, _are_speakers, taken)
+    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(turns, ("id",), _recur, taken)
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
         role, speaker = speaker, None
     taken.append(speaker)
@@ -191,6 +192,11 @@ def _are_sentences(values: list[Any]) -> bool:
 def _are_speakers(values: list[Any]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(value, str) or type(value) is int for value in given)
+
+
+def _recur(values: list[Any]) -> bool:
+    """Whether these are names of a few, each of whom says several things."""
+    return are_words(values) and len(set(values)) * 2 <= len(values)
 
 
 def _are_roles(values: list[Any]) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.formats import guess
+from talkhouse.guess.formats import fitting, guess
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.rows import CONVOKIT_FILES, looks_like_labels
-from talkhouse.guess.sample import MOST_BYTES, Sample, kind_of, sample
+from talkhouse.guess.sample import MOST, Sample, kind_of, sample
 from talkhouse.guess.split_words import split_of
 from talkhouse.guess.values import at
 from talkhouse.ingest.declared.declaration.model import JsonPath
@@ -18,7 +18,6 @@ from talkhouse.ingest.sources import SourceFile, opened
 
 _MOST_FILES = 12
 """Files that are looked into; of files whose names differ in digits alone a few stand for all."""
-_LEAST_BYTES = 500_000
 
 _ORDER = ("train", "validation", "test", None)
 
@@ -79,30 +78,30 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
             reason = f"it has {', '.join(others)} beside {first}"
             return Look(Guess("convokit", reason), left=left)
     chosen = _some(list(readable))
-    share = max(_LEAST_BYTES, MOST_BYTES // max(1, len(chosen)))
-    samples = [taken for path in chosen if (taken := sample(readable[path], path, share)) is not None]
+    most = MOST.shared(len(chosen))
+    samples = [taken for path in chosen if (taken := sample(readable[path], path, most)) is not None]
     return _judged(samples, list(readable), left)
 
 
 def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]) -> Look:
     """Find what most records look like, those before others of which it is known who speaks; and the files like it."""
-    guesses = [(own, len(taken.records)) for taken in samples if (own := guess([taken])) is not None]
     weights: dict[object, tuple[bool, int]] = {}
     firsts: dict[object, Guess] = {}
-    for own, count in guesses:
+    for taken in samples:
+        own = fitting([taken])
+        if own is None:
+            continue
         key = (own.format, *_needed(own))
         firsts.setdefault(key, own)
-        weights[key] = (
-            bool(own.format != "turns" or own.turn.role or own.turn.speaker),
-            weights.get(key, (0, 0))[1] + count,
-        )
-    alike, guessed = list(samples), guess(samples)
-    if weights:
-        first = firsts[max(weights, key=lambda key: weights[key])]
-        alike = [taken for taken in samples if _has(taken, first)]
-        guessed = guess(alike)
-        if guessed is None or (guessed.format, *_needed(guessed)) != (first.format, *_needed(first)):
-            guessed = first
+        says_who = bool(own.format != "turns" or own.turn.role or own.turn.speaker)
+        weights[key] = says_who, weights.get(key, (False, 0))[1] + len(taken.records)
+    first = firsts[max(weights, key=lambda key: weights[key])] if weights else None
+    alike = [taken for taken in samples if first is None or _has(taken, first)]
+    guessed = guess(alike)
+    if first is not None and (
+        guessed is None or (guessed.format, *_needed(guessed)) != (first.format, *_needed(first))
+    ):
+        guessed = first
     if guessed is None:
         left |= dict.fromkeys(paths, "looks like no format that is known")
         return Look(None, left=left, samples=list(samples))
@@ -127,7 +126,7 @@ def _sorted_out(
 def _why_left(taken: Sample) -> str:
     if taken.problem:
         return taken.problem
-    own = guess([taken])
+    own = fitting([taken])
     return f"looks like {own.format}, with other fields" if own else "looks like no format that is known"
 
 

@@ -25,15 +25,16 @@ _LEAST_LABELS = 2
 
 
 def guess(samples: Sequence[Sample]) -> Guess | None:
-    """Return what files of one kind look like; None where no rule fits."""
+    """Return what files of one kind look like, with what else their records have; None where no rule fits."""
+    guessed = fitting(samples)
+    return _with_rest(guessed, samples) if guessed is not None else None
+
+
+def fitting(samples: Sequence[Sample]) -> Guess | None:
+    """Return what the first rule that fits makes of files."""
     with_records = [sample for sample in samples if sample.records]
-    if not with_records:
-        return None
-    for rule in _RULES:
-        guessed = rule(with_records)
-        if guessed is not None:
-            return _with_rest(guessed, with_records)
-    return None
+    guesses = (rule(with_records) for rule in _RULES) if with_records else ()
+    return next((guessed for guessed in guesses if guessed is not None), None)
 
 
 def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:

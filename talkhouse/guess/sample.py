@@ -3,19 +3,31 @@
 import codecs
 import gzip
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
 from talkhouse.guess.json_start import start_of
-from talkhouse.guess.rows_start import rows_of
+from talkhouse.guess.rows_start import Rows, rows_of
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.sources import BOM, SourceFile
 
-MOST_RECORDS = 1_000
-MOST_BYTES = 8_000_000
+
+class Most(NamedTuple):
+    """How much of a file is looked at."""
+
+    records: int = 1_000
+    bytes: int = 8_000_000
+    """Unpacked."""
+
+    def shared(self, files: int) -> "Most":
+        """Return how much of each of several files: together not much more than of one."""
+        share = max(1, min(files, 8))
+        return Most(max(self.records // share, min(self.records, 400)), self.bytes // share)
+
+
+MOST = Most()
 _BATCH = 64
 """Rows of Parquet that are decoded at a time."""
 
@@ -63,7 +75,7 @@ def kind_of(path: str) -> str | None:
     return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
 
 
-def sample(file: SourceFile, path: str | None = None, most_bytes: int = MOST_BYTES) -> Sample | None:
+def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
     """Decode the beginning of a file, which is called by its ``path``; None where its ending is none that is read.
 
     Reads at most so many bytes, unpacked, but of Parquet the pages that the first rows are in. Raises SourceError where
@@ -73,7 +85,7 @@ def sample(file: SourceFile, path: str | None = None, most_bytes: int = MOST_BYT
     kind = kind_of(path)
     if kind is None:
         return None
-    decoded = _parquet(file, most_bytes) if kind == "parquet" else _text(file, path, kind, most_bytes)
+    decoded = _parquet(file, most) if kind == "parquet" else _text(file, path, kind, most)
     records = [value for value in decoded.values if isinstance(value, dict)]
     return Sample(
         path,
@@ -89,7 +101,7 @@ def sample(file: SourceFile, path: str | None = None, most_bytes: int = MOST_BYT
     )
 
 
-def _parquet(file: SourceFile, most_bytes: int) -> _Decoded:
+def _parquet(file: SourceFile, most: Most) -> _Decoded:
     from pyarrow.lib import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -103,22 +115,22 @@ def _parquet(file: SourceFile, most_bytes: int) -> _Decoded:
             for batch in parquet.iter_batches(batch_size=_BATCH):  # type: ignore[no-untyped-call]
                 decoded.values += batch.to_pylist()
                 size += batch.nbytes
-                if len(decoded.values) >= MOST_RECORDS or size > most_bytes:
+                if len(decoded.values) >= most.records or size > most.bytes:
                     break
-            decoded.values = decoded.values[:MOST_RECORDS]
+            decoded.values = decoded.values[: most.records]
             decoded.is_whole = len(decoded.values) == parquet.metadata.num_rows
         except (ArrowException, OSError, ValueError) as error:
             decoded.problem = f"not Parquet that can be read: {error}"
     return decoded
 
 
-def _text(file: SourceFile, path: str, kind: str, most_bytes: int) -> _Decoded:
+def _text(file: SourceFile, path: str, kind: str, most: Most) -> _Decoded:
     with file.peek() as stream:
-        raw, problem = _beginning(stream, most_bytes, is_packed=path.lower().endswith(".gz"))
-    is_whole = len(raw) <= most_bytes and problem is None
-    text, bad = _decode(raw[:most_bytes].removeprefix(BOM), is_whole=is_whole)
-    decode: Callable[[str, bool], _Decoded] = {"lines": _lines, "json": _json, "csv": _csv(path)}[kind]
-    decoded = decode(text, is_whole)
+        raw, problem = _beginning(stream, most.bytes, is_packed=path.lower().endswith(".gz"))
+    is_whole = len(raw) <= most.bytes and problem is None
+    text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
+    decode = {"lines": _lines, "json": _json, "csv": _tsv if ".tsv" in path.lower() else _csv}[kind]
+    decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
 
@@ -146,17 +158,17 @@ def _decode(raw: bytes, *, is_whole: bool) -> tuple[str, str | None]:
         return raw.decode(errors="replace"), problem
 
 
-def _lines(text: str, is_whole: bool) -> _Decoded:
+def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
     decoded = _Decoded("JSON Lines", is_whole=is_whole)
-    lines = text.split("\n", MOST_RECORDS * 2)
-    if not is_whole or len(lines) > MOST_RECORDS * 2:
+    lines = text.split("\n", most * 2)
+    if not is_whole or len(lines) > most * 2:
         decoded.is_whole = False
         if len(lines) > 1:
             lines.pop()  # cut off
     for number, line in enumerate(lines):
         if not line.strip(" \t\r"):
             continue
-        if len(decoded.values) == MOST_RECORDS:
+        if len(decoded.values) == most:
             decoded.is_whole = False
             break
         try:
@@ -166,16 +178,16 @@ def _lines(text: str, is_whole: bool) -> _Decoded:
             decoded.problem = decoded.problem or f"line {number + 1:,} is no JSON: {error}"
     if len(decoded.values) == 1 and decoded.problem and not is_whole:
         # One endless line: perhaps its beginning says enough.
-        value, _ = start_of(lines[0], MOST_RECORDS)
+        value, _ = start_of(lines[0], most)
         decoded.values = [value]
     return decoded
 
 
-def _json(text: str, is_whole: bool) -> _Decoded:
-    value, is_all = start_of(text, MOST_RECORDS)
+def _json(text: str, is_whole: bool, most: int) -> _Decoded:
+    value, is_all = start_of(text, most)
     problem = None
-    if is_whole and not is_all and _size(value) < MOST_RECORDS:
-        others = _lines(text, is_whole)
+    if is_whole and not is_all and _size(value) < most:
+        others = _lines(text, is_whole, most)
         if len(others.values) > 1 and not others.problem:
             others.problem = "a record a line: the file should be called .jsonl"
             return others
@@ -200,13 +212,14 @@ def _holds_records(value: dict[str, Any]) -> bool:
     return bool(set.intersection(*(set(member) for member in members)))
 
 
-def _csv(path: str) -> Callable[[str, bool], _Decoded]:
-    is_tsv = path.lower().removesuffix(".gz").endswith(".tsv")
+def _csv(text: str, is_whole: bool, most: int) -> _Decoded:
+    return _rows("CSV", rows_of(text, is_whole, ",", most))
 
-    def decode(text: str, is_whole: bool) -> _Decoded:
-        rows = rows_of(text, is_whole, "\t" if is_tsv else ",", MOST_RECORDS)
-        values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
-        form = "TSV" if is_tsv else "CSV"
-        return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)
 
-    return decode
+def _tsv(text: str, is_whole: bool, most: int) -> _Decoded:
+    return _rows("TSV", rows_of(text, is_whole, "\t", most))
+
+
+def _rows(form: str, rows: Rows) -> _Decoded:
+    values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)

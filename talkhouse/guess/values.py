@@ -96,6 +96,15 @@ def are_texts(values: list[Any]) -> bool:
     return any(texts) and len(texts) + values.count(None) >= MOST * len(values)
 
 
+def are_texts_or_parts(values: list[Any]) -> bool:
+    """Whether almost all are texts, or lists of texts and of objects that have one."""
+    parts = [
+        value for value in values if isinstance(value, list) and all(isinstance(part, str | dict) for part in value)
+    ]
+    texts = [value for value in values if isinstance(value, str)]
+    return any(texts) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
+
+
 def are_words(values: list[Any]) -> bool:
     """Whether they are short texts of which there are a few."""
     words = {value for value in values if value is not None}
