@@ -92,17 +92,17 @@ HELPFUL = [
 ]
 
 CALLS = (
-    'call,words,minutes\r\n1,"Agent: Yes?\r\nCaller: My ""line"" is dead.\r\nAgent: Since when?",3\r\n'
-    '2,"Caller: Hello?\r\nAgent: Hello.\r\nCaller: Good.\r\nAgent: Bye.",1\r\n'
-).encode()
+    b'call,words,minutes\r\n1,"Agent: Yes?\r\nCaller: My ""line"" is dead.\r\nAgent: Since when?",3\r\n'
+    b'2,"Caller: Hello?\r\nAgent: Hello.\r\nCaller: Good.\r\nAgent: Bye.",1\r\n'
+)
 
 SCATTERED = (
-    "talk\tn\twho\tsaid\n"
-    'a\t1\tIda\t"Oh, you are late\n'
-    "b\t0\tOle\tThe boat has left.\n"
-    "a\t0\tOle\tGood evening to all\n"
-    'b\t1\tIda\tThen "we" walk home.\n'
-).encode()
+    b"talk\tn\twho\tsaid\n"
+    b'a\t1\tIda\t"Oh, you are late\n'
+    b"b\t0\tOle\tThe boat has left.\n"
+    b"a\t0\tOle\tGood evening to all\n"
+    b'b\t1\tIda\tThen "we" walk home.\n'
+)
 
 FRAMES = [
     {
@@ -210,7 +210,7 @@ SPOKEN = [
     {"dialog": [[{"id": "p1", "text": "Nice hat."}, {"id": "p2", "text": "My aunt's."}, {"id": "p1", "text": "Ah."}]]}
     for _ in range(2)
 ]
-SEMICOLON = "thread;nick;message;date\n1;ida;Well, yes;01.02.2026 10:00\n1;ole;No;13.02.2026 10:00\n".encode()
+SEMICOLON = b"thread;nick;message;date\n1;ida;Well, yes;01.02.2026 10:00\n1;ole;No;13.02.2026 10:00\n"
 
 FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
     "chat": (
