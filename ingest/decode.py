@@ -79,6 +79,34 @@ def exact(raw: bytes, kind: type[T], *, rule: str) -> T:
     return value
 
 
+def check(raw: bytes) -> None:
+    """Raise BadRecord TH-01 to TH-04 where a text is not one JSON value that can be kept as it is.
+
+    Afterwards it is known to be UTF-8 without half of a surrogate pair, to have no key twice in an object at any depth,
+    no NaN, and at most ``DEPTH`` levels of brackets. Numbers may have any size.
+    """
+    try:
+        _check_duplicates(raw, decoder(Any).decode(raw))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if not isinstance(error, msgspec.ValidationError):
+            raise json_problem(raw, error) from error
+        _check_with_large_numbers(raw, error)
+    check_depth(raw)
+
+
+def _check_with_large_numbers(raw: bytes, error: Exception) -> None:
+    """Check a text in which a number is beyond all doubles: ``1e400``."""
+    check_depth(raw)
+    constants: list[str] = []
+    try:
+        hooks: Any = {"parse_int": str, "parse_float": str, "parse_constant": constants.append}
+        value = json.loads(raw.decode(), object_pairs_hook=unique, **hooks)
+    except ValueError:
+        raise json_problem(raw, error) from error
+    if constants or _lone_surrogate(value) is not None:
+        raise json_problem(raw, error)
+
+
 def _check_same(raw: bytes, written: bytes, rule: str) -> None:
     """Raise BadRecord where a text and what its values are written as differ in more than how a value is spelt."""
     values = msgspec.json.decode(raw)

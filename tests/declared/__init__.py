@@ -1,1 +1,1 @@
-"""Tests of ``ingest/declared``."""
+"""Corpora that corpus.toml declares."""

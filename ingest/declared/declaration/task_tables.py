@@ -1,0 +1,69 @@
+"""``[[tasks]]``: what examples are made of a corpus."""
+
+from collections.abc import Iterable
+from typing import get_args, get_type_hints
+
+from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.label_tables import name_of
+from talkhouse.ingest.declared.declaration.model import Annotations, Format, Task
+from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.schema.closest import closest
+
+_KINDS = get_args(get_type_hints(Task)["kind"])
+_OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
+_TARGETS = {"turn_label": ("turn", "response"), "dialogue_label": ("dialogue", "record"), "spans": ("turn", "response")}
+
+
+def tasks_of(
+    whole: Table, format_: Format, annotations: Iterable[Annotations], splits: Iterable[str]
+) -> tuple[Task, ...]:
+    """Return the tasks, none of whose views would have the name of another's."""
+    schemes = {each.scheme: each for each in annotations}
+    tasks: dict[str, Task] = {}
+    views: dict[str, str] = {}
+    for table in whole.tables("tasks"):
+        name = name_of(table, "name", tasks)
+        table.check_keys(("name", "kind", "scheme", "role", "description"))
+        if "kind" not in table:
+            table.fail("name", f"the task {name!r} has no kind", expected=f"kind = one of: {', '.join(_KINDS)}")
+        kind = table.choice("kind", _KINDS)
+        _check_kind(table, kind, format_, schemes)
+        for view in (name, *(f"{name}_{split}" for split in dict.fromkeys((*STANDARD_SPLITS, *splits)))):
+            if views.setdefault(view, name) != name:
+                table.fail("name", f"the tasks {name!r} and {views[view]!r} would both have a view {view!r}")
+        tasks[name] = Task(
+            name=name,
+            kind=kind,
+            line=table.line("name"),
+            scheme=table.word("scheme"),
+            role=table.word("role"),
+            description=table.text("description"),
+        )
+    return tuple(tasks.values())
+
+
+def _check_kind(table: Table, kind: str, format_: Format, schemes: dict[str, Annotations]) -> None:
+    for key, fitting in (("scheme", _OF_SCHEMES), ("role", ("next_turn",))):
+        if key in table and kind not in fitting:
+            table.fail(key, f"kind = {kind!r} takes no {key!r}", next_step=f"remove it; it is for {', '.join(fitting)}")
+    if kind == "preference" and format_ != "preference":
+        table.fail("kind", f"kind = 'preference' needs answers to compare, which format = {format_!r} has not")
+    if kind in _OF_SCHEMES:
+        _check_scheme(table, kind, schemes)
+
+
+def _check_scheme(table: Table, kind: str, schemes: dict[str, Annotations]) -> None:
+    names = ", ".join(schemes) or "none is declared"
+    if "scheme" not in table:
+        table.fail("kind", f"kind = {kind!r} needs a scheme", expected=f"scheme = one of [[annotations]]: {names}")
+    name = table.text("scheme")
+    if name not in schemes:
+        near = ", ".join(closest(name, schemes)) or "none is declared"
+        table.fail("scheme", f"no [[annotations]] has the scheme {name!r}", expected=f"one of: {near}")
+    scheme = schemes[name]
+    if scheme.on not in _TARGETS[kind]:
+        table.fail("kind", f"kind = {kind!r} does not fit the scheme {name!r}, which is on = {scheme.on!r}")
+    if kind == "spans" and scheme.start is None:
+        table.fail("kind", f"kind = 'spans' does not fit the scheme {name!r}, which has no start and end")
+    if scheme.label is None and not scheme.columns:
+        table.fail("scheme", f"the scheme {name!r} has numbers, no labels")

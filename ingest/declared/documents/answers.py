@@ -1,0 +1,144 @@
+"""What is said in one member of a preference: a text, a text with speaker marks, a message, or a list of messages."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.documents.markers import Markers
+from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.talk import Offered, Said
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
+from talkhouse.ingest.declared.values import kind_of, string_of
+from talkhouse.ingest.decode import BadRecord, decoder, literals
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import Candidate, Turn
+from talkhouse.ingest.stored_record import StoredRecord
+
+AnswerForm: TypeAlias = Literal["text", "marks", "message", "list"]
+
+ROLE = "role"
+_FIELDS = "fields"
+"""In a candidate's ``extra``: what else its message has, where that has a member called role too."""
+
+_TEXT = decoder(str)
+
+
+@dataclass
+class Answer:
+    """What is said in a member."""
+
+    form: AnswerForm
+    said: list[Said]
+    messages: list[Message]
+    """Of the forms message and list, those that the turns are."""
+
+
+class Answers:
+    """Reads and writes such members of one corpus."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._messages = Messages(declaration)
+        self._markers = Markers(declaration.markers)
+        self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
+
+    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool) -> Answer:
+        """Read a member; ``role`` says a text without marks.
+
+        ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
+        """
+        match bytes(raw)[:1]:
+            case b'"':
+                text = string_of(raw, at, "it")
+                if not self._markers or (is_part and not self._markers.begin(text)):
+                    return Answer("text", [Said(role, text, at)], [])
+                return Answer("marks", self._markers.cut(text, at), [])
+            case b"{":
+                message = self._messages.open(raw, at, findings)
+                return Answer("message", [message.close()], [message])
+            case b"[":
+                items: list[Raw] = decoder(list[Raw]).decode(raw)
+                messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
+                return Answer("list", [message.close() for message in messages], messages)
+        raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
+
+    def write(
+        self,
+        form: str,
+        turns: Sequence[Turn],
+        stored: StoredRecord,
+        shapes: KnownShapes,
+        offered: Iterable[Candidate] = (),
+    ) -> bytes:
+        """Write a member: turns of the dialogue, and behind them messages that only candidates hold."""
+        pieces = [self._turn(form, turn, stored, shapes) for turn in turns]
+        pieces += [self._candidate(form, candidate, stored, shapes) for candidate in offered]
+        match form:
+            case "marks":
+                return msgspec.json.encode(b"".join(pieces).decode())
+            case "list":
+                return b"[" + b",".join(pieces) + b"]"
+        return pieces[0]
+
+    def _turn(self, form: str, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        match form:
+            case "text":
+                return msgspec.json.encode(turn.text)
+            case "marks":
+                return (self._markers.mark_of(turn.role, literals(turn.extra)) + turn.text).encode()
+        parts = stored.parts_by_turn[turn.turn_index]
+        speaker = stored.speakers.get(turn.speaker_id or "")
+        return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
+
+    def offer(self, answer: Answer, place: int, offered: Offered, *, is_whole: bool) -> Offered:
+        """Say who speaks in a candidate, which is what ``answer`` says at a place.
+
+        ``is_whole``: no turn holds the message, so the candidate has to.
+        """
+        said = answer.said[place]
+        offered.extra = {ROLE: Raw(msgspec.json.encode(said.role))}
+        if is_whole and answer.messages:
+            rest: dict[str, Raw] = {}
+            offered.shape = self._shape(answer.messages[place], rest)
+            offered.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
+        elif is_whole and said.extra:
+            offered.extra |= said.extra
+        return offered
+
+    def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
+        """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
+        split = Split(message.split.members, self._of_candidate)
+        taken = {hole: name for hole, name in message.taken.items() if name in (ROLE, "text", None)}
+        return split.shape(taken, extra)
+
+    def _candidate(self, form: str, candidate: Candidate, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        text, extra = stored.texts[candidate.text_id or ""], literals(candidate.extra)
+        role: str = _TEXT.decode(extra[ROLE])
+        match form:
+            case "text":
+                return msgspec.json.encode(text)
+            case "marks":
+                return (self._markers.mark_of(role, extra) + text).encode()
+        rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
+        filled = {ROLE: self._messages.roles.theirs(role), "text": text}
+        return join(shapes.of("candidate", extra), rest, lambda hole: msgspec.json.encode(filled[hole]))
+
+
+def has_same_words(said: Said, other: Said) -> bool:
+    """Tell whether two turns say the same."""
+    return (said.role, said.text, said.kind, said.speaker, said.parts) == (
+        other.role,
+        other.text,
+        other.kind,
+        other.speaker,
+        other.parts,
+    )
+
+
+def is_written_the_same(said: Said, other: Said) -> bool:
+    """Tell whether two turns differ in nothing but their places; the order of members counts."""
+    there = msgspec.structs.replace(other, pointer=said.pointer)
+    return msgspec.json.encode(said) == msgspec.json.encode(there)

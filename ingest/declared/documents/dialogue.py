@@ -1,0 +1,273 @@
+"""The formats ``chat``, ``sharegpt`` and ``dialogue``: a record has a list of turns, and maybe a system's text."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.messages import FUNCTION_CALL, Message, Messages, missing
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.replies import first_by_id, resolve
+from talkhouse.ingest.declared.roles import NO_ROLE
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, members_of, wanted
+from talkhouse.ingest.declared.values import is_null, kind_of, string_of, write_text
+from talkhouse.ingest.decode import BadRecord, decoder, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.stored_record import StoredRecord
+
+_SYSTEM = "system"
+_TURNS = "turns"
+_AFTER_SYSTEM = "turns[1:]"
+"""The same hole in the shape of a record whose first turn is the system's text."""
+
+_ITEMS = decoder(list[Raw])
+_VALUES = decoder(list[object])
+_LONGEST_WORD = 100
+_MOST_WORDS = 1_000
+"""Roles that are looked up at once; more are read one by one."""
+
+
+class DialogueFormat:
+    """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        path = declaration.dialogue.turns or ()
+        self._path: JsonPath = path[:-1] if path[-1:] == (None,) else path
+        self._system = declaration.dialogue.system
+        self._has_bare_turns = declaration.turn.text == ()
+        self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")
+        self._plain = _PlainMessages(self._messages)
+        self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
+
+    def read(self, record: Split) -> Talk:
+        """Read the turns of a record; raises BadRecord GF-01."""
+        talk = Talk([])
+        self._read_system(record, talk)
+        if None in self._path:
+            self._read_far(record, talk)
+        else:
+            self._read_list(record, talk)
+        if not talk.said:
+            talk.findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        return talk
+
+    def _read_system(self, record: Split, talk: Talk) -> None:
+        raw = record.find(self._system)
+        if raw is None:
+            return
+        if is_null(raw):
+            talk.taken[_SYSTEM] = None
+            return
+        at = pointer(*self._system or ())
+        text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
+        if text:
+            talk.taken[_SYSTEM] = _SYSTEM
+            talk.said.append(Said("system", text, at))
+
+    def _read_list(self, record: Split, talk: Talk) -> None:
+        """Read the turns of one list, which the turns give back."""
+        raw = record.find(self._path)
+        if raw is None:
+            raise missing(record, self._path)
+        at = pointer(*self._path)
+        if bytes(raw)[:1] != b"[":
+            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", at)
+        talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
+        first = len(talk.said)
+        self._read_messages(raw, at, talk)
+        if not self._has_bare_turns:
+            talk.messages = _Objects(raw, first, len(talk.said))
+
+    def _read_messages(self, raw: Raw, at: str, talk: Talk) -> None:
+        plain = self._plain.read(raw, at)
+        if plain is not None and None not in plain:
+            talk.is_plain = not talk.said
+            talk.said += plain  # type: ignore[arg-type]
+            return
+        items = _ITEMS.decode(raw)
+        pointers = self._plain.pointers(at, len(items))[: len(items)]
+        self._read_items(items, pointers, talk, plain or [None] * len(items))
+
+    def _read_far(self, record: Split, talk: Talk) -> None:
+        """Read turns that stand in several lists; these stay in extra, as they are."""
+        head = self._path[: self._path.index(None)]
+        raw = record.find(head)
+        if raw is None:
+            raise missing(record, head)
+        places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
+        first = len(talk.said)
+        items, pointers = [item for item, _ in places], [at for _, at in places]
+        self._read_items(items, pointers, talk, [None] * len(items))
+        for said in talk.said[first:]:
+            said.shape = said.extra = None
+            for piece in said.parts or ():
+                piece.shape = piece.extra = None
+        if not self._has_bare_turns:
+            talk.messages = {first + index: members_of(item) for index, (item, _) in enumerate(places)}
+
+    def _read_items(
+        self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk, plain: Sequence[Said | None]
+    ) -> None:
+        """Read the items that are not plain messages, which were read."""
+        if self._has_bare_turns:
+            talk.said += [
+                Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
+            ]
+            return
+        first = len(talk.said)
+        messages: dict[int, Message] = {}
+        for position, (item, at, said) in enumerate(zip(items, pointers, plain, strict=True)):
+            if said is None:
+                message = messages[first + position] = self._messages.open(item, at, talk.findings)
+                said = message.said
+            talk.said.append(said)
+        if self._messages.turn.id is not None:
+            find_replies(messages, self._messages.turn, talk)
+        for message in messages.values():
+            message.close()
+        talk.findings += results_without_calls([message.said for message in messages.values()])
+
+    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the JSON text of the turns, or of the system's text."""
+        if hole == _SYSTEM:
+            return write_text(hole, stored.turns[0].text)
+        turns = stored.turns[1:] if hole == _AFTER_SYSTEM else stored.turns
+        if self._has_bare_turns:
+            return write_list([write_text(hole, turn.text) for turn in turns])
+        return write_list(
+            [
+                self._messages.write(
+                    turn,
+                    shapes,
+                    parts=stored.parts_by_turn[turn.turn_index],
+                    speaker=stored.speakers.get(turn.speaker_id or ""),
+                    turns=stored.turns,
+                )
+                for turn in turns
+            ]
+        )
+
+
+class _PlainMessages:
+    """Reads lists in which every message is a role and a text, as nearly all are, in a third of the time."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._roles: dict[str, str] = {}
+        self._messages = messages
+        role, text = messages.turn.role or (), messages.turn.text or ()
+        self._shapes: dict[tuple[str, ...], dict[str, object]] = {}
+        self._role_key, self._text_key = "", ""
+        if len(role) == len(text) == 1 and role[0] and text[0] and messages.turn.speaker != role != text:
+            self._role_key, self._text_key = role[0], text[0]
+            shape: dict[str, object] = {role[0]: "role", text[0]: "text"}
+            self._shapes = {tuple(shape): shape, tuple(reversed(shape)): dict(reversed(shape.items()))}
+        self._pointers: dict[str, list[str]] = {}
+
+    def pointers(self, at: str, number: int) -> list[str]:
+        """Return the pointers of at least so many items of the list at a pointer."""
+        known = self._pointers.setdefault(at, [])
+        if len(known) < number:
+            known += [f"{at}/{position}" for position in range(len(known), number)]
+        return known
+
+    def read(self, raw: Raw, at: str) -> list[Said | None] | None:
+        """Read the turns of a list: None for each that is no plain message; None for all where there can be none."""
+        if not self._shapes:
+            return None
+        try:
+            messages = _VALUES.decode(raw)
+        except msgspec.DecodeError:  # a number that no float holds
+            return None
+        role_key, text_key, roles, shapes = self._role_key, self._text_key, self._roles, self._shapes
+        read: list[Said | None] = []
+        for place, message in zip(self.pointers(at, len(messages)), messages, strict=False):
+            if type(message) is dict and (shape := shapes.get(tuple(message))) is not None:
+                word, text = message[role_key], message[text_key]
+                if type(word) is str and type(text) is str and (role := roles.get(word) or self._role(word)):
+                    read.append(Said(role, text, place, shape=shape))
+                    continue
+            read.append(None)
+        return read
+
+    def _role(self, word: str) -> str | None:
+        """Return the role of a word about which there is nothing else to say; None for another."""
+        roles = self._messages.roles
+        if not roles.is_known(word) or not roles.gives_back(word) or word == FUNCTION_CALL:
+            return None
+        if len(self._roles) < _MOST_WORDS and len(word) <= _LONGEST_WORD:
+            self._roles[word] = roles.ours(word)
+        return roles.ours(word)
+
+
+class _Objects(Mapping[int, Members]):
+    """The objects of a list of turns by turn index, split when they are asked for."""
+
+    def __init__(self, raw: Raw, first: int, end: int) -> None:
+        self._raw, self._first, self._end = raw, first, end
+        self._items: list[Raw] | None = None
+
+    def __getitem__(self, index: int) -> Members:
+        if not self._first <= index < self._end:
+            raise KeyError(index)
+        if self._items is None:
+            self._items = _ITEMS.decode(self._raw)
+        return members_of(self._items[index - self._first])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._first, self._end))
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+
+def find_replies(messages: Mapping[int, Message], turn: TurnFields, talk: Talk) -> None:
+    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
+    first = find_same_ids(turn, talk)
+    replies = resolve({index: message.reply.to for index, message in messages.items() if message.reply}, first)
+    for index, target in replies.to.items():
+        message = messages[index]
+        message.said.reply_to = target
+        message.taken["reply_to"] = "reply_to" + (message.reply.suffix if message.reply else "")
+    for index, problem in replies.problems.items():
+        at = talk.said[index].pointer + pointer(*turn.reply_to or ())
+        talk.findings.append(ReaderFinding("GF-07", problem, pointer=at))
+
+
+def find_same_ids(turn: TurnFields, talk: Talk) -> Mapping[str, int]:
+    """Return the first turn of each id; GF-06 where another has the same."""
+    first, later = first_by_id([said.native_id for said in talk.said])
+    for index in later:
+        said = talk.said[index]
+        detail = f"the id {said.native_id!r:.100} is that of an earlier turn"
+        talk.findings.append(ReaderFinding("GF-06", detail, pointer=said.pointer + pointer(*turn.id or ())))
+    return first
+
+
+def results_without_calls(turns: Iterable[Said]) -> Iterator[ReaderFinding]:
+    """Yield GF-16 for each result of a call that none of the turns makes."""
+    answers = [(said, piece) for said in turns for piece in said.parts or () if piece.call_id is not None]
+    calls = {piece.call_id for _, piece in answers if piece.kind == "tool_call"}
+    for said, piece in answers:
+        if piece.kind == "tool_call_response" and piece.call_id not in calls:
+            detail = f"nobody made the call {piece.call_id!r:.100}"
+            yield ReaderFinding("GF-16", detail, pointer=said.pointer + pointer(piece.field))
+
+
+def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
+    """Yield what stands at a path, in order, each with its pointer; raises BadRecord GF-01."""
+    if not path:
+        yield raw, at
+        return
+    name, rest = path[0], path[1:]
+    if name is None:
+        if bytes(raw)[:1] != b"[":
+            raise BadRecord("GF-01", f"{kind_of(raw)}, not a list", at)
+        for position, item in enumerate(_ITEMS.decode(raw)):
+            yield from _walk(item, f"{at}/{position}", rest)
+        return
+    members = members_of(raw) if bytes(raw)[:1] == b"{" else {}
+    if name not in members:
+        raise BadRecord("GF-01", f"'{name}' is missing", at)
+    yield from _walk(members[name], at + pointer(name), rest)

@@ -1,0 +1,110 @@
+"""A JSON document: a list of records, an object of which each member is one, or one record."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.record_files.content import Content
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, WrittenRecord
+from talkhouse.ingest.decode import BadRecord, check, pointer, unique
+from talkhouse.ingest.json_members import items, views
+
+Form: TypeAlias = Literal["item", "file", "member"]
+"""What a record is, as ``[dialogue] record`` says."""
+
+_PIECE = 1_000_000
+_LONGEST = 8_000_000
+"""Bytes that are looked at to tell whether a document is JSON Lines."""
+_HINTS = {
+    "item": 'a JSON object, not a list of records: record = "$" takes the file as one, "*" each member',
+    "member": "a JSON list, not an object of which each member is a record: leave out record",
+}
+
+
+class JsonDocument:
+    """A JSON document on its way in; a ``RecordFile``. Memory: the file."""
+
+    def __init__(self, content: Content, form: Form) -> None:
+        self._content = content
+        self._form = form
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What a record is."""
+        return {"layout": {"form": self._form, **self._content.layout()}}
+
+    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
+        view = self._content.whole()
+        pieces = self._pieces(view)
+        for index, (place, key, raw) in enumerate(pieces):
+            self._content.file.check_record(len(raw), place)
+            text = bytes(raw)
+            try:
+                check(text)
+            except BadRecord as bad:
+                if self._form == "file":
+                    _check_form(view)
+                yield BadRawRecord(index, place, text, bad)
+            else:
+                yield RawRecord(index, place, text.strip(), key)
+
+    def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
+        """Tell the records apart: pointer, key and text of each."""
+        if self._form == "file":
+            return [("", None, view)]
+        opening = bytes(view[:64]).lstrip()[:1]
+        expected = b"[" if self._form == "item" else b"{"
+        if opening != expected:
+            _check_form(view)
+            if opening in (b"[", b"{"):
+                _checked(lambda: [*views(view)], view)
+                raise BadRecord("GF-14", _HINTS[self._form])
+        if self._form == "item":
+            listed = _checked(lambda: items(view), view)
+            return ((f"/{index}", None, memoryview(raw)) for index, raw in enumerate(listed))
+        members = _checked(lambda: unique(views(view)), view)
+        return ((pointer(key), key, memoryview(raw)) for key, raw in members.items())
+
+
+def _checked(split: Callable[[], Any], view: memoryview) -> Any:
+    """Split a document; what is wrong as a whole may be that it is JSON Lines."""
+    try:
+        return split()
+    except BadRecord as bad:
+        if bad.rule == "TH-01":
+            _check_form(view)
+        raise
+
+
+def _check_form(view: memoryview) -> None:
+    """Raise BadRecord GF-14 for a text of several lines of which the first two are JSON values by themselves."""
+    lines = bytes(view[:_LONGEST]).lstrip().split(b"\n", 2)[:2]
+    if len(lines) > 1 and lines[1].strip():
+        try:
+            for line in lines:
+                msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        raise BadRecord("GF-14", "JSON Lines, a value a line: rename it to .jsonl")
+
+
+def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+    """Write the document without blanks between its records; yield pieces of about a megabyte."""
+    form = msgspec.json.decode(layout["form"])
+    opening, closing = {"item": (b"[", b"]"), "member": (b"{", b"}"), "file": (b"", b"")}[form]
+    parts, size = [opening], 0
+    for count, record in enumerate(records):
+        if count:
+            parts.append(b",")
+        if form == "member":
+            key = record.pointer[1:].replace("~1", "/").replace("~0", "~")
+            parts += (msgspec.json.encode(key), b":")
+        parts.append(record.raw)
+        size += len(record.raw)
+        if size > _PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join((*parts, closing))

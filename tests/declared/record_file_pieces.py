@@ -1,0 +1,57 @@
+"""Files of records for tests: read one, and write it back from what was read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.record_files.json_document import Form
+from talkhouse.ingest.declared.record_files.read import open_records
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, WrittenRecord
+from talkhouse.ingest.declared.record_files.write import write_records
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.sources import SourceFile, opened
+
+DECLARED = Declaration("toy", "", "toy/corpus.toml", "Toys", "chat", ())
+
+
+@contextmanager
+def source(name: str, raw: bytes, limits: Limits = DEFAULT) -> Iterator[SourceFile]:
+    """Put bytes into a file of this name."""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / name).write_bytes(raw)
+        with opened(disk_files(Path(folder), "toy", limits)) as ([file], _):
+            yield file
+
+
+def records_of(
+    name: str, raw: bytes, record: Form = "item", limits: Limits = DEFAULT
+) -> tuple[RecordFile, list[RawRecord | BadRawRecord]]:
+    """Read bytes as a file of this name."""
+    with source(name, raw, limits) as file:
+        record_file = open_records(file, DECLARED, record)
+        return record_file, list(record_file)
+
+
+def stored(envelope: object) -> dict[str, Raw]:
+    """Return an envelope as a writer gets it."""
+    return msgspec.json.decode(msgspec.json.encode(envelope), type=dict[str, Raw])
+
+
+def written(record: RawRecord | BadRawRecord) -> WrittenRecord:
+    """Return what is stored of a record."""
+    if isinstance(record, BadRawRecord):
+        return WrittenRecord(record.record_index, record.pointer, record.raw, is_verbatim=True)
+    return WrittenRecord(record.record_index, record.pointer, record.raw, record.cells)
+
+
+def back(name: str, raw: bytes, record: Form = "item") -> bytes:
+    """Read bytes as a file of this name, and write it back."""
+    record_file, records = records_of(name, raw, record)
+    pieces = write_records(stored(record_file.envelope), map(written, records), PurePosixPath(name))
+    return b"".join(pieces)
