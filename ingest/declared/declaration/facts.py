@@ -23,6 +23,8 @@ def facts_of(whole: Table) -> dict[str, Any]:
             whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
     facts: dict[str, Any] = {key: whole.text(key) for key in _TEXTS}
     facts["title"] = whole.word("title")
+    if len(facts["title"].splitlines()) > 1:
+        whole.wrong("title", "one line")
     facts["format"] = whole.choice("format", FORMS)
     facts |= {key: whole.word(key) or "not stated" for key in _NOT_STATED}
     facts["licence_url"] = whole.word("licence_url")
@@ -39,7 +41,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
 def _above_tables(whole: Table, key: str) -> str:
     """Say where a key belongs, if it stands below the head of a table and so is that table's."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
-    if below and below[0] != "dialogue":
+    if below:
         return f"it stands in [{below[0]}]: move it above the first table"
     return "write it above the first [table]"
 

@@ -24,8 +24,8 @@ _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "p
 _OTHERS = ("speaker", "roles", "times", "dialect", "markers")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
-_MAY_BE_ALL = {("dialogue", "turns"), ("turn", "text")}
-"""What may be the thing itself: a record that is a list of turns, turns that are texts."""
+_MAY_BE_ALL = {("turn", "text")}
+"""What may be the thing itself: turns that are texts."""
 
 _RECORDS = {"$": "file", "*": "member"}
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
@@ -109,7 +109,7 @@ def dialect_of(whole: Table) -> Dialect:
     if quote and not _is_sign(quote):
         table.wrong("quoteChar", 'one sign of ASCII, or "" where quotes are letters like others')
     if quote and quote == delimiter:
-        table.wrong("quoteChar", "another sign than the delimiter")
+        table.wrong("delimiter", "another sign than quoteChar")
     return Dialect(delimiter, quote)
 
 

@@ -98,7 +98,7 @@ FORMS: Mapping[Format, Form] = {
         turns_are_objects=False,
     ),
     "tree": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:5], "kind", "replies")},
+        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:7], "replies")},
         tables=_PEOPLE,
         defaults={
             "dialogue": {"turns": "prompt"},

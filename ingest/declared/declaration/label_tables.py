@@ -118,8 +118,8 @@ def _in_rows(table: Table, given: Annotations, files: tuple[Files, ...]) -> Anno
     if not any(each.holds == "annotations" and _fit(each, pattern) for each in files):
         table.fail(
             "from",
-            f"no [[files]] with holds = 'annotations' has {pattern!r}",
-            expected=f"[[files]], path = {pattern!r}, holds = 'annotations'",
+            f"no [[files]] with holds = 'annotations' has {pattern!r:.80}",
+            expected=f"[[files]], path = {pattern!r:.80}, holds = 'annotations'",
         )
     for key in ("dialogue", "turn"):
         if key not in table and (key == "dialogue" or given.on == "turn"):

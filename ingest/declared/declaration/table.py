@@ -12,7 +12,7 @@ from talkhouse.schema.errors import TalkhouseError
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = dict.fromkeys(("files", "markers", "annotations", "tasks", "columns"), 1_000)
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
 """Entries of those that are gone through for every file, text or record."""
 
 
@@ -75,7 +75,7 @@ class Table:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
         if value not in words:
-            near = closest(value, words) if isinstance(value, str) else words
+            near = closest(value[:80], words) if isinstance(value, str) else words
             self.wrong(key, f"one of: {', '.join(near)}")
         return value
 
@@ -86,10 +86,6 @@ class Table:
             self.wrong(key, 'a list of texts, such as ["a", "b"]')
         self._bounded(key, value)
         return tuple(value)
-
-    def texts_by_text(self, key: str, of_what: str) -> dict[str, str]:
-        """Return a table of texts, ``of_what`` it is called."""
-        return {name: inner.text(name) for inner in [self.table(key, of_what)] for name in inner.values}
 
     def table(self, key: str, of_what: str = "a table") -> "Table":
         """Return a table inside; an empty one where there is none."""
