@@ -51,12 +51,13 @@ def declaration(
     import shlex
 
     from talkhouse.guess.declare import TO_DO
-    from talkhouse.guess.new_declaration import FILE, new_declaration
+    from talkhouse.guess.new_declaration import new_declaration
+    from talkhouse.ingest.files.skipped import DECLARATION
 
     look = new_declaration(folder)
     guess = look.guess
     files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
-    head = f"{folder / FILE}: "
+    head = f"{folder / DECLARATION}: "
     if guess is None:
         put(Text("wrote "), Text(visible(f"{head}a skeleton, since this looks like no format that is known")))
     else:

@@ -1,14 +1,15 @@
 """Writes a ``corpus.toml`` of what was guessed; what cannot be known is ``to do``."""
 
-import glob
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from talkhouse.guess.folder import DataFile, Look
 from talkhouse.guess.guess import Guess, Labels, paths_of
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.paths import path_text
+from talkhouse.ingest.declared.declaration.patterns import matches
 from talkhouse.ingest.declared.declaration.writing import toml_key, toml_string
 
 TO_DO = ("licence", "citation")
@@ -17,7 +18,6 @@ TO_DO = ("licence", "citation")
 _MOST_LISTED = 20
 """Files that are declared one by one; more by patterns."""
 _MOST_NAMED = 20
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def declaration_text(corpus_id: str, look: Look) -> str:
@@ -53,45 +53,57 @@ _SKELETON = (
 )
 
 
-def path_text(path: JsonPath) -> str:
-    """Write a path as ``corpus.toml`` has it: ``data.dialogue``, ``log[*]``, ``['a name']``; ``$`` for the thing."""
-    text = ""
-    for name in path:
-        if name is None:
-            text += "[*]"
-        elif _BARE.fullmatch(name):
-            text += f".{name}" if text else name
-        else:
-            escaped = name.replace("\\", "\\\\").replace("'", "\\'")
-            text += f"['{escaped}']"
-    return text or "$"
-
-
 def _files(look: Look) -> Iterator[str]:
-    for path, split in patterns(look.files):
+    for path, split in patterns(look.files, [*look.left, *(taken.path for taken in look.labels)]):
         yield from ("", "[[files]]", f"path = {toml_string(path)}")
         if split:
             yield f"split = {toml_string(split)}"
 
 
-def patterns(files: Sequence[DataFile]) -> list[tuple[str, str | None]]:
-    """Return the ``path`` and split of each ``[[files]]``: the files themselves, or patterns where they are many."""
+def patterns(files: Sequence[DataFile], others: Iterable[str]) -> list[tuple[str, str | None]]:
+    """Return the ``path`` and split of each ``[[files]]``: the files themselves, or patterns where they are many.
+
+    A pattern fits all files of its split and ending and no other, ``others`` included; else they are named.
+    """
+    named = [(_literal(file.path), file.split) for file in files]
     if len(files) <= _MOST_LISTED:
-        return [(glob.escape(file.path), file.split) for file in files]
-    groups: dict[tuple[str, str, str | None], list[str]] = {}
+        return named
+    groups: dict[tuple[str | None, str], list[str]] = {}
     for file in files:
-        path = PurePosixPath(file.path)
-        groups.setdefault((str(path.parent), "".join(path.suffixes[-2:]), file.split), []).append(path.name)
-    return [(_pattern(folder, ending, names), split) for (folder, ending, split), names in groups.items()]
+        groups.setdefault((file.split, "".join(PurePosixPath(file.path).suffixes[-2:])), []).append(file.path)
+    everything = {*others, *(file.path for file in files)}
+    patterns = []
+    for (split, ending), paths in groups.items():
+        fitting = [pattern for pattern in _candidates(paths, ending) if _fits(pattern, set(paths), everything)]
+        if not fitting:
+            return named
+        patterns.append((fitting[0], split))
+    return patterns
 
 
-def _pattern(folder: str, ending: str, names: Sequence[str]) -> str:
-    """Write a pattern of the files of a folder with one ending: what their names begin with, then anything."""
-    first, last = min(names), max(names)
-    common = next((index for index, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    begin = first[:common].rstrip("0123456789") if len(names) > 1 else first.removesuffix(ending)
-    name = glob.escape(begin) + "*" * (len(names) > 1) + glob.escape(ending)
-    return name if folder == "." else f"{glob.escape(folder)}/{name}"
+def _candidates(paths: Sequence[str], ending: str) -> Iterator[str]:
+    """Write patterns of some files: within a folder, then in all folders of one."""
+    if len(paths) == 1:
+        yield _literal(paths[0])
+    least, most = min(paths), max(paths)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(least, most, strict=False))
+    begin = "".join(letter for letter, _ in alike)
+    folder, _, name = begin.rpartition("/")
+    above = f"{folder}/" if folder else ""
+    yield _literal(f"{above}{name.rstrip('0123456789')}") + f"*{_literal(ending)}"
+    yield _literal(above) + f"*{_literal(ending)}"
+    yield _literal(above) + f"**/*{_literal(ending)}"
+    last = {path.rpartition("/")[2] for path in paths}
+    yield from (_literal(above) + f"**/{_literal(name)}" for name in last if len(last) == 1)
+
+
+def _fits(pattern: str, paths: set[str], everything: set[str]) -> bool:
+    return {path for path in everything if matches(pattern, path)} == paths
+
+
+def _literal(path: str) -> str:
+    """Write a path as a pattern, which has no backslash."""
+    return path.replace("\\", "*")
 
 
 def _tables(guess: Guess) -> Iterator[str]:
@@ -106,8 +118,10 @@ def _tables(guess: Guess) -> Iterator[str]:
     }
     for table, extra in settings.items():
         paths = {name: path_text(path) for name, path in paths_of(getattr(guess, table)).items()}
-        if guess.format in ("turns", "transcript"):
+        if FORMS[guess.format].is_rows:
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
+        if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
+            paths["turns"] += "[*]"  # the last one alone may be left out
         yield from _table(table, {**paths, **extra}, guess.remarks)
     dialect = {"delimiter": guess.dialect.delimiter, "quoteChar": guess.dialect.quote_char}
     usual = {"delimiter": None, "quoteChar": '"'}
@@ -139,7 +153,7 @@ def _proposals(look: Look) -> Iterator[str]:
     for taken in look.labels:
         yield from ("", *_label_file(taken))
     for path in list(look.left)[:_MOST_NAMED]:
-        yield from ("", "# [[files]]", f"# path = {toml_string(glob.escape(path))}")
+        yield from ("", "# [[files]]", f"# path = {toml_string(_literal(path))}")
         yield f"# skip = {toml_string(look.left[path])}"
 
 
@@ -155,7 +169,7 @@ def _labels(labels: Labels) -> Iterator[str]:
 
 
 def _label_file(taken: Sample) -> Iterator[str]:
-    path = toml_string(glob.escape(taken.path))
+    path = toml_string(_literal(taken.path))
     yield "# [[files]]  # to do, if these are labels of the dialogues"
     yield f"# path = {path}"
     yield '# holds = "annotations"'

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from talkhouse.guess.formats import fitting, guess
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.rows import CONVOKIT_FILES, looks_like_labels
-from talkhouse.guess.sample import MOST, Sample, kind_of, sample
+from talkhouse.guess.sample import MOST, Sample, is_read, sample
 from talkhouse.guess.split_words import split_of
 from talkhouse.guess.values import at
 from talkhouse.ingest.declared.declaration.model import JsonPath
@@ -68,7 +68,7 @@ def looks_like(paths: Iterable[Path]) -> str | None:
 
 def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
     by_path = {_inside(file): file for file in seen}
-    readable = {path: file for path, file in by_path.items() if kind_of(path)}
+    readable = {path: file for path, file in by_path.items() if is_read(path)}
     left |= {path: "no ending of a format that is known" for path in by_path if path not in readable}
     folders = {str(PurePosixPath(path).parent) for path in readable if PurePosixPath(path).name in CONVOKIT_FILES[:2]}
     for folder in folders:

@@ -8,9 +8,10 @@ from talkhouse.guess.first import first_dialogue
 from talkhouse.guess.formats import guess
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.profile import Field, described, fields_of
-from talkhouse.guess.sample import Sample, kind_of, sample
+from talkhouse.guess.sample import Sample, is_read, sample
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import SourceError, UsageError
 
@@ -84,14 +85,14 @@ def inspected(path: Path) -> Inspection:
             next_step=f"see what its files look like with: talkhouse new {path if path.is_dir() else path.parent}",
         )
     (disk,) = disk_files(path, path.name)
-    if kind_of(path.name) is None:
+    if not is_read(path.name):
         raise SourceError("a file of no form that is read, by its ending", where=path, expected=FORMS)
     taken = sample(SourceFile(disk, None, disk.stat.size))
     if taken is None:
         raise SourceError("a file of no form that is read", where=path, expected=FORMS)
     guessed = guess([taken])
     first = first_dialogue(taken, guessed) if guessed else []
-    has_declaration = (path.parent / "corpus.toml").exists()
+    has_declaration = (path.parent / DECLARATION).exists()
     return Inspection(
         path.name, taken, fields_of(taken.records), guessed, first, None if has_declaration else str(path.parent)
     )

@@ -54,7 +54,7 @@ def sharegpt(samples: Sequence[Sample]) -> Guess | None:
 def tree(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a first message, with the replies to it inside."""
     records = _records(samples)
-    for path in (NO_PATH, *objects(records)):
+    for path in objects(records):
         roots = [root for record in records if isinstance(root := at(record, path), dict)]
         replies = _reply_list(roots)
         if replies is None or len(roots) < MOST * len(records):
@@ -64,8 +64,7 @@ def tree(samples: Sequence[Sample]) -> Guess | None:
         if found is None:
             continue
         turn = replace(found.turn, reply_to=None, replies=(replies,))
-        where = f"{_dotted(path)} is" if path else "it is"
-        reason = f"each record has a first message with {replies} inside: {where} one with {_dotted(turn.text)}"
+        reason = f"each record has a first message, {_dotted(path)}, with {_dotted(turn.text)} and a list {replies}"
         return _with_dialogue(samples, replace(found, turn=turn), "tree", path, reason)
     return None
 
@@ -120,10 +119,8 @@ def _with_dialogue(samples: Sequence[Sample], found: Meanings, form: Any, path: 
     if samples[0].record == "member":
         id_path, why = None, "no id: a member's name is one"
     inside = () if form == "tree" else path
-    fields, times = about_dialogues(records, [inside, id_path]) if path else (None, {})
-    from talkhouse.ingest.declared.declaration.model import DialogueFields
-
-    fields = replace(fields or DialogueFields(), id=id_path, turns=path, record=samples[0].record)
+    fields, times = about_dialogues(records, [inside, id_path])
+    fields = replace(fields, id=id_path, turns=path, record=samples[0].record)
     remarks = {**found.remarks, "dialogue.id": why}
     return Guess(
         form,

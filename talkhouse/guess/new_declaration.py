@@ -5,10 +5,9 @@ from pathlib import Path
 from talkhouse.guess.declare import declaration_text
 from talkhouse.guess.folder import Look, look
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
-
-FILE = "corpus.toml"
 
 
 def new_declaration(folder: Path) -> Look:
@@ -18,7 +17,7 @@ def new_declaration(folder: Path) -> Look:
     is not there, empty, or can't be read. Nothing is ever overwritten.
     """
     corpus_id = folder.resolve().name
-    target = folder / FILE
+    target = folder / DECLARATION
     if folder.is_file():
         raise UsageError(
             "this is a file; a corpus is a folder, named by its id",

@@ -38,11 +38,12 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
     """Each record is a turn, and has the id of its dialogue."""
     if any(sample.record != "item" for sample in samples):
         return None
-    records = [record for sample in samples for record in sample.records]
+    files = [[_cells(record) for record in sample.records] for sample in samples]
+    records = [record for file in files for record in file]
     path = dialogue_of(records)
     if path is None:
         return None
-    dialogues = [dialogue for sample in samples for dialogue in _grouped(sample.records, path)]
+    dialogues = [dialogue for file in files for dialogue in _grouped(file, path)]
     found = meanings(dialogues, with_order=True, but=[path])
     if found is None:
         return None
@@ -76,6 +77,11 @@ def dialogue_of(records: Sequence[Record]) -> JsonPath | None:
 def looks_like_labels(sample: Sample) -> bool:
     """Whether rows are labels of dialogues that other files have."""
     return bool(named(sample.records, DIALOGUES) and named(sample.records, _LABELS))
+
+
+def _cells(record: Record) -> Record:
+    """Leave out objects: a field of a row is a column."""
+    return {name: value for name, value in record.items() if not isinstance(value, dict)}
 
 
 def _grouped(records: Sequence[Record], path: JsonPath) -> list[list[Record]]:

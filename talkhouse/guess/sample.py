@@ -4,6 +4,7 @@ import codecs
 import gzip
 import zlib
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
@@ -11,6 +12,8 @@ import msgspec
 from talkhouse.guess.json_start import start_of
 from talkhouse.guess.rows_start import Rows, rows_of
 from talkhouse.ingest.declared.declaration.model import Dialect
+from talkhouse.ingest.declared.record_files.content import ending, is_packed
+from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
 from talkhouse.ingest.sources import BOM, SourceFile
 
 
@@ -30,8 +33,6 @@ class Most(NamedTuple):
 MOST = Most()
 _BATCH = 64
 """Rows of Parquet that are decoded at a time."""
-
-_ENDINGS = {".jsonl": "lines", ".ndjson": "lines", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,9 @@ class _Decoded:
     problem: str | None = None
 
 
-def kind_of(path: str) -> str | None:
-    """Return how a file of this name is read: lines, json, csv, parquet; None where no format is known."""
-    name = path.lower().removesuffix(".gz")
-    return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
+def is_read(path: str) -> bool:
+    """Whether a file of this name is read, by its ending."""
+    return ending(PurePosixPath(path)) in ENDINGS
 
 
 def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
@@ -82,14 +82,14 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     the file can't be read at all.
     """
     path = path or str(file.path)
-    kind = kind_of(path)
-    if kind is None:
+    if not is_read(path):
         return None
-    decoded = _parquet(file, most) if kind == "parquet" else _text(file, path, kind, most)
+    is_parquet = ending(PurePosixPath(path)) == ".parquet"
+    decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
     records = [value for value in decoded.values if isinstance(value, dict)]
     return Sample(
         path,
-        decoded.form + (", gzip" if path.lower().endswith(".gz") else ""),
+        decoded.form + ", gzip" * is_packed(PurePosixPath(path)),
         file.size,
         records,
         decoded.is_whole,
@@ -124,20 +124,20 @@ def _parquet(file: SourceFile, most: Most) -> _Decoded:
     return decoded
 
 
-def _text(file: SourceFile, path: str, kind: str, most: Most) -> _Decoded:
+def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
     with file.peek() as stream:
-        raw, problem = _beginning(stream, most.bytes, is_packed=path.lower().endswith(".gz"))
+        raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = {"lines": _lines, "json": _json, "csv": _tsv if ".tsv" in path.lower() else _csv}[kind]
+    decode = {".csv": _csv, ".tsv": _tsv, **dict.fromkeys(JSON, _json)}.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
 
 
-def _beginning(stream: IO[bytes], most_bytes: int, *, is_packed: bool) -> tuple[bytes, str | None]:
+def _beginning(stream: IO[bytes], most_bytes: int, *, packed: bool) -> tuple[bytes, str | None]:
     """Read one byte more than is decoded, and say what is wrong with a file that is packed."""
-    if not is_packed:
+    if not packed:
         return stream.read(most_bytes + 1), None
     raw = b""
     try:

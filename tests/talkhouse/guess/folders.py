@@ -388,12 +388,12 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {
             "format": "pairs",
             "dialogue": {"record": "*"},
-            "pair": {"prompt": "['user utterance']", "response": "['system response']", "each": "log[*]"},
+            "pair": {"prompt": "user utterance", "response": "system response", "each": "log[*]"},
         },
     ),
     "spoken": (
         {"talks.jsonl": lines(*SPOKEN)},
-        {"format": "dialogue", "dialogue": {"turns": "dialog[*]"}, "turn": {"text": "text", "speaker": "id"}},
+        {"format": "dialogue", "dialogue": {"turns": "dialog[*][*]"}, "turn": {"text": "text", "speaker": "id"}},
     ),
     "convokit": (CONVOKIT, {"format": "convokit"}),
     "convokit_legacy": (

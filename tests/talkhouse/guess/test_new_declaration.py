@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from talkhouse.guess.new_declaration import new_declaration
+from talkhouse.ingest.declared.declaration.read import of_folder
 from tests.talkhouse.guess.folders import FOLDERS, write
 
 
@@ -18,7 +19,9 @@ def declared(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
     files, expected = FOLDERS[name]
-    document = declared(write(tmp_path / name, files))
+    folder = write(tmp_path / name, files)
+    document = declared(folder)
+    assert of_folder(folder).format == expected["format"]
     proposed = {table: document.get(table) for table in expected}
     proposed["files"] = {entry["path"]: entry.get("split") for entry in document.get("files", [])}
     assert {table: proposed[table] for table in expected} == expected
