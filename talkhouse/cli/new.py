@@ -68,6 +68,8 @@ def declaration(
             put(Text("  kept in extra: "), Text(visible(", ".join(_shortened(guess.extra)))))
     if look.labels:
         put(Text("  labels, perhaps: "), Text(visible(", ".join(taken.path for taken in look.labels))))
+    for path, problem in look.problems.items():
+        put(Text("  problem: "), Text(visible(f"{path}: {problem}")))
     if look.left:
         left = [f"{path} ({reason})" for path, reason in look.left.items()]
         put(Text("  left: "), Text(visible(", ".join(_shortened(left)))))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from talkhouse.guess.formats import fitting, guess
@@ -42,6 +42,9 @@ class Look:
     left: dict[str, str] = field(default_factory=dict)
     """Path -> why it is not read."""
     samples: list[Sample] = field(default_factory=list)
+    """Of the files that hold dialogues."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """Path of such a file -> what is wrong in its beginning, which a build will name too."""
 
 
 def look(folder: Path) -> Look:
@@ -120,7 +123,17 @@ def _sorted_out(
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
     files = [DataFile(path, split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
     files.sort(key=lambda file: (_ORDER.index(standard_split(file.split or "", {})), file.path))
-    return Look(guessed, files, labels, left, list(alike))
+    problems = {taken.path: taken.problem for taken in alike if taken.problem}
+    return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
+
+
+def _with_one_split(guessed: Guess, files: Sequence[DataFile]) -> Guess:
+    """Leave the field that is a split in ``extra`` where the names of files have splits: only one of them can be."""
+    path = guessed.dialogue.split
+    if path is None or not any(file.split for file in files):
+        return guessed
+    dialogue = replace(guessed.dialogue, split=None)
+    return replace(guessed, dialogue=dialogue, extra=(*guessed.extra, str(path[0])))
 
 
 def _why_left(taken: Sample) -> str:

@@ -34,11 +34,17 @@ class Inspection:
     @property
     def about(self) -> str:
         """Form and size of the file, and how much of it was read."""
-        count = len(self.sample.records)
+        count, size = len(self.sample.records), _size(self.sample.size)
         records = f"{count:,} record{'s' * (count != 1)}"
-        verb = "was" if count == 1 else "were"
-        read = f"all of it was read, {records}" if self.sample.is_whole else f"the first {records} {verb} read"
-        return f"{self.sample.form}, {_size(self.sample.size)}; {read}"
+        if self.sample.record == "file":
+            read = "one record, which was read" + ("" if self.sample.is_whole else " as far as 8 MB go")
+        elif self.sample.is_whole:
+            read = f"all of it was read, {records}"
+        elif count:
+            read = f"the first {records} {'was' if count == 1 else 'were'} read"
+        else:
+            read = "no record could be read of its beginning"
+        return f"{self.sample.form}, {size}; {read}"
 
     @property
     def problem(self) -> str | None:
