@@ -182,8 +182,6 @@ class FileRows:
         """Lay out the turns but for speakers and ``extra``."""
         replied = replies(rows)
         findings.of_replies(replied)
-        turns = rows.select("dialogue_id", TURN_INDEX, role=OURS, text=TEXT)
-        turns = turns.with_columns(replied.targets.alias("reply_to"))
         there = set(rows.columns)
         if REPLY_TO in there:
             kept.keep(REPLY_TO, replied.lost | replied.looped)
@@ -191,13 +189,18 @@ class FileRows:
             kept.keep(ROLE, ~rows["role.back"])
         if ORDER in there:
             kept.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
-        kind = pl.lit("message")
         if KIND in there:
             kept.keep(KIND, rows[KIND].is_null())
-            kind = pl.col(KIND).fill_null("message")
-        said_at = pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us"))
-        own = pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String)
-        turns = turns.hstack(rows.select(kind=kind, said_at=said_at, native_id=own))
+        turns = rows.select(
+            "dialogue_id",
+            TURN_INDEX,
+            role=OURS,
+            text=TEXT,
+            kind=pl.col(KIND).fill_null("message") if KIND in there else pl.lit("message"),
+            native_id=pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String),
+            said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
+            reply_to=replied.targets,
+        )
         for hole in (SAID_AT, STARTED_AT):
             if hole in there:
                 findings.of_times(hole, rows[hole + BAD_TIME])
@@ -208,10 +211,9 @@ class FileRows:
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
         own = dialogues.select("dialogue_id", "native_id").hstack(facts.select(set(facts.columns) & set(_FACTS)))
-        if LANGUAGE not in own.columns or own[LANGUAGE].null_count():
-            said = pl.col(LANGUAGE).fill_null(self._build.language) if LANGUAGE in own.columns else self._build.language
-            own = own.with_columns(pl.lit(said).alias(LANGUAGE) if not isinstance(said, pl.Expr) else said)
         shared = {"corpus_id": self._build.declaration.corpus_id}
+        if LANGUAGE not in own.columns and self._build.language is not None:
+            shared[LANGUAGE] = self._build.language
         return ColumnBatch(Dialogue, shared, own.filter(dialogues["is_new"]).to_dict())
 
     def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:

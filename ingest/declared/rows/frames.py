@@ -68,6 +68,8 @@ class CsvFrames:
         self._names = names(file.columns)
         keepers = columns.keepers
         self._keepers = {name: keepers.get(name) for name in self._names}
+        self._usual: dict[str, str] = {}
+        """How the first time of a column is written."""
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield a frame for each chunk."""
@@ -111,15 +113,22 @@ class CsvFrames:
     def _shape_numbers(self, frame: pl.DataFrame, hows: list[str]) -> pl.Series | None:
         """Return the number of each row's shape where it is not 0; shapes differ in how times are written."""
         if not hows:
-            self._shapes.number(LEVEL, dict(self._keepers))
-            return None
-        keys = frame.select(pl.concat_str([pl.col(hole + HOW).fill_null("") for hole in hows], separator="\n"))
-        texts = {}
-        for key in keys.to_series().unique(maintain_order=True):
-            written = {hole: f"{hole}@{how}" if how else hole for hole, how in zip(hows, key.split("\n"), strict=True)}
-            shape = {name: written.get(hole or "", hole) for name, hole in self._keepers.items()}
-            texts[key] = _shape_member(self._shapes.number(LEVEL, shape))
-        return keys.to_series().replace_strict(texts, return_dtype=pl.String)
+            number = _shape_member(self._shapes.number(LEVEL, dict(self._keepers)))
+            return None if number is None else pl.repeat(number, len(frame), eager=True)
+        for hole in hows:  # an empty cell, and one that stays in extra, may have any shape
+            known = frame[hole + HOW].drop_nulls()
+            if len(known):
+                self._usual.setdefault(hole, known[0])
+        written = [frame[hole + HOW].fill_null(self._usual.get(hole, "")).alias(hole) for hole in hows]
+        keys = pl.DataFrame(written)
+        ways = keys.unique(maintain_order=True)
+        numbers = []
+        for way in ways.iter_rows(named=True):
+            names_of = {hole: f"{hole}@{how}" if how else hole for hole, how in way.items()}
+            shape = {name: names_of.get(hole or "", hole) for name, hole in self._keepers.items()}
+            numbers.append(_shape_member(self._shapes.number(LEVEL, shape)))
+        ways = ways.with_columns(pl.Series("number", numbers, pl.String))
+        return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
 
     def _as_written(self, chunk: RowChunk) -> pl.Series | None:
         """Return the cells that the dialect would write otherwise."""

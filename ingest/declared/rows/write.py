@@ -1,11 +1,12 @@
 """Files of rows, written again from the tables."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Protocol
 
 import msgspec
+from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
@@ -18,7 +19,7 @@ from talkhouse.ingest.declared.rows.labels_back import LabelsBack
 from talkhouse.ingest.declared.rows.opening import is_csv
 from talkhouse.ingest.declared.rows.sorted_rows import in_order_of_lines
 from talkhouse.ingest.declared.rows.spool import SCATTERED
-from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow
 from talkhouse.ingest.declared.rows.turns_back import RowsBack
 from talkhouse.ingest.declared.shapes import KnownShapes
 from talkhouse.ingest.decode import literals
@@ -85,15 +86,16 @@ class _Files:
 def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
     """Write rows as a file of this path."""
     if is_csv(path):
-        return _write_cells(envelope, iter(rows), path)
+        return write_rows(envelope, _columns(envelope), map(_written, rows), path)
     records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
     return write_records(envelope, records, path)
 
 
-def _write_cells(envelope: Envelope, rows: Iterator[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
-    first = [*islice(rows, 1)]
-    columns = list(first[0].cells) if first else []
-    return write_rows(envelope, columns, map(_written, chain(first, rows)), path)
+def _columns(envelope: Envelope) -> list[str]:
+    """Return the columns of a file, which every shape of its rows has; none where it has no rows."""
+    shapes = literals(bytes(envelope["shapes"]).decode()) if "shapes" in envelope else {}
+    known: dict[str, dict[str, Raw]] = msgspec.json.decode(shapes.get(LEVEL, b"{}"), type=dict[str, dict[str, Raw]])
+    return [*next(iter(known.values()), {})]
 
 
 def _written(row: StoredRow) -> WrittenRow:
