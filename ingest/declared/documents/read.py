@@ -123,6 +123,8 @@ class _Reader:
             take_label(spec.spec, split, taken)
         taken |= talk.taken
         findings += talk.findings
+        if not talk.said:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
 
     def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
