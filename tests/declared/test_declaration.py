@@ -79,6 +79,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     # Tables of fields.
     (CHAT + '[turn]\nrole = "a"\nreplies = "b"', 5, r"no 'replies' in \[turn\] where format = 'chat'"),
     (CHAT + '[dialogue]\nrole = "a"', 4, r"next:     write it below \[turn\]"),
+    (CHAT + '[turn]\nlicence = "a"', 4, r"next:     write it above the first \[table\]"),
     (CHAT + '[pair]\nprompt = "a"', 3, r"\[pair\] means nothing in format = 'chat'\n  expected: it is for pairs"),
     (CHAT + '[markers]\n"a" = "user"', 3, "it is for preference, transcript"),
     (CHAT + "[turn]\ntext = 3", 4, r"'text' in \[turn\] can't be 3 \(a number\)"),
@@ -90,7 +91,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[dialogue]\nturns = "$"', 4, "is the record itself"),
     (CHAT + '[dialogue]\nrecord = "**"', 4, r"one of: \$, \*"),
     (CHAT + '[speaker]\nscope = "dialog"', 4, "expected: dialogue$"),
-    (CHAT + 'roles = "user"', 3, "a table"),
+    (CHAT + 'roles = "user"', 3, r"\[roles\] on a line of its own"),
     (CHAT + '[roles]\nhuman = ""', 4, "not empty"),
     (CHAT + '[splits]\nfold1 = "training"', 4, "expected: train$"),
     (CHAT + '[times]\nsaid_at = "unix"', 4, r"no 'said_at' in \[turn\]"),
@@ -117,10 +118,15 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + LABELS + 'label = "a"\non = "response"', 6, "one of: dialogue, record, turn"),
     (CHAT + LABELS + 'label = "a"\nlabels = ["x"]', 6, r"labels = \{ calm"),
     (CHAT + LABELS + 'label = "a"\nlabels = { x = 1 }', 6, "meanings are texts"),
-    (CHAT + LABELS + 'label = "a"\ncolumns = ["b"]', 6, "no 'columns'"),
+    (CHAT + LABELS + 'label = "a"\ncolumns = ["b"]', 6, "no 'columns'.*\n.*\n  next:     it is for format = 'turns'"),
     (CHAT + LABELS + 'label = "a"\nfrom = "l.csv"', 6, "no 'from'"),
     (CHAT + LABELS + 'label = "a"\nstart = "b"', 6, "'start' without 'end'"),
     (CHAT + LABELS + 'label = "a"\noffsets = "utf-16"', 6, "'offsets' without 'start'"),
+    (
+        HEAD + 'format = "transcript"\n[markers]\na = "user"\n' + LABELS + 'label = "a"\nstart = "b"\nend = "c"',
+        8,
+        "only labels on a turn",
+    ),
     (CHAT + LABELS + 'on = "dialogue"\nlabel = "a"\nstart = "b"\nend = "c"', 7, "only labels on a turn"),
     (CHAT + LABELS + 'label = "a"\nstart = "b"\nend = "c"\noffsets = "utf16"', 8, "expected: utf-16$"),
     (CHAT + LABELS + 'label = "a"\nskip = "b"', 6, "'skip' without 'by'"),
@@ -133,7 +139,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (PAIRS + LABELS + 'on = "turn"\nlabel = "a"', 4, "no turn is an object"),
     (TURNS + LABELS + 'label = "a"\ncolumns = ["b"]', 7, "can't both be declared"),
     (TURNS + LABELS + 'columns = ["b", "b"]', 7, "each once"),
-    (TURNS + LABELS + 'each = "b[*]"', 7, "no 'each'"),
+    (TURNS + LABELS + 'each = "b[*]"', 7, "no 'each'.*\n.*\n  next:     it is for labels inside JSON"),
     (TURNS + LABELS + 'label = "a"\nturn = "b"', 8, "without 'from'"),
     (TURNS + LABELS + 'label = "a"\nfrom = "l.csv"', 8, "no .*holds = 'annotations' has 'l.csv'"),
     (TURNS + LABEL_FILE, 8, "takes labels from 'l.csv'"),
@@ -295,6 +301,31 @@ scheme = "asks"
     assert (flags.each_by_record, flags.turn_is_position, flags.turn, flags.value) == (True, True, None, ())
     assert (whole.label, whole.missing_values, whole.labels) == (("meta", "label"), ("", "NA"), None)
     assert (declared.tasks[0].line, declared.scheme("asks")) == (31, "ferry_talk.asks")
+
+
+def test_a_file_may_be_one_record_with_speakers_inside() -> None:
+    declared = read(
+        HEAD
+        + """format = "dialogue"
+[dialogue]
+record = "$"
+id = "channel.id"
+turns = "messages"
+[turn]
+text = "content"
+speaker = "author.id"
+said_at = "sent"
+reply_to = "reference.messageId"
+[speaker]
+name = "author.name"
+is_bot = "author.isBot"
+[times]
+said_at = "unix_ms"
+"""
+    )
+    assert (declared.dialogue.record, declared.dialogue.id) == ("file", ("channel", "id"))
+    assert (declared.speaker.scope, declared.speaker.is_bot) == ("corpus", ("author", "isBot"))
+    assert (declared.turn.reply_to, declared.times) == (("reference", "messageId"), {"said_at": "unix_ms"})
 
 
 def test_files_of_labels_are_read_with_their_columns() -> None:

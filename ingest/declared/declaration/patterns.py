@@ -1,17 +1,13 @@
 """Which ``[[files]]`` a file belongs to: by patterns as on the Hub, in which ``*`` stays within a name."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
 _LONGEST = 1_000
 _STAR = re.compile(r"\*|\[([*?\[])\]")
-_SHOWN, _MOST_COMPARED = 5, 1_000
 
 EVERYTHING = "**"
 """The pattern of all files: ``**`` stands for any folders, at the end for whatever is in them."""
@@ -73,26 +69,10 @@ def which(declaration: Declaration, path: str) -> Files | None:
             f"the file {path!r} is in two [[files]]",
             where=_place(declaration, second),
             expected="each file in exactly one",
-            found=f"path = {first.path!r} in line {first.line}, and path = {second.path!r} in line {second.line}",
+            found=" and ".join(f"path = {files.path!r} ({_place(declaration, files)})" for files in (first, second)),
             next_step="narrow one of the patterns, or remove one of the two",
         )
     return fitting[0] if fitting else None
-
-
-def no_file(declaration: Declaration, files: Files, paths: Iterable[str]) -> RegistryError:
-    """Return the error of a pattern that fits none of these paths."""
-    names = sorted(islice(paths, _MOST_COMPARED))
-    if not names:
-        found = "no files"
-    else:
-        found = ", ".join(closest(files.path, names)[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return RegistryError(
-        f"path = {files.path!r} fits no file",
-        where=_place(declaration, files),
-        expected="a path inside the corpus's folder; '*' stays within a name, '**/' stands for any folders",
-        found=found,
-        next_step="correct the path, or remove this [[files]]",
-    )
 
 
 def _place(declaration: Declaration, files: Files) -> str:

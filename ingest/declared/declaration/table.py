@@ -84,11 +84,11 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def table(self, key: str, of_what: str = "a table") -> "Table":
+    def table(self, key: str, expected: str = "") -> "Table":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            self.wrong(key, of_what)
+            self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
         self._bounded(key, value)
         return Table(value, (*self.path, key), self._origin)
 
@@ -112,17 +112,16 @@ class Table:
         """Return the name of a column, as a path."""
         return (self.text(key) or self.wrong(key, "the name of a column"),)
 
-    def check_keys(self, known: Iterable[str], format_: str = "", elsewhere: Mapping[str, str] | None = None) -> None:
-        """Refuse a key that is not known, in this format; ``elsewhere``: keys of other tables, with their tables."""
+    def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:
+        """Refuse a key that is not known, in this format; ``advice``: what to do with keys that belong elsewhere."""
         words = list(known)
         for key in (key for key in self.values if key not in words):
-            other = (elsewhere or {}).get(key)
             self.fail(
                 key,
                 f"there is no {key!r:.80} in {self.name or 'a declaration'}"
                 + (f" where format = {format_!r}" if format_ else ""),
                 expected=one_of(key, words),
-                **({} if other is None else {"next_step": f"write it below [{other}]"}),
+                **({"next_step": advice[key]} if advice and key in advice else {}),
             )
 
     def _bounded(self, key: str, value: dict[str, Any] | list[Any]) -> None:
@@ -151,7 +150,7 @@ def shown(value: object) -> str:
         case list():
             return f"a list of {len(value):,}"
         case dict():
-            return f"a table with {', '.join(list(value)[:3]) or 'nothing'}"
+            return f"a table with {', '.join(list(value)[:3]) or 'nothing':.80}"
         case _:
             text, kind = str(value), "a date or time"
     return f"{text:.80} ({kind})"

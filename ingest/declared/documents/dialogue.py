@@ -71,12 +71,12 @@ class DialogueFormat:
             raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
         talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
         first = len(talk.said)
-        self._read_messages(raw, talk)
+        self._read_messages(raw, record.decoded(self._path), talk)
         if not self._has_bare_turns:
             talk.messages = _Objects(raw, first, len(talk.said))
 
-    def _read_messages(self, raw: Raw, talk: Talk) -> None:
-        plain = self._plain.read_all(raw)
+    def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
+        plain = self._plain.read_decoded(decoded) if decoded is not None else self._plain.read_all(raw)
         if plain is not None:
             talk.is_plain = not talk.said
             talk.said += plain

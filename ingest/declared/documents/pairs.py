@@ -13,7 +13,6 @@ from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, literals, pointer
-from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 _EACH = "each"
@@ -30,10 +29,7 @@ class Pairs:
 
     def read(self, record: Split) -> Talk:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
-        talk = self._read_each(record) if self._each else self._read_one(record)
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "no turns"))
-        return talk
+        return self._read_each(record) if self._each else self._read_one(record)
 
     def _read_one(self, record: Split) -> Talk:
         pair = self._pairs.read(record)

@@ -1,7 +1,7 @@
 """Messages that are a role and a text and nothing else, as nearly all are: read a whole list at once."""
 
 from collections.abc import Mapping
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +14,14 @@ _MOST_WORDS = 1_000
 
 
 class _Plain(Protocol):
+    role: str
+    text: str
+
+
+class _Order(NamedTuple):
+    """An order of the keys of a plain message, as a shape, and what its keys are."""
+
+    shape: Mapping[str, object]
     role: str
     text: str
 
@@ -40,6 +48,26 @@ class PlainMessages:
         orders = (shape, dict(reversed(shape.items())))
         self._shapes = {b"{" + msgspec.json.encode(next(iter(order))) + b":": order for order in orders}
         """How an object begins -> its shape."""
+        self._shapes_by_keys = {tuple(order): _Order(order, names["role"], names["text"]) for order in orders}
+
+    def read_decoded(self, messages: object) -> list[Said] | None:
+        """Read a list of messages that has been decoded; None where not all are plain."""
+        if not self._is_used or type(messages) is not list:
+            return None
+        self._point(len(messages))
+        roles, shapes, said = self._roles, self._shapes_by_keys, []
+        for message, at in zip(messages, self._pointers, strict=False):
+            if type(message) is not dict or (known := shapes.get(tuple(message))) is None:
+                return None
+            role, text = message[known.role], message[known.text]
+            if type(text) is not str or type(role) is not str or (role not in roles and not self._learn(role)):
+                return None
+            said.append(Said(roles[role], text, at, shape=known.shape))
+        return said
+
+    def _point(self, count: int) -> None:
+        known = len(self._pointers)
+        self._pointers += [f"{self._at}/{position}" for position in range(known, count)]
 
     def read_all(self, raw: Raw) -> list[Said] | None:
         """Read a list of messages; None where not all are plain, or not all in one order of keys."""
@@ -54,8 +82,7 @@ class PlainMessages:
         )
         if shape is None:
             return None
-        known = len(self._pointers)
-        self._pointers += [f"{self._at}/{position}" for position in range(known, len(messages))]
+        self._point(len(messages))
         roles = self._roles
         try:
             return [

@@ -101,8 +101,6 @@ class Preference:
         if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
             detail = "the chosen and the rejected answer are the same"
             talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "no turns"))
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the prompt or an answer: of turns, and what was rejected of candidates."""

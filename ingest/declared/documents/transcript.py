@@ -9,7 +9,6 @@ from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
 from talkhouse.ingest.declared.values import string_of
 from talkhouse.ingest.decode import pointer
-from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 _TEXT = "text"
@@ -28,8 +27,6 @@ class Transcript:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
         talk = Talk(self._markers.cut(text, self._at), taken={_TEXT: _TEXT})
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "no turns"))
         talk.is_plain = not any(said.extra for said in talk.said)
         return talk
 
