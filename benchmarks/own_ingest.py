@@ -38,7 +38,8 @@ insert into records select id, number from read;
 insert into messages select number, generate_subscripts(messages, 1), unnest(messages, max_depth := 2) from read;
 """
 _CSV = """
-create table turns (conv_id varchar, utt_id varchar, speaker varchar, time varchar, utterance varchar using compression zstd);
+create table turns
+    (conv_id varchar, utt_id varchar, speaker varchar, time varchar, utterance varchar using compression zstd);
 insert into turns select * from read_csv($path, all_varchar = true, header = true, delim = ',', quote = '"');
 """
 

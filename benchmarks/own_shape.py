@@ -5,7 +5,24 @@ import json
 import random
 from pathlib import Path
 
-_WORDS = ["the", "a", "soup", "pan", "bread", "of", "to", "is", "and", "how", "long", "boil", "in", "water", "salt", "then", "add", "it", "for", "minutes", "until", "done"]
+_WORDS = (
+    "the",
+    "a",
+    "soup",
+    "pan",
+    "bread",
+    "of",
+    "to",
+    "is",
+    "and",
+    "how",
+    "long",
+    "boil",
+    "in",
+    "water",
+    "salt",
+    "for",
+)
 _FOREIGN = ["é", "🍳", "über", "naïve", "鍋"]
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 
-from talkhouse.ingest.declared.declaration.patterns import which
-from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
-
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Scheme
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
+from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile
@@ -48,8 +47,12 @@ def declared_corpus(declaration: Declaration) -> Corpus:
 
 
 def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
-    target = "turn" if spec.on in ("turn", "response") else spec.on
-    return Scheme(declaration.scheme(spec.scheme), spec.description, target, spec.labels or {})
+    return Scheme(
+        declaration.scheme(spec.scheme),
+        spec.description,
+        "turn" if spec.on == "response" else spec.on,
+        spec.labels or {},
+    )
 
 
 def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:

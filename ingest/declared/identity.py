@@ -26,6 +26,8 @@ class Identity:
         self._files = Keys()
         self._words = Keys()
         self._rest: dict[str, bytes] = {}
+        self._usual: bytes | None = None
+        """What the first dialogue has as the rest; of those that have the same it is not kept again."""
 
     def file(self, file: SourceFile) -> str:
         """Return the path of a file in keys: inside the corpus's folder, archives as folders."""
@@ -40,8 +42,11 @@ class Identity:
         """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
         natural = f"{self._corpus_id}:{native_id}"
         key, is_new = self._words.assign(natural, words)
-        first_rest = self._rest.setdefault(key, rest)
-        return DialogueKey(key, is_new, first_rest == rest, is_new and key != natural)
+        self._usual = rest if self._usual is None else self._usual
+        if is_new and rest != self._usual:
+            self._rest[key] = rest
+        is_same = is_new or self._rest.get(key, self._usual) == rest
+        return DialogueKey(key, is_new, is_same, is_new and key != natural)
 
     def dialogue_without_id(self, path: str, number: int) -> str:
         """Return the key of a dialogue that has no id: the place of its record."""

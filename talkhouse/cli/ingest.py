@@ -102,12 +102,14 @@ def _declaration(
 ) -> "Origin | None":
     """Find what declares the corpus, where no code does; a known format without a declaration is only guessed at."""
     from talkhouse.build.own_files import declared_beside, declared_by_options, no_declaration
-    from talkhouse.guess.formats import looks_like
     from talkhouse.ingest.registry import all_corpora
 
     if format_name is not None:
         return declared_by_options(corpus, format_name, maps, split)
     declaration = declared_beside(corpus, paths)
-    if declaration is None and corpus not in all_corpora(roots) and (guessed := looks_like(paths)) is not None:
-        raise no_declaration(corpus, paths, guessed)
+    if declaration is None and corpus not in all_corpora(roots):
+        from talkhouse.guess.folder import looks_like
+
+        if (guessed := looks_like(paths)) is not None:
+            raise no_declaration(corpus, paths, guessed)
     return declaration

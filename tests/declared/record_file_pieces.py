@@ -1,5 +1,6 @@
 """Files of records for tests: read one, and write it back from what was read."""
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -8,16 +9,25 @@ from tempfile import TemporaryDirectory
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
 from talkhouse.ingest.declared.record_files.json_document import Form
-from talkhouse.ingest.declared.record_files.read import open_records
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, WrittenRecord
-from talkhouse.ingest.declared.record_files.write import write_records
+from talkhouse.ingest.declared.record_files.read import open_records, open_rows
+from talkhouse.ingest.declared.record_files.record import (
+    BadRawRecord,
+    RawRecord,
+    RecordFile,
+    RowChunk,
+    RowFile,
+    WrittenRecord,
+    WrittenRow,
+)
+from talkhouse.ingest.declared.record_files.write import write_records, write_rows
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.sources import SourceFile, opened
 
 DECLARED = Declaration("toy", "", "toy/corpus.toml", "Toys", "chat", ())
+ORDINARY = Dialect()
 
 
 @contextmanager
@@ -30,11 +40,11 @@ def source(name: str, raw: bytes, limits: Limits = DEFAULT) -> Iterator[SourceFi
 
 
 def records_of(
-    name: str, raw: bytes, record: Form = "item", limits: Limits = DEFAULT
+    name: str, raw: bytes, record: Form = "item", limits: Limits = DEFAULT, dialect: Dialect = ORDINARY
 ) -> tuple[RecordFile, list[RawRecord | BadRawRecord]]:
     """Read bytes as a file of this name."""
     with source(name, raw, limits) as file:
-        record_file = open_records(file, DECLARED, record)
+        record_file = open_records(file, dataclasses.replace(DECLARED, dialect=dialect), record)
         return record_file, list(record_file)
 
 
@@ -50,8 +60,26 @@ def written(record: RawRecord | BadRawRecord) -> WrittenRecord:
     return WrittenRecord(record.record_index, record.pointer, record.raw, record.cells)
 
 
-def back(name: str, raw: bytes, record: Form = "item") -> bytes:
+def back(name: str, raw: bytes, record: Form = "item", dialect: Dialect = ORDINARY) -> bytes:
     """Read bytes as a file of this name, and write it back."""
-    record_file, records = records_of(name, raw, record)
+    record_file, records = records_of(name, raw, record, dialect=dialect)
     pieces = write_records(stored(record_file.envelope), map(written, records), PurePosixPath(name))
     return b"".join(pieces)
+
+
+def rows_of(
+    name: str, raw: bytes, dialect: Dialect = ORDINARY, limits: Limits = DEFAULT
+) -> tuple[RowFile, list[RowChunk]]:
+    """Read bytes as a file of rows of this name."""
+    with source(name, raw, limits) as file:
+        row_file = open_rows(file, dataclasses.replace(DECLARED, dialect=dialect))
+        return row_file, list(row_file)
+
+
+def rows_back(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> bytes:
+    """Read bytes as a file of rows of this name, and write it back."""
+    row_file, chunks = rows_of(name, raw, dialect)
+    rows = (
+        WrittenRow(row, chunk.cells.get(position, {})) for chunk in chunks for position, row in enumerate(chunk.rows)
+    )
+    return b"".join(write_rows(stored(row_file.envelope), row_file.columns, rows, PurePosixPath(name)))

@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple, TypeAlias
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys to go down by, as in what ``tomllib`` returns; numbers are places in lists."""
 
-MOST_LEVELS = 16
+MOST_LEVELS = 8
 """Parts of a key, and brackets inside brackets; a declaration has four. ``tomllib`` takes their square in time."""
 
 _TOKEN = re.compile(
     r"""
       (?P<blank> [ \t\r]+ | \#[^\n]* )
-    | (?P<newline> \n )
+    | (?P<newline> \n (?: [ \t\r]*+ \n )*+ )
     | (?P<string> \"\"\" (?: [^"\\] | \\. | "(?!"") )*+ "{3,5}
                 | ''' (?: [^'] | '(?!'') )*+ '{3,5}
                 | " (?: [^"\\\n] | \\[^\n] )*+ "
@@ -95,7 +95,7 @@ class _Scan:
             for depth in range(1, len(here.key) + 1):
                 self._note((*here.path, *here.key[:depth]), token.line)
             here.value, here.key = (*here.path, *here.key), []
-        elif token.text in ("\n", ","):
+        elif token.kind == "newline" or token.text == ",":
             here.key = []
         elif token.text == "}" and here.kind == "table":
             self._open.pop()
@@ -103,7 +103,7 @@ class _Scan:
     def _take_value(self, here: _Open, token: _Token) -> None:
         if token.text in ("[", "{") and here.value is not None:
             self._open.append(_Open("list" if token.text == "[" else "table", here.value))
-        elif token.text == ("\n" if here.kind == "document" else ","):
+        elif token.kind == "newline" if here.kind == "document" else token.text == ",":
             here.value = None
         elif token.text == "}" and here.kind == "table":
             self._open.pop()
@@ -122,13 +122,13 @@ class _Scan:
     def _take_header(self, token: _Token) -> None:
         if token.kind != "newline":
             self._header.append(token)
+            if len(self._header) > 2 * MOST_LEVELS + 3:  # names with dots between them, and two brackets on each side
+                raise TooDeep(token.line)
             return
         opening, second = self._header[0], self._header[1:2]
         is_list = bool(second) and second[0].text == "[" and second[0].start == opening.start + 1
         names = [_name(part) for part in self._header if part.kind in ("bare", "string")]
         self._header = []
-        if len(names) > MOST_LEVELS:
-            raise TooDeep(opening.line)
         path: KeyPath = ()
         for depth, name in enumerate(names, 1):
             path = (*path, name)

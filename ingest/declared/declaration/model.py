@@ -25,7 +25,7 @@ class Files:
     path: str
     """A pattern of paths inside the corpus's folder, archives as folders."""
     line: int
-    """Line of the path in ``corpus.toml``."""
+    """Line of the path in ``corpus.toml``; 0 where options declare it."""
     split: str | None = None
     release: str | None = None
     subset: str | None = None

@@ -1,9 +1,13 @@
 """Which ``[[files]]`` a file belongs to: by patterns as on the Hub, in which ``*`` stays within a name."""
 
+import re
 from functools import lru_cache
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.schema.errors import RegistryError
+
+_LONGEST = 1_000
+_STAR = re.compile(r"\*|\[([*?\[])\]")
 
 EVERYTHING = "**"
 """The pattern of all files: ``**`` stands for any folders, at the end for whatever is in them."""
@@ -12,8 +16,8 @@ EVERYTHING = "**"
 def pattern_problem(pattern: str) -> str | None:
     """Say why a pattern can be none, or None."""
     parts = pattern.split("/")
-    if not pattern:
-        return "an empty pattern fits no file"
+    if not pattern or len(pattern) > _LONGEST:
+        return f"a pattern has 1 to {_LONGEST:,} letters, not {len(pattern):,}"
     if pattern.startswith("/") or ".." in parts or (parts[0][1:] == ":" and parts[0][0].isalpha()):
         return f"{pattern!r} leads out of the corpus's folder"
     if "\\" in pattern:
@@ -30,9 +34,10 @@ def pattern_problem(pattern: str) -> str | None:
 def matches(pattern: str, path: str) -> bool:
     """Tell whether a pattern fits the whole of a path inside the corpus's folder, archives as folders.
 
-    ``*`` is any letters of one name, ``**`` any folders; everything else is itself. Takes time in proportion to both.
+    ``*`` is any letters of one name, ``**`` any folders; everything else is itself, and so is ``*``, ``?`` or ``[`` in
+    brackets, as ``glob.escape`` writes them. Takes time in proportion to both.
     """
-    if "*" not in pattern:
+    if "*" not in pattern and "[" not in pattern:
         return pattern == path
     first, *others = _groups(pattern)
     parts = path.split("/")
@@ -62,12 +67,16 @@ def which(declaration: Declaration, path: str) -> Files | None:
         first, second = fitting[:2]
         raise RegistryError(
             f"the file {path!r} is in two [[files]]",
-            where=f"{declaration.place}:{second.line}",
+            where=_place(declaration, second),
             expected="each file in exactly one",
-            found=f"path = {first.path!r} in line {first.line}, and path = {second.path!r} in line {second.line}",
+            found=" and ".join(f"path = {files.path!r} ({_place(declaration, files)})" for files in (first, second)),
             next_step="narrow one of the patterns, or remove one of the two",
         )
     return fitting[0] if fitting else None
+
+
+def _place(declaration: Declaration, files: Files) -> str:
+    return f"{declaration.place}:{files.line}" if files.line else declaration.place
 
 
 @lru_cache(maxsize=4096)
@@ -78,8 +87,20 @@ def _groups(pattern: str) -> list[list[list[str]]]:
         if part == EVERYTHING:
             groups.append([])
         else:
-            groups[-1].append(part.split("*"))
+            groups[-1].append(_pieces(part))
     return groups
+
+
+def _pieces(part: str) -> list[str]:
+    """Return what stands between the stars of a part."""
+    pieces, at = [""], 0
+    for star in _STAR.finditer(part):
+        pieces[-1] += part[at : star.start()] + (star[1] or "")
+        if star[1] is None:
+            pieces.append("")
+        at = star.end()
+    pieces[-1] += part[at:]
+    return pieces
 
 
 def _fit(group: list[list[str]], parts: list[str], at: int) -> bool:

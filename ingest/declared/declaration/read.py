@@ -25,31 +25,36 @@ from talkhouse.ingest.declared.declaration.lines import MOST_LEVELS, KeyPath, To
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
 from talkhouse.ingest.declared.declaration.table import Table
 from talkhouse.ingest.declared.declaration.task_tables import tasks_of
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
 
-FILE_NAME = "corpus.toml"
-
-LARGEST = 1_000_000
+LARGEST = 500_000
 """Bytes of a declaration, which is a page or two."""
 
+_SYNTAX_PROBLEMS = {
+    "Illegal character '\\n'": "a text without its closing quote",
+    "Invalid value": "a value that is none",
+}
 _SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 def of_folder(folder: Path) -> Declaration:
     """Read the ``corpus.toml`` of a folder, whose name is the corpus's id; raises RegistryError."""
-    place = f"{folder.name}/{FILE_NAME}"
+    place = f"{folder.name}/{DECLARATION}"
     if problem := id_problem(folder.name):
         raise RegistryError(
             f"a corpus can't be called {folder.name!r}",
-            where=folder / FILE_NAME,
+            where=folder / DECLARATION,
             expected=problem,
             next_step="rename the folder",
         )
+    if not (folder / DECLARATION).is_file():
+        raise RegistryError("there is no declaration", where=folder / DECLARATION, next_step=f"talkhouse new {folder}")
     try:
-        with (folder / FILE_NAME).open("rb") as file:
+        with (folder / DECLARATION).open("rb") as file:
             raw = file.read(LARGEST + 1)
     except OSError as error:
-        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / FILE_NAME) from error
+        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / DECLARATION) from error
     return read_declaration(folder.name, _decoded(raw, place), place, folder)
 
 
@@ -135,7 +140,9 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
         raise RegistryError(
             "this is no TOML",
             where=f"{place}:{match[2] or last}" if match else place,
-            found=(match[1] + (f", in column {match[3]}" if match[3] else ", at the end"))
+            found=(
+                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
+            )
             if match
             else str(error)[:200],
             next_step="texts stand in quotes, tables in brackets: https://toml.io",

@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
@@ -25,6 +27,7 @@ _FIELDS = "fields"
 """In a candidate's ``extra``: what else its message has, where that has a member called role too."""
 
 _TEXT = decoder(str)
+_ITEMS = decoder(list[Raw])
 
 
 @dataclass
@@ -34,18 +37,20 @@ class Answer:
     form: AnswerForm
     said: list[Said]
     messages: list[Message]
-    """Of the forms message and list, those that the turns are."""
+    """Of the forms message and list, those that the turns are; empty where all are plain."""
 
 
 class Answers:
-    """Reads and writes such members of one corpus."""
+    """Reads and writes such members of one corpus; ``turn``: where a message says what (``Messages``)."""
 
-    def __init__(self, declaration: Declaration) -> None:
-        self._messages = Messages(declaration)
+    def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
+        self._messages = Messages(declaration, turn)
         self._markers = Markers(declaration.markers)
+        self._plain: dict[str, PlainMessages] = {}
+        """By the pointer of the member, of which there are few."""
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
-    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool) -> Answer:
+    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
         """Read a member; ``role`` says a text without marks.
 
         ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
@@ -60,7 +65,12 @@ class Answers:
                 message = self._messages.open(raw, at, findings)
                 return Answer("message", [message.close()], [message])
             case b"[":
-                items: list[Raw] = decoder(list[Raw]).decode(raw)
+                if at not in self._plain:
+                    self._plain[at] = PlainMessages(self._messages, at)
+                plain = self._plain[at].read_all(raw)
+                if plain is not None:
+                    return Answer("list", plain, [])
+                items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
                 return Answer("list", [message.close() for message in messages], messages)
         raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
@@ -80,8 +90,13 @@ class Answers:
             case "marks":
                 return msgspec.json.encode(b"".join(pieces).decode())
             case "list":
-                return b"[" + b",".join(pieces) + b"]"
+                return write_list(pieces)
         return pieces[0]
+
+    def has_messages(self, raw: Raw) -> bool:
+        """Tell whether a member is a list of objects, one at least."""
+        items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
+        return bool(items) and all(bytes(item)[:1] == b"{" for item in items)
 
     def _turn(self, form: str, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         match form:
@@ -104,8 +119,9 @@ class Answers:
             rest: dict[str, Raw] = {}
             offered.shape = self._shape(answer.messages[place], rest)
             offered.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
-        elif is_whole and said.extra:
-            offered.extra |= said.extra
+        elif is_whole:
+            offered.shape = said.shape
+            offered.extra |= said.extra or {}
         return offered
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:

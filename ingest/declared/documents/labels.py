@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -26,15 +27,42 @@ class _Item:
     position: int = 0
 
 
-@dataclass(frozen=True)
-class _Given:
+class Given(NamedTuple):
     """One label, or number, as the file gives it."""
+
+    scheme: str
+    turn_index: int | None
+    label: str | None
+    value: float | None
+    annotator: int
+    annotator_id: str | None
+    item: int
+    start: int | None
+    end: int | None
+
+    def row(self, record: Record) -> Annotation:
+        """Make its row."""
+        return record.annotation(
+            self.turn_index,
+            self.scheme,
+            self.label,
+            self.value,
+            annotator_index=self.annotator,
+            annotator_id=self.annotator_id,
+            item_index=self.item,
+            start_index=self.start,
+            end_index=self.end,
+        )
+
+
+class _Found(NamedTuple):
+    """A label, or number, and what it is about."""
 
     label: str | None
     value: float | None
     turn_index: int | None
-    start: int | None = None
-    end: int | None = None
+    start: int | None
+    end: int | None
 
 
 class Labels:
@@ -46,8 +74,8 @@ class Labels:
         self._by_id = declaration.turn.id is not None
         self._only = {name: msgspec.json.encode(value) for name, value in spec.only.items()}
 
-    def rows(self, members: Members, talk: Talk, record: Record, findings: list[ReaderFinding]) -> Iterator[Annotation]:
-        """Make the rows of a record's labels.
+    def given(self, members: Members, talk: Talk, findings: list[ReaderFinding]) -> Iterator[Given]:
+        """Yield the labels of a record.
 
         Raises BadRecord GF-01 for a label of another type, GF-15 for one of a turn that is not there.
         """
@@ -60,20 +88,10 @@ class Labels:
             things = [(_Item(inner, talk.said[index].pointer), index) for index, inner in talk.messages.items()]
         for thing, turn in things:
             for annotator, annotator_id, source in self._annotators(thing):
-                for given in self._given(source, turn, talk, findings):
-                    item = items[given.turn_index, annotator]
-                    items[given.turn_index, annotator] += 1
-                    yield record.annotation(
-                        given.turn_index,
-                        self._scheme,
-                        given.label,
-                        given.value,
-                        annotator_index=annotator,
-                        annotator_id=annotator_id,
-                        item_index=item,
-                        start_index=given.start,
-                        end_index=given.end,
-                    )
+                for label, value, turn_index, start, end in self._found(source, turn, talk, findings):
+                    item = items[turn_index, annotator]
+                    items[turn_index, annotator] += 1
+                    yield Given(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
     def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
         """Yield who labelled a thing: position, id, and what the annotator gave."""
@@ -90,7 +108,7 @@ class Labels:
             return None
         return text_of(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator")[0]
 
-    def _given(self, source: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]) -> Iterator[_Given]:
+    def _found(self, source: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]) -> Iterator[_Found]:
         """Yield the labels of one annotator."""
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
@@ -99,9 +117,9 @@ class Labels:
             start, end = self._span(item, place, talk, findings)
             for raw, at in _values(item, self.spec.label):
                 if (label := self._label(raw, at)) is not None:
-                    yield _Given(label, self._number(item), place, start, end)
+                    yield _Found(label, self._number(item), place, start, end)
             if self.spec.label is None and (value := self._number(item)) is not None:
-                yield _Given(None, value, place, start, end)
+                yield _Found(None, value, place, start, end)
 
     def _label(self, raw: Raw, at: str) -> str | None:
         if is_null(raw):

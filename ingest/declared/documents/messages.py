@@ -29,7 +29,10 @@ CHAT = TurnFields(role=("role",), text=("content",), speaker=("name",))
 FUNCTION_CALL = "function_call"
 """The role of ShareGPT whose text is the call of a function; the kind of such a turn."""
 
+_ALWAYS = frozenset({"text", "role", "speaker"})
+_MOST_ROLES = 1_000
 _LARGEST = 2**63 - 1
+_ITEMS = decoder(list[Raw])
 _BOOLEANS = {b"true": True, b"false": False}
 
 
@@ -75,7 +78,6 @@ class Messages:
     ) -> None:
         self.turn = turn or declaration.turn
         self.roles = Roles(declaration)
-        self._speaker = declaration.speaker
         self._time_form = declaration.times.get("said_at", ISO)
         self._field = ".".join(filter(None, self.turn.text or ()))
         # The speaker is before the role: what is both comes back whatever [roles] says.
@@ -92,8 +94,12 @@ class Messages:
         }
         own = wanted({**paths, **(others or {})})
         self._parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self._may_be_alone = self._parts | {"text"}
         self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
+        self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
+        self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
+        self._plain_roles: dict[bytes, str] = {}
 
     def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
         """Read a message, the object at a pointer; raises BadRecord GF-01. What it replies to stays in its extra."""
@@ -107,23 +113,36 @@ class Messages:
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message)
-        self._read_speaker(message)
-        self._read_others(message, findings)
+        if any(self._names):
+            self._read_speaker(message)
+        if self._has_others:
+            self._read_others(message, findings)
         return message
 
     def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
         raw, said = message.split.find(path), message.said
         if raw is None:
             raise missing(message.split, path, said.pointer)
+        role = self._plain_roles.get(bytes(raw))
+        if role is not None:
+            said.role, message.taken["role"] = role, "role"
+            return
         at = said.pointer + pointer(*path)
         word = string_of(raw, at, f"'{path[-1]}'")
         said.role = self.roles.ours(word)
-        if word == FUNCTION_CALL:
+        if self.is_plain(word):
+            if len(self._plain_roles) < _MOST_ROLES:
+                self._plain_roles[bytes(raw)] = said.role
+        elif word == FUNCTION_CALL:
             said.kind = FUNCTION_CALL
         if self.roles.gives_back(word):
             message.taken["role"] = "role"
         if not self.roles.is_known(word):
             findings.append(ReaderFinding("GF-05", f"the role {word!r:.100} is not known", pointer=at))
+
+    def is_plain(self, word: str) -> bool:
+        """Tell whether a role's word says no more than the role does."""
+        return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
 
     def _read_parts(self, message: Message) -> None:
         """Read text and parts, in the order of the members."""
@@ -138,38 +157,40 @@ class Messages:
                 elif (read := read_member(name, raw)) is not None:
                     message.taken[name] = name
                     pieces += read
-        path = self.turn.text
-        if path and not pieces and split.find(path) is None and not message.taken.keys() & self._parts:
-            raise missing(split, path, said.pointer)
-        said.parts = pieces or None
+        if pieces:
+            said.parts = pieces
+        elif self.turn.text and not message.taken.keys() & self._may_be_alone and split.find(self.turn.text) is None:
+            raise missing(split, self.turn.text, said.pointer)
 
     def _read_text(self, message: Message) -> list[Piece]:
         path = self.turn.text or ()
         raw, said = message.split.find(path), message.said
         if raw is None:
             return []
-        at = said.pointer + pointer(*path)
         match bytes(raw)[:1]:
             case b'"':
-                said.text = string_of(raw, at, self._field)
+                said.text = string_of(raw, said.pointer, self._field)
                 message.taken["text"] = "text"
             case b"n":
                 message.taken["text"] = None
             case b"[":
-                content = read_content(decoder(list[Raw]).decode(raw), self._field, at)
+                at = said.pointer + pointer(*path)
+                content = read_content(_ITEMS.decode(raw), self._field, at)
                 said.text = content.text
                 message.taken["text"] = "parts"
                 return content.pieces
             case _:
-                raise BadRecord("GF-01", f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts", at)
+                detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
+                raise BadRecord("GF-01", detail, said.pointer + pointer(*path))
         return []
 
     def _read_speaker(self, message: Message) -> None:
         split, said = message.split, message.said
-        said.speaker = self._read_name(message, "speaker", self.turn.speaker)
-        name, is_bot = split.find(self._speaker.name), split.find(self._speaker.is_bot)
+        speaker, path, bot_path = self._names
+        said.speaker = self._read_name(message, "speaker", speaker)
+        name, is_bot = split.find(path), split.find(bot_path)
         if name is not None and not is_null(name):
-            said.speaker_name, _ = text_of(name, said.pointer + pointer(*self._speaker.name or ()), "the name")
+            said.speaker_name, _ = text_of(name, said.pointer + pointer(*path or ()), "the name")
         if is_bot is not None:
             said.is_bot = _BOOLEANS.get(bytes(is_bot))
 

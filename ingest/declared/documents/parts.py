@@ -5,10 +5,10 @@ that is not known here gets the kind that is nearest, and what no column takes s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.documents.talk import Piece
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
@@ -92,6 +92,24 @@ _COLUMNS: Mapping[str, Mapping[str, _Hole]] = {
 """Kind -> which columns take which members; of two members for one column the one that is named first."""
 
 _DATA = "data:"
+_STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
+
+
+class _Function(Struct, forbid_unknown_fields=True, gc=False):
+    name: str
+    arguments: str
+
+
+class _Call(Struct, forbid_unknown_fields=True, gc=False):
+    """A tool call as OpenAI's interface writes it, which most are; others are read member by member."""
+
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+_CALL = decoder(_Call)
+_CALL_SHAPE = {"id": "call_id", "type": ['"function"'], "function": {"name": "name", "arguments": "arguments"}}
 
 
 class Content:
@@ -141,7 +159,7 @@ def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
 def _kind(members: Members) -> str:
     """Return the kind of a content part."""
     raw = members.get("type")
-    kind = _TYPES.get(decoder(str).decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
+    kind = _TYPES.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
     if kind is not None:
         return kind
     if any(bytes(members.get(name, b""))[:1] == b'"' for name in _COLUMNS["text"]):
@@ -207,7 +225,7 @@ def is_json(text: str) -> bool:
     """Tell whether a text is JSON that every reader of JSON takes."""
     try:
         check_depth(text.encode())
-        msgspec.json.decode(text)
+        _ANY.decode(text)
     except (BadRecord, msgspec.DecodeError, RecursionError, UnicodeError):
         return False
     return True
@@ -251,16 +269,29 @@ def read_member(name: str, raw: Raw) -> list[Piece] | None:
     opening = bytes(raw)[:1]
     kind = _WHOLE[name]
     if opening == b'"' and name in _TEXTS:
-        value = decoder(str).decode(raw)
+        value = _STRING.decode(raw)
         return [Piece(name, kind, call_id=value) if name == "tool_call_id" else Piece(name, kind, text=value)]
     if opening == b"[" and name == "tool_calls":
-        calls = decoder(list[Raw]).decode(raw)
+        calls = _ITEMS.decode(raw)
         if all(bytes(call)[:1] == b"{" for call in calls):
-            return [read_part(members_of(call), name, kind) for call in calls]
+            return [_read_call(call, name) for call in calls]
     if opening == b"{" and name in _OBJECTS:
         members = members_of(raw)
         return [read_part(members, name, "file" if name == "audio" and "data" not in members else kind)]
     return None
+
+
+def _read_call(raw: Raw, field: str) -> Piece:
+    """Read a tool call to the same part as ``read_part``, at once where it is as most are."""
+    try:
+        call: _Call | None = _CALL.decode(raw)
+    except msgspec.DecodeError:
+        call = None
+    if call is not None and msgspec.json.encode(call) == msgspec.json.format(raw, indent=-1):
+        name, arguments = call.function.name, call.function.arguments
+        if is_json(arguments):
+            return Piece(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
+    return read_part(members_of(raw), field, "tool_call")
 
 
 def write_member(name: str, parts: Sequence[Part], text: str, shapes: KnownShapes) -> bytes:

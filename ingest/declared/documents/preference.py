@@ -6,6 +6,7 @@ shape says what the member is and which turns it is filled from: ``prompt:list``
 turns, with which the answers begin too), ``rejected:marks[0:]`` (it begins with the context).
 """
 
+from collections.abc import Mapping
 from itertools import takewhile
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
@@ -27,11 +28,12 @@ class Preference:
 
     def __init__(self, declaration: Declaration) -> None:
         fields = declaration.preference
-        self._paths: dict[str, JsonPath | None] = {
-            "prompt": fields.prompt,
-            "chosen": fields.chosen,
-            "rejected": fields.rejected,
+        self._paths: Mapping[str, JsonPath] = {
+            "prompt": fields.prompt or (),
+            "chosen": fields.chosen or (),
+            "rejected": fields.rejected or (),
         }
+        self._places = {name: pointer(*path) for name, path in self._paths.items()}
         self._answers = Answers(declaration)
         self.wanted = wanted(self._paths)
 
@@ -58,25 +60,22 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
+        talk.is_plain = not any(said.shape or said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:
         """Read the prompt; None where there is none, and why is noted."""
-        path = self._paths["prompt"]
-        raw = record.find(path)
+        raw = record.find(self._paths["prompt"])
         if raw is None:
             return None
         if is_null(raw) or bytes(raw) == b'""':
             talk.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
             return None
-        return self._answers.read(raw, pointer(*path or ()), "user", talk.findings, is_part=True)
+        return self._answers.read(raw, self._places["prompt"], "user", talk.findings, is_part=True)
 
     def _answer(self, record: Split, name: str, talk: Talk, *, is_part: bool) -> Answer:
         raw = required(record, self._paths[name])
-        return self._answers.read(raw, self._place(name), "assistant", talk.findings, is_part=is_part)
-
-    def _place(self, name: str) -> str:
-        return pointer(*self._paths[name] or ())
+        return self._answers.read(raw, self._places[name], "assistant", talk.findings, is_part=is_part)
 
     def _offer(self, chosen: Answer, rejected: Answer, shared: int, talk: Talk, *, is_held: bool) -> None:
         """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
@@ -89,10 +88,10 @@ class Preference:
     def _judge(self, chosen: list[Said], rejected: list[Said], talk: Talk) -> None:
         for name, said in (("chosen", chosen), ("rejected", rejected)):
             if not any(turn.text or turn.parts for turn in said):
-                talk.findings.append(ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._place(name)))
+                talk.findings.append(ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._places[name]))
         if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
             detail = "the chosen and the rejected answer are the same"
-            talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._place("rejected")))
+            talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the prompt or an answer: of turns, and what was rejected of candidates."""

@@ -82,6 +82,8 @@ class Talk:
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
     findings: list[ReaderFinding] = field(default_factory=list)
     """Their pointers are inside the record."""
+    is_plain: bool = False
+    """Whether no turn has more than a role, a text and a shape: most have not, and are then read faster."""
     response: int | None = None
     """The turn that labels ``on = "response"`` are about."""
     messages: Mapping[int, Members] = field(default_factory=dict)

@@ -13,7 +13,6 @@ from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, wanted
 from talkhouse.ingest.declared.values import is_null, kind_of
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
-from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 _ROOT = "root"
@@ -52,8 +51,6 @@ class TreeFormat:
         talk.messages = {index: message.split.members for index, message in enumerate(messages)}
         find_same_ids(self._messages.turn, talk)
         talk.findings += results_without_calls(talk.said)
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return talk
 
     def _read_all(self, roots: list[tuple[Raw, str]], talk: Talk) -> list[Message]:

@@ -2,15 +2,18 @@
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.content import Content, ending
+from talkhouse.ingest.declared.record_files.csv_records import CsvRecords
+from talkhouse.ingest.declared.record_files.csv_rows import CsvRows
 from talkhouse.ingest.declared.record_files.json_document import Form, JsonDocument
 from talkhouse.ingest.declared.record_files.json_lines import JsonLines
-from talkhouse.ingest.declared.record_files.record import RecordFile
+from talkhouse.ingest.declared.record_files.record import RecordFile, RowFile
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import SourceFile
 
 JSON_LINES = (".jsonl", ".ndjson")
 JSON = (".json",)
-ENDINGS = (*JSON, *JSON_LINES, ".parquet", ".csv", ".tsv")
+CSV = (".csv", ".tsv")
+ENDINGS = (*JSON, *JSON_LINES, ".parquet", *CSV)
 """Each may have .gz behind it."""
 
 
@@ -30,5 +33,23 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         return JsonLines(content)
     if kind in JSON:
         return JsonDocument(content, record or declaration.dialogue.record)
-    known = ", ".join(ENDINGS)
-    raise BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
+    if kind in CSV:
+        return CsvRecords(content, declaration.dialect)
+    raise _unknown(ENDINGS)
+
+
+def open_rows(file: SourceFile, declaration: Declaration) -> RowFile:
+    """Open a file of rows, .csv or .tsv: the columns are known, and the rows can be iterated once.
+
+    Every cell is a text, as it is. Raises, here or when it is iterated: BadRecord GF-14 for a file of another ending,
+    or a damaged .gz; GF-13 where cells can't be told apart, TH-02 where it is not UTF-8, both with the line and
+    possibly behind many rows; SourceError for one beyond the limits.
+    """
+    if ending(file.path) not in CSV:
+        raise _unknown(CSV)
+    return CsvRows(Content(file), declaration.dialect)
+
+
+def _unknown(endings: tuple[str, ...]) -> BadRecord:
+    known = ", ".join(endings)
+    return BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")

@@ -1,0 +1,107 @@
+"""Cells of CSV and TSV: how a row is told apart, and how one is written unless its file does it otherwise."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+
+class ParsedRow(NamedTuple):
+    """A row as it stands in a file."""
+
+    values: list[str]
+    written: list[str]
+    """Each cell as the file has it, quotes included."""
+    line_end: str
+    end: int
+    """Where the next row begins."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it is an empty line, which is no row."""
+        return self.written == [""]
+
+
+class Cells:
+    """The dialect of a file: its delimiter, its quote (empty where quotes are letters), and which columns it quotes.
+
+    A cell is written in quotes if its column always is, or if it has a delimiter, a quote or a line end in it. Read is
+    whatever a file has: a quote that does not begin its cell is a letter, and so is all behind a closing one.
+    """
+
+    def __init__(self, delimiter: str, quote: str, quoted: Collection[int] = ()) -> None:
+        self.delimiter, self.quote, self.quoted = delimiter, quote, frozenset(quoted)
+        self._twice = quote * 2
+        bare = rf"([^{re.escape(delimiter)}\n]*)"
+        mark = re.escape(quote)
+        inner = rf"(?:{mark}((?:[^{mark}]++|{mark}{mark})*+)({mark}|\Z))?+" if quote else "()()"
+        self._cell = re.compile(inner + bare)
+        self._special = re.compile(rf"[{re.escape(delimiter)}{re.escape(quote)}\r\n]")
+
+    def row_at(self, text: str, start: int) -> ParsedRow | None:
+        """Tell the row apart that begins there; None where a quote is open at the end of the text."""
+        values, written, position = list[str](), list[str](), start
+        while match := self._cell.match(text, position):
+            quoted, closing, bare = match.groups()
+            raw = match[0]
+            if self.quote and quoted is not None:
+                if not closing:
+                    return None
+                bare = quoted.replace(self._twice, self.quote) + bare
+            position = match.end()
+            values.append(bare)
+            written.append(raw)
+            if text[position : position + 1] != self.delimiter:
+                break
+            position += 1
+        line_end = text[position : position + 1]
+        if line_end and raw.endswith("\r"):
+            values[-1], written[-1], line_end = bare[:-1], raw[:-1], "\r\n"
+        return ParsedRow(values, written, line_end, position + bool(line_end))
+
+    def cell(self, value: str, column: int, columns: int) -> str:
+        """Write a cell of one of so many columns."""
+        if not self.quote:
+            return value
+        is_blank_line = columns == 1 and not value
+        if column in self.quoted or is_blank_line or self._special.search(value):
+            return self.quote + value.replace(self.quote, self._twice) + self.quote
+        return value
+
+    def row(self, values: Sequence[str]) -> str:
+        """Write a row, without a line end."""
+        joined = self.delimiter.join(values)
+        if not self.quoted and joined and len(self._special.findall(joined)) == len(values) - 1:
+            return joined
+        return self.delimiter.join(self.cell(value, column, len(values)) for column, value in enumerate(values))
+
+    def written_otherwise(self, row: ParsedRow) -> dict[int, str]:
+        """Return the cells that this dialect would write otherwise, by the number of their column."""
+        count = len(row.values)
+        pairs = enumerate(zip(row.values, row.written, strict=True))
+        return {column: raw for column, (value, raw) in pairs if self.cell(value, column, count) != raw}
+
+
+def names(columns: Iterable[str]) -> list[str]:
+    """Name each column so that no two are the same: of those with one name, the later ones get a ``_`` or more."""
+    taken: dict[str, None] = {}
+    for column in columns:
+        name = column
+        while name in taken:
+            name += "_"
+        taken[name] = None
+    return list(taken)
+
+
+def row_writer(cells: Cells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
+    """Return what writes a row of a file with these columns, some cells of it as they were written."""
+    position = {name: column for column, name in enumerate(names(columns))}
+
+    def write(values: Sequence[str], as_written: Mapping[str, str]) -> str:
+        if not as_written:
+            return cells.row(values)
+        texts = [cells.cell(value, column, len(values)) for column, value in enumerate(values)]
+        for name, text in as_written.items():
+            texts[position[name]] = text
+        return cells.delimiter.join(texts)
+
+    return write
