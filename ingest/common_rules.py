@@ -16,7 +16,7 @@ class Rule:
     remedy: str
 
 
-COMMON_RULES = (
+_OF_ALL = (
     Rule(
         "TH-01",
         "reject_file",
@@ -73,4 +73,93 @@ COMMON_RULES = (
         "contents may not hold.",
     ),
 )
-"""Rules that hold for every corpus."""
+
+FORMAT_RULES = (
+    Rule(
+        "GF-01",
+        "reject_dialogue",
+        "A field that corpus.toml declares is missing, null, or of another type.",
+        "Correct the record, or the declaration if the field is called otherwise.",
+    ),
+    Rule("GF-02", "warn", "A record has no turns.", "Nothing, if that is meant; else check the path of the turns."),
+    Rule("GF-03", "warn", "An answer is empty.", "Nothing, if that is meant."),
+    Rule(
+        "GF-04",
+        "warn",
+        "Two records have one id and other words; the key of the later one ends in '~' and 8 hex digits.",
+        "Give each dialogue an id of its own, or declare none.",
+    ),
+    Rule(
+        "GF-05",
+        "warn",
+        "A role that this format does not know; it is kept as it is.",
+        "Say in [roles] what the word means.",
+    ),
+    Rule(
+        "GF-06",
+        "warn",
+        "Two turns of a dialogue have the same id; replies and labels mean the first.",
+        "Give each turn an id of its own.",
+    ),
+    Rule(
+        "GF-07",
+        "warn",
+        "A reply to a turn that is not in the dialogue, or to one that replies to it in the end.",
+        "Nothing, if the turn was never published; what the file says is kept.",
+    ),
+    Rule(
+        "GF-08",
+        "warn",
+        "A span that is not inside its text.",
+        'Check what the offsets count: code points, or with offsets = "utf-16" what a browser counts.',
+    ),
+    Rule(
+        "GF-09",
+        "warn",
+        "A time of another form than declared: the column is null, and what the file says is kept.",
+        "Declare the form in [times]: unix, unix_ms, or a pattern such as %d.%m.%Y %H:%M.",
+    ),
+    Rule(
+        "GF-10",
+        "reject_dialogue",
+        "A transcript that begins with no marker: nobody knows who speaks.",
+        "Add the marker to [markers], or correct the text.",
+    ),
+    Rule("GF-11", "warn", "The chosen and the rejected answer are the same.", "Nothing, if that is meant."),
+    Rule(
+        "GF-12",
+        "reject_file",
+        "A column that corpus.toml declares is not in the file, or is there twice.",
+        "Correct the declaration, or the file's first line.",
+    ),
+    Rule(
+        "GF-13",
+        "reject_file",
+        "A row has more or fewer cells than the header, or a quote is never closed.",
+        'Check delimiter and quoteChar in [dialect]; where quotes are letters, quoteChar = "".',
+    ),
+    Rule(
+        "GF-14",
+        "reject_file",
+        "A file is not what its ending says.",
+        "Give the file the ending of what it is; for a truncated download, fetch it again.",
+    ),
+    Rule(
+        "GF-15",
+        "reject_dialogue",
+        "Labels for a dialogue or turn that is not there.",
+        "Load the dialogues that the labels are about, or remove the rows.",
+    ),
+    Rule("GF-16", "warn", "The result of a tool call that nobody made.", "Nothing, if the call was cut off."),
+    Rule("GF-17", "warn", "A pickle, which is never opened.", "Nothing; what is in it stays in its file."),
+    Rule(
+        "GF-18",
+        "warn",
+        "Rows of one dialogue differ in what they say about it: the first counts, and the others are kept.",
+        "Nothing, if that is meant; else correct the rows.",
+    ),
+)
+"""Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
+
+COMMON_RULES = (*_OF_ALL, *FORMAT_RULES)
+"""Rules that several corpora share."""

@@ -96,3 +96,5 @@ class Corpus:
     """The API of ``talkhouse.corpus`` that it is written for; another Talkhouse's is refused."""
     folder: Path | None = None
     """The folder that declares it; the registry sets it."""
+    declaration: str | None = None
+    """The page of TOML that declares it, verbatim; None where Python does."""

@@ -128,6 +128,8 @@ class Unrecognised:
 
     file: SourceFile
     detail: str
+    is_meant: bool = False
+    """Whether its owner has said that it is no data: then there is no finding."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
 from talkhouse.ingest.known.origins import OWN, Folder, Origin, Package, folders_in, packages
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
@@ -60,6 +61,18 @@ class Registry(Mapping[str, Corpus]):
             )
         return first
 
+    def with_origins(self, origins: Iterable[Origin]) -> "Registry":
+        """Return a registry in which these take the place of what is known under their ids."""
+        added = {origin.corpus_id: origin for origin in origins}
+        return Registry([*(one for one in self._all() if one.corpus_id not in added), *added.values()])
+
+    def with_another(self, origin: Origin) -> "Registry":
+        """Return a registry with one more; where its id is known already, both places are named when it is taken."""
+        return Registry([*self._all(), origin])
+
+    def _all(self) -> Iterator[Origin]:
+        yield from (origin for places in self.origins.values() for origin in places)
+
     def described(self) -> list[dict[str, str | None]]:
         """Describe each: corpus_id, origin, title, and problem, the message where it is broken; all are imported."""
         return [self._described(corpus_id, origins) for corpus_id, origins in self.origins.items()]
@@ -88,12 +101,16 @@ def corpora(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Registry:
     return Registry(_of_folders(roots))
 
 
-def all_corpora(folders: Iterable[Path] = ()) -> Registry:
-    """Know the corpora of Talkhouse, of installed packages, and of folders that a user names."""
-    return Registry([*_of_folders((DEFAULT_ROOT, *folders)), *packages()])
+def all_corpora(folders: Iterable[Path] = (), data: Path | None = None) -> Registry:
+    """Know the corpora of Talkhouse, of installed packages, and of folders that a user names.
+
+    ``data``: a data folder, of whose folders those are corpora that have a declaration.
+    """
+    declared = declared_in(data) if data else ()
+    return Registry([*_of_folders((DEFAULT_ROOT, *folders)), *packages(), *declared])
 
 
-def _of_folders(roots: Iterable[Path]) -> list[Folder]:
+def _of_folders(roots: Iterable[Path]) -> list[Folder | DeclaredFolder]:
     return [folder for root in roots for folder in folders_in(root)]
 
 

@@ -184,7 +184,7 @@ _DOUBT = re.compile(" > |: ")
 
 def parse(file: QueryFile, kind: type[Kind]) -> Kind:
     """Parse one file of a kind; CatalogueError names the file and the line that is not as it has to be."""
-    path, lines = file.path, file.text.splitlines()
+    path, lines = file.path, file.text.split("\n")  # in a literal there may be other ends of lines
     body = next((number for number, line in enumerate(lines) if not line.startswith("--")), len(lines))
     comment = lines[0] if body else ""
     if not comment.startswith("-- ") or not comment.rstrip().endswith("."):

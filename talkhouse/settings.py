@@ -7,6 +7,9 @@ from pathlib import Path
 
 DEFAULT_DATABASE = "talkhouse.duckdb"
 
+DATA = Path("corpora")
+"""The data folder of commands that are not told of another."""
+
 
 def database(path: str | Path | None = None) -> Path:
     """Return the warehouse's path: ``path``, or ``$TALKHOUSE_DB``, or ``talkhouse.duckdb`` in this folder."""

@@ -12,10 +12,10 @@ from talkhouse.schema.warehouse import RESERVED
 
 STANDARD_SPLITS = ("train", "validation", "test")
 
-_ID = re.compile(r"[a-z][a-z0-9_]*")
+ID = re.compile(r"[a-z][a-z0-9_]*")
 _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
-_ADDRESS = re.compile(r"https?://\S+")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
+ADDRESS = re.compile(r"https?://\S+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
 _TARGETS = get_args(get_type_hints(Scheme)["target"])
@@ -40,7 +40,7 @@ def problems(corpus: Corpus) -> Iterator[str]:
 
 def id_problem(corpus_id: Any) -> str | None:
     """Say what an id is where this can be none."""
-    if isinstance(corpus_id, str) and corpus_id not in RESERVED and _ID.fullmatch(corpus_id):
+    if isinstance(corpus_id, str) and corpus_id not in RESERVED and ID.fullmatch(corpus_id):
         return None
     return "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
 
@@ -57,7 +57,7 @@ def _of_facts(corpus: Corpus) -> Iterator[str]:
         yield f"languages is a tuple of codes, such as ('en',), not {corpus.languages!r}"
         return
     for language in corpus.languages:
-        if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+        if not isinstance(language, str) or not LANGUAGE.fullmatch(language):
             yield f"languages has {language!r}, which is no code of ISO 639, such as 'en'"
 
 
@@ -107,7 +107,7 @@ def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
     head = f"the scheme {scheme.name!r}"
     if not isinstance(scheme.name, str) or not scheme.name.startswith(f"{corpus_id}."):
         yield f"{head} must begin with '{corpus_id}.'"
-    elif not _ID.fullmatch(scheme.name.partition(".")[2]):
+    elif not ID.fullmatch(scheme.name.partition(".")[2]):
         yield f"{head} is not '{corpus_id}.' and lower case letters, digits and '_'"
     if not isinstance(scheme.description, str):
         yield f"the description of {head} is a text, not {scheme.description!r}"
@@ -146,7 +146,7 @@ def _of_exception(exception: Exempt) -> Iterator[str]:
 
 
 def _of_address(name: str, address: Any) -> Iterator[str]:
-    if address and not (isinstance(address, str) and _ADDRESS.fullmatch(address)):
+    if address and not (isinstance(address, str) and ADDRESS.fullmatch(address)):
         yield f"{name} is an address that begins with https://, not {address!r}"
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.json_members import fields
+from talkhouse.ingest.decode import decoder
 
 Shape: TypeAlias = str
 """The JSON text of a shape."""
@@ -36,6 +36,15 @@ Wanted: TypeAlias = "Mapping[str, str | Wanted]"
 
 Members: TypeAlias = Mapping[str, Raw]
 """The members of an object, in order, as the file has them."""
+
+
+_MEMBERS = decoder(dict[str, Raw])
+
+
+def members_of(raw: Raw | bytes) -> Members:
+    """Split one JSON object, of a record that has been checked, into its members in order."""
+    members: Members = _MEMBERS.decode(raw)
+    return members
 
 
 def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
@@ -58,11 +67,22 @@ def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
     return arranged
 
 
+def merged(first: Wanted, second: Wanted) -> Wanted:
+    """Join what two want of an object; where both want the same, the first takes it."""
+    joined = dict(second) | dict(first)
+    for key in first.keys() & second.keys():
+        one, other = first[key], second[key]
+        if not isinstance(one, str) and not isinstance(other, str):
+            joined[key] = merged(one, other)
+    return joined
+
+
 class Split:
     """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
 
-    def __init__(self, members: Members, want: Wanted) -> None:
+    def __init__(self, members: Members, want: Wanted, value: Any = None) -> None:
         self.members = members
+        self._value = value
         self.holes: dict[str, Raw] = {}
         """Hole -> its JSON text, of those that are there."""
         self._want = want
@@ -74,7 +94,7 @@ class Split:
             if isinstance(hole, str):
                 self.holes[hole] = members[key]
             elif bytes(members[key])[:1] == b"{":
-                inner = Split(fields(bytes(members[key])), hole)
+                inner = Split(members_of(members[key]), hole)
                 self._inner[key] = inner
                 self.holes |= inner.holes
 
@@ -90,8 +110,15 @@ class Split:
         if inner is None:
             if bytes(raw)[:1] != b"{":
                 return None
-            inner = self._inner_read[name] = Split(fields(bytes(raw)), {})
+            inner = self._inner_read[name] = Split(members_of(raw), {})
         return inner.find(path[1:])
+
+    def decoded(self, path: JsonPath) -> Any:
+        """Return what stands at a path of names, decoded; None where that is not at hand."""
+        value = self._value
+        for name in path:
+            value = value.get(name) if type(value) is dict else None
+        return value
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
@@ -129,7 +156,7 @@ def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str
                 piece = str(constant).encode()
             case _:
                 inner = extra.get(_alias(key))
-                piece = join(item, fields(bytes(inner)) if inner is not None else {}, fill)
+                piece = join(item, members_of(inner) if inner is not None else {}, fill)
         pieces.append(msgspec.json.encode(key) + b":" + piece)
     return b"{" + b",".join(pieces) + b"}"
 
@@ -145,9 +172,15 @@ class Shapes:
     def __init__(self) -> None:
         self._numbers: dict[str, dict[Shape, int]] = {}
         self._used: dict[str, set[int]] = {}
+        self._by_object: dict[tuple[str, int], tuple[Mapping[str, Any], int]] = {}
+        """Formats give the same object for most: it is known without being written."""
 
     def number(self, level: str, shape: Mapping[str, Any]) -> int | Mapping[str, Any]:
         """Return the number of a shape at a level (record, message, part), or itself where there are too many."""
+        same, number = self._by_object.get((level, id(shape)), (None, None))
+        if same is shape and number is not None:
+            self._used.setdefault(level, set()).add(number)
+            return number
         numbers = self._numbers.setdefault(level, {})
         text = msgspec.json.encode(shape).decode()
         number = numbers.get(text)
@@ -156,11 +189,10 @@ class Shapes:
                 return shape
             number = numbers[text] = len(numbers)
         self._used.setdefault(level, set()).add(number)
+        if len(self._by_object) >= MOST_SHAPES:
+            self._by_object.clear()
+        self._by_object[level, id(shape)] = shape, number
         return number
-
-    def use(self, level: str, number: int) -> None:
-        """Note that an object of the file has this shape, which was numbered before."""
-        self._used.setdefault(level, set()).add(number)
 
     def envelope(self) -> dict[str, Any]:
         """Return the shapes that the file's objects have, by level and number, and begin with the next file."""

@@ -8,6 +8,9 @@ from talkhouse.ingest.decode import BadRecord, decoder
 LITERAL = "#"
 """Behind a hole's name in a shape: the file has the column's text as a literal, a number say, not as a string."""
 
+EMPTY = '=""'
+"""Behind a hole's name in a shape: the file has an empty text there, which no column has."""
+
 _STRING = decoder(str)
 
 

@@ -2,6 +2,9 @@
 
 from fnmatch import fnmatchcase
 
+DECLARATION = "corpus.toml"
+"""What declares a corpus without code (``ingest.declared``)."""
+
 FETCH_FOLDER = ".talkhouse-fetch"
 """Where ``talkhouse fetch`` keeps what is on its way into a data folder, and the record of what it fetched."""
 
@@ -11,6 +14,7 @@ _SKIPPED = (
     (("__init__.py", "__pycache__"), "Python's, not data"),
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
+    ((DECLARATION,), "the declaration of the corpus, which main.corpora has"),
     ((FETCH_FOLDER,), "what talkhouse fetch keeps there"),
     (("license*", "licence*", "copying*", "notice*"), "a licence"),
 )

@@ -14,6 +14,7 @@ from talkhouse.ingest.contract.code_line import code_line
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
+from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
 from talkhouse.schema.errors import RegistryError, UsageError
 
 GROUP = "talkhouse.corpora"
@@ -146,16 +147,16 @@ class Package:
         )
 
 
-def folders_in(root: Path) -> list[Folder]:
-    """List the corpora of a folder: its subfolders with an ``__init__.py``, or itself where it has one.
+def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
+    """List the corpora of a folder: its subfolders with an ``__init__.py`` or a declaration, or itself with either.
 
     Raises UsageError where there is no such folder, or no corpus in it.
     """
     try:
         path = OWN if root.resolve() == OWN.resolve() else root.absolute()
-        if (path / "__init__.py").is_file() and path != OWN:
-            return [Folder(path)]
-        found = [Folder(one) for one in sorted(path.iterdir()) if (one / "__init__.py").is_file()]
+        if path != OWN and (itself := _corpus_at(path)) is not None:
+            return [itself]
+        found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
     except OSError as error:
         raise UsageError(
             "there is no such folder of corpora" if not root.exists() else "this is no folder of corpora",
@@ -167,11 +168,17 @@ def folders_in(root: Path) -> list[Folder]:
         raise UsageError(
             "no corpus in this folder",
             where=root,
-            expected="a folder for each corpus, named by its id, with an __init__.py",
+            expected="a folder for each corpus, named by its id, with an __init__.py or a corpus.toml",
             found=", ".join(sorted(one.name for one in path.iterdir())[:5]) or "an empty folder",
             next_step="check --corpora and TALKHOUSE_CORPORA; data is named by --data",
         )
     return found
+
+
+def _corpus_at(path: Path) -> "Folder | DeclaredFolder | None":
+    if (path / "__init__.py").is_file():
+        return Folder(path)
+    return DeclaredFolder(path) if is_declared(path) else None
 
 
 def packages() -> Iterator[Package]:

@@ -196,10 +196,8 @@ class Load:
                 self._quarantine(outcome)
                 self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
                 self.advance(1, location.size)
-            case Unrecognised(file, detail):
-                file.hash()
-                self.counts.of(file).kind = "unrecognised"
-                self._find(ReaderFinding("TH-05", detail), file, None)
+            case Unrecognised(file, detail, is_meant):
+                self._pass_over(file, detail, is_meant=is_meant)
                 self.advance(0, file.size)
             case FileEnvelope(file, extra, records, made_from):
                 self.made_from = made_from or self.made_from
@@ -213,6 +211,15 @@ class Load:
                     expected=", ".join(kind.__name__ for kind in get_args(Outcome)),
                     found=f"{outcome!r:.100}",
                 )
+
+    def _pass_over(self, file: SourceFile, detail: str, *, is_meant: bool) -> None:
+        file.hash()
+        count = self.counts.of(file)
+        count.kind = "skipped" if is_meant else "unrecognised"
+        if is_meant:
+            count.note = detail
+        else:
+            self._find(ReaderFinding("TH-05", detail), file, None)
 
     def _find(self, finding: ReaderFinding, file: SourceFile | None, record_id: str | None) -> None:
         self.validator.rule(finding.rule)

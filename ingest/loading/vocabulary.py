@@ -53,7 +53,7 @@ def declare(
         " ".join(corpus.languages),
         corpus.version,
         is_sample,
-        None,  # its declaration, which is Python
+        corpus.declaration,
         origin,
         made_from,
     )

@@ -26,6 +26,8 @@ class PublishedState:
     """The SQL and the charts that corpora from elsewhere have brought."""
     origins: dict[str, str | None]
     """Corpus id -> where its reader came from; None where that is not known."""
+    declarations: dict[str, str | None]
+    """Corpus id -> the declaration that it was read by; None where that is Python."""
     finished_at: datetime | None
     readers: dict[str, tuple[int, bool]]
     """Corpus id -> version of its reader, and whether it is a sample."""
@@ -104,17 +106,20 @@ def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
         stats[name].add(Stat(path, size, mtime_ns, inode))
         hashes[name].add((path, sha256))
     origins: dict[str, str | None] = dict.fromkeys(stats)
+    declarations: dict[str, str | None] = {}
     brought: Files = ()
     if revision == migrations.head():
         ((database,),) = con.execute("select current_database()").fetchall()
         brought = query_files.brought(con, database)
         origins = dict(con.execute("select corpus_id, origin from main.corpora").fetchall())
+        declarations = dict(con.execute("select corpus_id, declaration from main.corpora").fetchall())
     ignored = con.execute("select source_file_id, detail from meta.findings where corpus_id is null and rule = 'TH-05'")
     return PublishedState(
         revision,
         catalogue_hash,
         brought,
         origins,
+        declarations,
         finished_at,
         {name: (version, is_sample) for name, version, is_sample in corpora},
         {name: frozenset(found) for name, found in stats.items()},
@@ -127,6 +132,8 @@ def _is_same(item: Input, published: PublishedState, *, rehash: bool) -> bool:
     """Whether a corpus's reader and files are what they were: by size, time and inode, or by their bytes."""
     name = item.corpus.id
     if published.readers.get(name) != (item.corpus.version, item.is_sample):
+        return False
+    if published.declarations.get(name) != item.corpus.declaration:
         return False
     if not rehash:
         return _stats(item.files) == published.stats[name]

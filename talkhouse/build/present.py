@@ -6,11 +6,12 @@ from pathlib import Path
 
 from talkhouse.build.plan import Plan, PublishedState
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.registry import Registry, corpora, queries_of
+from talkhouse.ingest.registry import Registry, corpora
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
-from talkhouse.queries.files import Files, files_in, files_of, own_files
+from talkhouse.queries.files import Files, files_in, own_files
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import RegistryError
+from talkhouse.warehouse.brought_files import brought_files
 from talkhouse.warehouse.split_views import common_splits, split_views
 
 
@@ -48,7 +49,7 @@ def present(
     gone = tuple(name for name in plan.keep if name not in declared)
     own = corpora()
     elsewhere = sorted(declared.keys() - own.keys())
-    brought = [file for name in elsewhere for file in files_of(queries_of(declared[name]), name)]
+    brought = [file for name in elsewhere for file in brought_files(declared[name], known.origin(name))]
     kept = [file for file in (published.brought if published else ()) if file.folder in gone]
     splits = {name: corpus.splits for name, corpus in {**own, **declared}.items()}
     return Present(

@@ -19,6 +19,7 @@ from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.known.origins import Origin
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import DEFAULT_ROOT, files_in
@@ -68,7 +69,7 @@ def build(
     ``dry_run``: build everything and publish nothing.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
-    known = all_corpora(corpus_roots)
+    known = all_corpora(corpus_roots, data)
     if data:
         check_no_code(data, corpus_roots)
     request = (
@@ -90,9 +91,15 @@ def ingest(
     input_limits: Limits = DEFAULT,
     follow_links: bool = False,
     corpus_roots: tuple[Path, ...] = (),
+    declaration: Origin | None = None,
 ) -> Result:
-    """Replace one corpus by what these files, folders or archives hold; the others stay."""
+    """Replace one corpus by what these files, folders or archives hold; the others stay.
+
+    ``declaration``: what declares the corpus, where nothing else does.
+    """
     known = all_corpora(corpus_roots)
+    if declaration is not None:
+        known = known.with_another(declaration)
     request = from_paths(known, corpus_id, paths, input_limits, follow_links=follow_links)
     job = _Job(path, progress, known, (), request, limit, memory_limit)
     return job.run(rehash=False, wait=wait)

@@ -12,7 +12,7 @@ from rich.markup import escape
 from talkhouse.cli.terminal.console import errors, output
 from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, Data
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.settings import corpus_folders
+from talkhouse.settings import DATA, corpus_folders
 from talkhouse.system import ctrl_c
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(
     from talkhouse.fetch.fetch import plan
     from talkhouse.ingest.registry import all_corpora, pick
 
-    known, data = pick(all_corpora(corpus_folders(folders)), corpus), data or Path("corpora")
+    known, data = pick(all_corpora(corpus_folders(folders)), corpus), data or DATA
     files = sources_of(known, sources)
     if not files:
         raise _nothing(known, data)

@@ -94,10 +94,11 @@ def _verdicts(
     from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
-    from talkhouse.warehouse.readers import reader_of
+    from talkhouse.warehouse.readers import kept_declarations, reader_of
     from talkhouse.warehouse.relations import check_corpus
 
     con = warehouse.con
+    known = known.with_origins(kept_declarations(con))
     for name in only:
         check_corpus(con, name)
     present = sorted(set(only)) or warehouse.corpus_ids

@@ -28,7 +28,7 @@ from talkhouse.restore.output_paths import sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.system.memory import MemoryLimit
-from talkhouse.warehouse.readers import reader_of
+from talkhouse.warehouse.readers import kept_declarations, reader_of
 from talkhouse.warehouse.relations import check_corpus
 from talkhouse.warehouse.row_sets import row_sets_of
 
@@ -102,6 +102,7 @@ def replay(
     ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)
+            known = known.with_origins(kept_declarations(con))
             wanted = {name: reader_of(con, known, name) for name in names}
         published = read_published(workspace.old, shown=path)
         if published is None or not names:

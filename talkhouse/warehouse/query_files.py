@@ -22,12 +22,17 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     kept = brought(con, database)
     if not corpus_folders():
         return (*own_files(), *kept)
+    from talkhouse.ingest.known.declarations import DeclaredFolder
     from talkhouse.ingest.known.origins import folders_in  # most commands need nothing of ingest
 
     there = {name for (name,) in con.execute(f"select corpus_id from {quoted(database)}.main.corpora").fetchall()}
-    named = {folder.corpus_id: folder.path for root in corpus_folders() for folder in folders_in(root)}
-    changed = [file for name in sorted(there & named.keys()) for file in files_of(named[name] / "queries", name)]
-    return (*own_files(), *(file for file in kept if file.folder not in named), *changed)
+    named = {folder.corpus_id: folder for root in corpus_folders() for folder in folders_in(root)}
+    changed = [file for name in sorted(there & named.keys()) for file in files_of(named[name].path / "queries", name)]
+    # What a build has made of a declaration is in no folder.
+    code = {name for name, folder in named.items() if not isinstance(folder, DeclaredFolder)}
+    written = {(file.folder, file.name) for file in changed}
+    left = (file for file in kept if file.folder not in code and (file.folder, file.name) not in written)
+    return (*own_files(), *left, *changed)
 
 
 def brought(con: duckdb.DuckDBPyConnection, database: str) -> Files:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.known.declarations import KeptDeclaration
 from talkhouse.schema.errors import RegistryError
 from talkhouse.visible import visible
 
@@ -14,11 +15,26 @@ _FOLDER = re.compile(r"folder (.+)", re.DOTALL)
 
 
 def reader_of(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
-    """Return the declaration of a corpus of this warehouse; RegistryError where nobody here has it, or it is broken."""
+    """Return the declaration of a corpus of this warehouse; RegistryError where nobody here has it, or it is broken.
+
+    The warehouse itself has that of a corpus without code: what it was read by writes it back.
+    """
+    for kept in kept_declarations(con, corpus_id):
+        return kept.load()
     if corpus_id not in known:
         row = con.execute("select origin from main.corpora where corpus_id = ?", [corpus_id]).fetchone()
         raise no_reader(corpus_id, row[0] if row else None)
     return known[corpus_id]
+
+
+def kept_declarations(con: duckdb.DuckDBPyConnection, corpus_id: str | None = None) -> list[KeptDeclaration]:
+    """Return the declarations that a warehouse has kept, of one corpus or of all."""
+    rows = con.execute(
+        "select corpus_id, declaration, origin from main.corpora "
+        "where declaration is not null and corpus_id = coalesce(?, corpus_id) order by all",
+        [corpus_id],
+    )
+    return [KeptDeclaration.of(*row) for row in rows.fetchall()]
 
 
 def no_reader(corpus_id: str, origin: str | None, otherwise: str = "") -> RegistryError:

@@ -25,7 +25,7 @@ class Files:
     path: str
     """A pattern of paths inside the corpus's folder, archives as folders."""
     line: int
-    """Line of the path in ``corpus.toml``."""
+    """Line of the path in ``corpus.toml``; 0 where options declare it."""
     split: str | None = None
     release: str | None = None
     subset: str | None = None
@@ -47,7 +47,7 @@ class DialogueFields:
     system: JsonPath | None = None
     """A text that becomes the first turn."""
     turns: JsonPath | None = None
-    """The list of turns; of a tree the first message; of pairs nothing."""
+    """The list of turns, without ``[*]`` at its end; of a tree the first message; of pairs nothing."""
     text: JsonPath | None = None
     """Of a transcript: the whole text."""
     record: Literal["item", "file", "member"] = "item"
@@ -92,7 +92,7 @@ class PairFields:
     query: JsonPath | None = None
     response: JsonPath | None = None
     each: JsonPath | None = None
-    """A list of which every item is a pair, one after the other."""
+    """A list of which every item is a pair, one after the other; without ``[*]`` at its end."""
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,15 @@ class Said(Struct, gc=False):
 class Offered(Struct, gc=False):
     """A candidate: one message of an answer that is preferred or not (``main.candidates``)."""
 
-    turn_index: int
+    turn_index: int | None
+    """The first turn of the chosen answer; None where that has none."""
     position: int
     """0: chosen; 1: rejected."""
     item_index: int
     text: str
     is_gold: bool
+    shape: Mapping[str, object] | None = None
+    """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
     extra: dict[str, Raw] | None = None
 
 
@@ -79,6 +82,8 @@ class Talk:
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
     findings: list[ReaderFinding] = field(default_factory=list)
     """Their pointers are inside the record."""
+    is_plain: bool = False
+    """Whether no turn has more than a role, a text and a shape: most have not, and are then read faster."""
     response: int | None = None
     """The turn that labels ``on = "response"`` are about."""
     messages: Mapping[int, Members] = field(default_factory=dict)

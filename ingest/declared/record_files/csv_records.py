@@ -70,7 +70,8 @@ def write_csv_rows(
 ) -> Iterator[bytes]:
     """Write rows, to the byte."""
     write = row_writer(layout_cells(layout, path), columns)
-    return _pieces(layout, (write(list(row.cells), row.as_written) for row in rows))
+    texts = (write(list(row.cells), row.as_written) if row.verbatim is None else row.verbatim.decode() for row in rows)
+    return _pieces(layout, texts)
 
 
 def _columns(layout: Mapping[str, Raw], path: PurePosixPath) -> list[str]:

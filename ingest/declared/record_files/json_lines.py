@@ -49,13 +49,13 @@ class JsonLines:
             if len(text) > limits.record:
                 file.refuse_record(len(text), f"/{number}")
             try:
-                check(text)
+                value = check(text)
             except BadRecord as bad:
                 if index == 0:
                     _check_form(text)
                 yield BadRawRecord(index, f"/{number}", text, in_line(bad, number))
             else:
-                yield RawRecord(index, f"/{number}", text)
+                yield RawRecord(index, f"/{number}", text, value=value)
             index += 1
         self._gaps.add(gap.decode())
 

@@ -26,6 +26,8 @@ class RawRecord(Struct, gc=False):
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
     verbatim: bytes | None = None
     """Of CSV: the row as the file has it, without its line end."""
+    value: Any = None
+    """What the text decodes to, if that is at hand: numbers as doubles and integers, keys in their order."""
 
     @property
     def quarantined(self) -> bytes:
@@ -90,6 +92,9 @@ class RowFile(Protocol):
     def __iter__(self) -> Iterator[RowChunk]:
         """Yield the rows in order; BadRecord GF-13 or TH-02 where the file can't be told apart into cells."""
 
+    def with_texts(self) -> Iterator[tuple[RowChunk, list[str]]]:
+        """Yield the same, and the text of each row with its line end."""
+
     @property
     def envelope(self) -> dict[str, Any]:
         """What the file is beside its rows, once they were read."""
@@ -102,6 +107,8 @@ class WrittenRow:
     cells: Iterable[str]
     """In the order of the file's columns."""
     as_written: Mapping[str, str] = field(default_factory=dict)
+    verbatim: bytes | None = None
+    """The row itself, of a record in quarantine; it has no cells then."""
 
 
 Envelope = Mapping[str, Raw]

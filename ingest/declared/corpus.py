@@ -1,0 +1,88 @@
+"""Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from talkhouse.ingest.common_rules import FORMAT_RULES
+from talkhouse.ingest.corpus import Corpus, Scheme
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
+from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
+from talkhouse.ingest.declared.splits import Splits
+from talkhouse.ingest.outcomes import Outcome, Unrecognised
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import RegistryError
+
+VERSION = 1
+"""Raised when these formats are read into other rows: declared corpora are then loaded again."""
+
+_QUERIES = "queries"
+
+
+def declared_corpus(declaration: Declaration) -> Corpus:
+    """Return the corpus that a declaration declares."""
+    patterns = ", ".join(files.path for files in declaration.files)
+    return Corpus(
+        id=declaration.corpus_id,
+        version=VERSION,
+        title=declaration.title,
+        description=declaration.description,
+        homepage=declaration.homepage,
+        licence=declaration.licence,
+        licence_url=declaration.licence_url,
+        terms=declaration.terms,
+        citation=declaration.citation,
+        languages=declaration.languages,
+        files=f"the files that {declaration.place} names: {patterns}",
+        splits=Splits(declaration),
+        schemes=tuple(_scheme(declaration, spec) for spec in declaration.annotations),
+        common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in FORMAT_RULES)),
+        read=partial(_read, declaration),
+        write=writer_of(declaration),
+        write_record=record_writer_of(declaration),
+        folder=declaration.folder,
+        declaration=declaration.text,
+    )
+
+
+def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
+    return Scheme(
+        declaration.scheme(spec.scheme),
+        spec.description,
+        "turn" if spec.on == "response" else spec.on,
+        spec.labels or {},
+    )
+
+
+def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:
+    """Read the files that the declaration names; RegistryError for a pattern that fits none."""
+    wanted: list[tuple[SourceFile, Files]] = []
+    unused = set(declaration.files)
+    for file in files:
+        path = str(file.path).partition("/")[2]
+        entry = which(declaration, path)
+        if entry is None:
+            in_queries = path.startswith(f"{_QUERIES}/")
+            reason = "SQL beside data is not run: keep it under --corpora" if in_queries else "no [[files]] names it"
+            yield Unrecognised(file, f"{reason} ({declaration.place})")
+            continue
+        unused.discard(entry)
+        if entry.skip is not None:
+            yield Unrecognised(file, f"skipped by {declaration.place}: {entry.skip}", is_meant=True)
+        else:
+            wanted.append((file, entry))
+    for entry in sorted(unused, key=lambda entry: entry.line):
+        raise _no_file(declaration, entry, files)
+    yield from reader_of(declaration)(wanted)
+
+
+def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
+    near = closest(entry.path, [str(file.path).partition("/")[2] for file in files])
+    return RegistryError(
+        f"no file fits the pattern {entry.path!r}",
+        where=f"{declaration.place}:{entry.line}",
+        expected="a file for each [[files]], inside the corpus's folder",
+        found=", ".join(near[:5]) or "no file",
+        next_step="correct the path, put the file there, or remove the [[files]]",
+    )

@@ -1,0 +1,165 @@
+"""``[dialogue]``, ``[turn]`` and the other tables that say what the names of a format mean."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
+from talkhouse.ingest.declared.declaration.model import (
+    Dialect,
+    DialogueFields,
+    Format,
+    JsonPath,
+    PairFields,
+    PreferenceFields,
+    SpeakerFields,
+    TurnFields,
+)
+from talkhouse.ingest.declared.declaration.paths import read_path
+from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.times import UNIX
+
+_KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
+_OTHERS = ("speaker", "roles", "times", "dialect", "markers")
+
+_LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
+_MAY_BE_ALL = {("turn", "text")}
+"""What may be the thing itself: turns that are texts."""
+
+_RECORDS = {"$": "file", "*": "member"}
+_DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
+_DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
+"""Of ``datetime.strptime``."""
+
+
+def check_tables(whole: Table, format_: Format) -> None:
+    """Refuse a table that means nothing in a format."""
+    form = FORMS[format_]
+    for name in (*_KINDS, *_OTHERS):
+        if name in whole and name not in form.fields and name not in form.tables:
+            fitting = [other for other in FORMS if name in FORMS[other].fields or name in FORMS[other].tables]
+            whole.fail(
+                name,
+                f"[{name}] means nothing in format = {format_!r}",
+                expected=f"it is for {', '.join(fitting)}",
+                next_step="remove the table, or check the format",
+            )
+
+
+def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
+    """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
+    form = FORMS[format_]
+    fields: dict[str, Any] = {}
+    for name, kind in _KINDS.items():
+        keys = form.fields.get(name, ())
+        table = whole.table(name)
+        advice = dict.fromkeys(HEAD, "write it above the first [table]")
+        advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
+        table.check_keys(keys, format_, advice)
+        paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
+        for key in (key for key in table.values if key != "record"):
+            paths[key] = path_of(table, name, key, form)
+        if "record" in table:
+            paths["record"] = _RECORDS[table.choice("record", _RECORDS)]
+        for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
+            whole.fail(
+                name if name in whole else "format",
+                f"format = {format_!r} needs {needed!r} in [{name}]",
+                expected=f'[{name}] {needed} = "what the data calls it"',
+            )
+        fields[name] = kind(**paths)
+    fields["speaker"] = _speaker_of(whole.table("speaker"), form)
+    return fields
+
+
+def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
+    """Return the path of a key of one of these tables."""
+    if form.is_rows:
+        return table.column(key)
+    names, is_list = table.json_path(key).names, (name, key) in _LISTS
+    if not names and (name, key) not in _MAY_BE_ALL:
+        table.wrong(key, "the name of a member; '$' is the record itself")
+    if is_list and names[-1:] == (None,):
+        names = names[:-1]
+    if None in names and not is_list:
+        table.wrong(key, "a path to one place, without [*]")
+    return names
+
+
+def _defaults(form: Form, table: Table, name: str) -> Mapping[str, str]:
+    if name == "pair" and "pair" in form.fields:
+        return {} if "prompt" in table or "response" in table else ALPACA
+    return form.defaults.get(name, {})
+
+
+def _speaker_of(table: Table, form: Form) -> SpeakerFields:
+    table.check_keys(("scope", "name", "is_bot"))
+    paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
+    scope = table.choice("scope", ("corpus", "dialogue")) if "scope" in table else form.scope
+    return SpeakerFields(scope=scope, **paths)
+
+
+def dialect_of(whole: Table) -> Dialect:
+    """Return how cells are told apart."""
+    table = whole.table("dialect")
+    table.check_keys(("delimiter", "quoteChar"))
+    delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
+    if delimiter is not None and not _is_sign(delimiter):
+        table.wrong("delimiter", 'one sign of ASCII, such as ";" or "\\t"')
+    if quote and not _is_sign(quote):
+        table.wrong("quoteChar", 'one sign of ASCII, or "" where quotes are letters like others')
+    if quote and quote == delimiter:
+        table.wrong("delimiter", "another sign than quoteChar")
+    return Dialect(delimiter, quote)
+
+
+def markers_of(whole: Table, form: Form) -> dict[str, str]:
+    """Return the marks of a transcript with their roles."""
+    table = whole.table("markers")
+    markers = {mark: table.word(mark) or "" for mark in table.values}
+    if "" in markers:
+        table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
+    if form.needs_markers and not markers:
+        whole.fail(
+            "markers" if "markers" in whole else "format",
+            "format = 'transcript' needs [markers]: nobody knows who speaks",
+            expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
+        )
+    return markers
+
+
+def roles_of(whole: Table, form: Form) -> dict[str, str]:
+    """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
+    table = whole.table("roles")
+    declared = {word: table.word(word) or "" for word in table.values}
+    return declared | {word: role for word, role in form.roles.items() if word not in declared}
+
+
+def splits_of(whole: Table) -> dict[str, str]:
+    """Return what the publisher's splits are called elsewhere."""
+    table = whole.table("splits")
+    return {split: table.choice(split, STANDARD_SPLITS) for split in table.values}
+
+
+def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the forms of times that are not ISO 8601."""
+    table = whole.table("times")
+    table.check_keys(("said_at", "started_at"))
+    for key in table.values:
+        of_table = "turn" if key == "said_at" else "dialogue"
+        if getattr(fields[of_table], key) is None:
+            table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
+        _check_form(table, key)
+    return {**form.times, **{key: table.text(key) for key in table.values}}
+
+
+def _check_form(table: Table, key: str) -> None:
+    form = table.text(key)
+    directives = _DIRECTIVE.findall(form)
+    if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
+        table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+
+
+def _is_sign(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")

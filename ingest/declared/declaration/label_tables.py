@@ -1,0 +1,200 @@
+"""``[[annotations]]``: schemes of labels, and where in the data these are."""
+
+from dataclasses import replace
+from typing import Any, get_args, get_type_hints
+
+from talkhouse.ingest.contract.declaration import ID
+from talkhouse.ingest.declared.declaration.forms import FORMS, Form
+from talkhouse.ingest.declared.declaration.model import Annotations, Files, Format
+from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.table import Table
+
+LONGEST_NAME = 40
+"""Letters of the name of a scheme or task, which is part of names in databases."""
+
+_OF_ALL = ("scheme", "description", "on", "labels", "missingValues", "label", "value", "annotator", "start", "end")
+_OF_DOCUMENTS = ("by", "each", "only", "skip", "turn", "offsets")
+_OF_ROWS = ("columns", "offsets")
+_OF_LABEL_FILES = ("from", "dialogue", "turn")
+_PATHS = ("label", "value", "annotator", "skip", "start", "end")
+_MAY_BE_ALL = ("label", "value", "annotator")
+_MAY_BE_SEVERAL = ("label", "value")
+_POSITION = "#"
+_OFFSETS = get_args(get_type_hints(Annotations)["offsets"])
+
+
+def annotations_of(whole: Table, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
+    """Return the schemes of labels, each with a name of its own."""
+    schemes: dict[str, Annotations] = {}
+    for table in whole.tables("annotations"):
+        scheme = name_of(table, "scheme", schemes)
+        schemes[scheme] = _annotations(table, scheme, format_, files)
+    read = [each.from_file for each in schemes.values() if each.from_file is not None]
+    for index, each in enumerate(files):
+        if each.holds == "annotations" and not any(_fit(each, pattern) for pattern in read):
+            list(whole.tables("files"))[index].fail(
+                "path", f"no [[annotations]] takes labels from {each.path!r}", expected=f"from = {each.path!r} in one"
+            )
+    return tuple(schemes.values())
+
+
+def name_of(table: Table, key: str, taken: Any) -> str:
+    """Return the name of a scheme or task, which becomes part of a name in SQL."""
+    if key not in table:
+        table.fail(None, f"{table.name} without {key!r}", expected=f'{key} = "..."')
+    name = table.text(key)
+    if not ID.fullmatch(name) or len(name) > LONGEST_NAME:
+        table.wrong(key, f"lower case letters, digits and '_', at most {LONGEST_NAME}, a letter first")
+    if name in taken:
+        table.fail(key, f"{key} = {name!r} stands in line {taken[name].line} already", next_step="rename one of them")
+    return name
+
+
+def _annotations(table: Table, scheme: str, format_: Format, files: tuple[Files, ...]) -> Annotations:
+    form = FORMS[format_]
+    own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
+    advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
+    advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")
+    table.check_keys((*_OF_ALL, *own), format_, advice)
+    given = Annotations(
+        scheme=scheme,
+        line=table.line("scheme"),
+        description=table.text("description"),
+        on=_target(table, form),
+        labels=_labels(table),
+        missing_values=table.texts("missingValues"),
+        columns=table.texts("columns"),
+        offsets=table.choice("offsets", _OFFSETS) if "offsets" in table else _OFFSETS[0],
+    )
+    _check_labels(table, form)
+    if "start" in table and given.on not in ("turn", "response"):
+        table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
+    if form.is_rows:
+        return _in_rows(table, given, files)
+    return _in_documents(table, given, form)
+
+
+def _target(table: Table, form: Form) -> Any:
+    if "on" in table:
+        return table.choice("on", form.label_targets)
+    if "turn" in table:
+        return "turn"
+    return "dialogue" if "from" in table else form.label_targets[0]
+
+
+def _labels(table: Table) -> dict[str, str] | None:
+    value = table.values.get("labels", "open")
+    if value == "open":
+        return None
+    expected = 'labels = { calm = "what it means", cross = "..." }, or "open"'
+    inner = table.table("labels", expected)
+    if not all(isinstance(meaning, str) for meaning in inner.values.values()):
+        table.wrong("labels", f"{expected}: meanings are texts")
+    return dict(inner.values)
+
+
+def _check_labels(table: Table, form: Form) -> None:
+    """Refuse what says not where the labels are, says it twice, or only half."""
+    if "columns" in table:
+        for key in ("label", "value", "annotator", "from", "start"):
+            if key in table:
+                table.fail(key, f"'columns' and {key!r} can't both be declared: a column is an annotator's labels")
+        if not table.texts("columns") or len(set(table.texts("columns"))) < len(table.texts("columns")):
+            table.wrong("columns", "names of columns, each once")
+    elif "label" not in table and "value" not in table:
+        what = "column" if form.is_rows else "path"
+        expected = f"label, the {what} of a label, or value, that of a number" + (", or columns" * form.is_rows)
+        table.fail("each" if "each" in table else "scheme", "nothing says where the labels are", expected=expected)
+    for key, other in (("start", "end"), ("end", "start"), ("offsets", "start")):
+        if key in table and other not in table:
+            table.fail(key, f"{key!r} without {other!r}", expected="start and end, or neither")
+
+
+def _in_rows(table: Table, given: Annotations, files: tuple[Files, ...]) -> Annotations:
+    columns: dict[str, Any] = {key: table.column(key) for key in _PATHS if key in table}
+    if "from" not in table:
+        for key in ("dialogue", "turn"):
+            if key in table:
+                table.fail(key, f"{key!r} without 'from': the row says which it is", next_step=f"remove {key!r}")
+        return replace(given, **columns)
+    pattern = table.word("from") or ""
+    if not any(each.holds == "annotations" and _fit(each, pattern) for each in files):
+        table.fail(
+            "from",
+            f"no [[files]] with holds = 'annotations' has {pattern!r:.80}",
+            expected=f"[[files]], path = {pattern!r:.80}, holds = 'annotations'",
+        )
+    for key in ("dialogue", "turn"):
+        if key not in table and (key == "dialogue" or given.on == "turn"):
+            table.fail(
+                "from", f"nothing says of which {key} the labels are", expected=f"{key} = the column with its id"
+            )
+        if key in table:
+            columns[key] = table.column(key)
+    if given.on != "turn" and "turn" in table:
+        table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
+    return replace(given, from_file=pattern, **columns)
+
+
+def _in_documents(table: Table, given: Annotations, form: Form) -> Annotations:
+    paths: dict[str, Any] = {}
+    for key in ("by", "each"):
+        if key in table:
+            path = table.json_path(key)
+            names = path.names if path.names[-1:] == (None,) else (*path.names, None)
+            paths |= {key: names, f"{key}_by_record" if key == "each" else "by_record": path.from_record}
+    if paths.get("each_by_record") and "by" in paths:
+        table.fail("each", "'each' is inside 'by', so it can't begin at the record", next_step="leave '$.' out")
+    has_items = "by" in paths or "each" in paths
+    for key in (key for key in _PATHS if key in table):
+        paths[key] = _path_inside(table, key, is_of_record=given.on != "turn" and not has_items)
+    for key in ("skip", "only"):
+        if key in table and not ("by" in paths or (key == "only" and has_items)):
+            table.fail(key, f"{key!r} without {'by' if key == 'skip' else 'each'!r}: there are no items to choose from")
+    is_of_record = bool(paths.get("by_record") or paths.get("each_by_record"))
+    if given.on == "turn":
+        _check_turn(table, is_of_record=is_of_record, turns_are_objects=form.turns_are_objects)
+    elif "turn" in table:
+        table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
+    if "turn" in table:
+        is_position = table.text("turn") == _POSITION
+        paths |= (
+            {"turn_is_position": True} if is_position else {"turn": _path_inside(table, "turn", is_of_record=False)}
+        )
+    return replace(given, only=_only(table), **paths)
+
+
+def _check_turn(table: Table, *, is_of_record: bool, turns_are_objects: bool) -> None:
+    if is_of_record and "turn" not in table:
+        key = "each" if "each" in table else "by"
+        table.fail(
+            key, "nothing says of which turn the labels are", expected="turn = the path of its id or index, or '#'"
+        )
+    if not is_of_record and "turn" in table:
+        table.fail("turn", "the labels stand in their turn, so 'turn' can't say another", next_step="remove 'turn'")
+    if not is_of_record and not turns_are_objects:
+        table.fail("scheme", "in this format no turn is an object that a label could be in", next_step="add on = ...")
+
+
+def _path_inside(table: Table, key: str, *, is_of_record: bool) -> Any:
+    path = table.json_path(key)
+    if not path.names and key not in _MAY_BE_ALL:
+        table.wrong(key, "the path of a member")
+    if path.names and path.from_record and not is_of_record:
+        table.wrong(key, "a path inside the turn or item; only 'by' and 'each' may begin at the record")
+    if None in path.names and key not in _MAY_BE_SEVERAL:
+        table.wrong(key, "a path to one place, without [*]")
+    return path.names
+
+
+def _only(table: Table) -> dict[str, Any]:
+    inner = table.table("only", 'only = { type = "..." }')
+    for key, value in inner.values.items():
+        if not isinstance(value, str | bool | int):
+            inner.wrong(key, "a text, a whole number, true or false")
+    return dict(inner.values)
+
+
+def _fit(files: Files, pattern: str) -> bool:
+    """Tell whether files of labels may be those that a scheme takes labels from."""
+    return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)

@@ -1,0 +1,149 @@
+"""Reads ``corpus.toml``: strictly, so that a mistake stops with its line before anything is loaded."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.facts import facts_of
+from talkhouse.ingest.declared.declaration.field_tables import (
+    check_tables,
+    dialect_of,
+    fields_of,
+    markers_of,
+    roles_of,
+    splits_of,
+    times_of,
+)
+from talkhouse.ingest.declared.declaration.file_tables import files_of
+from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.label_tables import annotations_of
+from talkhouse.ingest.declared.declaration.lines import MOST_LEVELS, KeyPath, TooDeep, lines_of
+from talkhouse.ingest.declared.declaration.model import Declaration, Format
+from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.declaration.task_tables import tasks_of
+from talkhouse.ingest.files.skipped import DECLARATION
+from talkhouse.schema.errors import RegistryError
+
+LARGEST = 500_000
+"""Bytes of a declaration, which is a page or two."""
+
+_SYNTAX_PROBLEMS = {
+    "Illegal character '\\n'": "a text without its closing quote",
+    "Invalid value": "a value that is none",
+}
+_SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+
+
+def of_folder(folder: Path) -> Declaration:
+    """Read the ``corpus.toml`` of a folder, whose name is the corpus's id; raises RegistryError."""
+    place = f"{folder.name}/{DECLARATION}"
+    if problem := id_problem(folder.name):
+        raise RegistryError(
+            f"a corpus can't be called {folder.name!r}",
+            where=folder / DECLARATION,
+            expected=problem,
+            next_step="rename the folder",
+        )
+    if not (folder / DECLARATION).is_file():
+        raise RegistryError("there is no declaration", where=folder / DECLARATION, next_step=f"talkhouse new {folder}")
+    try:
+        with (folder / DECLARATION).open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError as error:
+        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / DECLARATION) from error
+    return read_declaration(folder.name, _decoded(raw, place), place, folder)
+
+
+def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None = None) -> Declaration:
+    """Read a declaration, which messages call ``place``; raises RegistryError at ``place:LINE`` for a mistake in it."""
+    values, lines = _parsed(text, place)
+    return declaration_of(corpus_id, text, place, Table(values, (), _Lines(place, lines)), folder)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """A text with lines."""
+
+    place: str
+    lines: Mapping[KeyPath, int]
+
+    def line_of(self, path: KeyPath) -> int:
+        """Return the line of a key, or of what it would be in."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def mistake(self, path: KeyPath, problem: str, **parts: str) -> RegistryError:
+        """Return the error of a mistake, at its line."""
+        return RegistryError(problem, where=f"{self.place}:{self.line_of(path)}", **parts)
+
+
+def declaration_of(corpus_id: str, text: str, place: str, whole: Table, folder: Path | None = None) -> Declaration:
+    """Make a declaration of a TOML text and its values; what is wrong is told as the values' origin does."""
+    facts = facts_of(whole)
+    format_: Format = facts["format"]
+    form = FORMS[format_]
+    check_tables(whole, format_)
+    fields = fields_of(whole, format_)
+    files, splits = files_of(whole), splits_of(whole)
+    annotations = annotations_of(whole, format_, files)
+    of_files = [each.split for each in files if each.split is not None]
+    return Declaration(
+        corpus_id=corpus_id,
+        text=text,
+        place=place,
+        files=files,
+        **facts,
+        **fields,
+        dialect=dialect_of(whole),
+        markers=markers_of(whole, form),
+        roles=roles_of(whole, form),
+        splits=splits,
+        times=times_of(whole, form, fields),
+        annotations=annotations,
+        tasks=tasks_of(whole, format_, annotations, (*splits, *of_files)),
+        folder=folder,
+    )
+
+
+def _decoded(raw: bytes, place: str) -> str:
+    if len(raw) > LARGEST:
+        raise RegistryError("the declaration is too long", where=place, expected=f"at most {LARGEST:,} bytes")
+    try:
+        return raw.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise RegistryError(
+            "the declaration is not UTF-8",
+            where=f"{place}:{line}",
+            found=f"the byte 0x{raw[error.start]:02x}",
+            next_step="save the file as UTF-8",
+        ) from error
+
+
+def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:
+    """Return what a TOML text holds, and where."""
+    try:
+        lines = lines_of(text)
+        return tomllib.loads(text), lines
+    except TooDeep as error:
+        raise RegistryError(
+            "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
+        ) from error
+    except ValueError as error:
+        match = _SYNTAX.fullmatch(str(error))
+        last = text.rstrip("\n").count("\n") + 1
+        raise RegistryError(
+            "this is no TOML",
+            where=f"{place}:{match[2] or last}" if match else place,
+            found=(
+                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
+            )
+            if match
+            else str(error)[:200],
+            next_step="texts stand in quotes, tables in brackets: https://toml.io",
+        ) from error

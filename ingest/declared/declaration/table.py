@@ -1,0 +1,156 @@
+"""A table of a declaration, taken apart key by key; a value that may not be there is named with its place."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn, Protocol
+
+from talkhouse.ingest.declared.declaration.lines import KeyPath
+from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.declared.declaration.paths import FORM, BadPath, Path, read_path
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import TalkhouseError
+
+MOST = 10_000
+"""Entries of a table or list: corpora have some dozens."""
+
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
+"""Entries of those that are gone through for every file, text or record."""
+
+
+class Origin(Protocol):
+    """Where a declaration comes from."""
+
+    def line_of(self, path: KeyPath) -> int:
+        """Return the line on which a key stands."""
+
+    def mistake(self, path: KeyPath, problem: str, **parts: str) -> TalkhouseError:
+        """Return the error of a mistake at a key, by the parts of a message."""
+
+
+class Table:
+    """A table, or the whole declaration."""
+
+    def __init__(self, values: Mapping[str, Any], path: KeyPath, origin: Origin) -> None:
+        self.values, self.path, self._origin = values, path, origin
+
+    @property
+    def name(self) -> str:
+        """The table as a declaration writes it: ``[turn]``; empty for the whole."""
+        names = ".".join(str(key) for key in self.path if isinstance(key, str))
+        return (f"[[{names}]]" if self.path and isinstance(self.path[-1], int) else f"[{names}]") if names else ""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def fail(self, key: str | None, problem: str, **parts: str) -> NoReturn:
+        """Raise the error of a mistake at a key, or of the table itself."""
+        raise self._origin.mistake(self.path if key is None else (*self.path, key), problem, **parts)
+
+    def line(self, key: str) -> int:
+        """Return the line of a key; that of the table where it is not there."""
+        return self._origin.line_of((*self.path, key))
+
+    def wrong(self, key: str, expected: str) -> NoReturn:
+        """Raise the error of a value that is none of those that its key takes."""
+        self.fail(key, f"{self._called(key)} can't be {shown(self.values[key])}", expected=expected)
+
+    def _called(self, key: str) -> str:
+        return f"{key!r} in {self.name}" if self.name else repr(key)
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a text."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str):
+            self.wrong(key, "a text, in quotes")
+        return value
+
+    def word(self, key: str) -> str | None:
+        """Return a text that is not empty, None where there is none."""
+        if key not in self.values:
+            return None
+        return self.text(key) or self.wrong(key, "a text that is not empty")
+
+    def choice(self, key: str, known: Iterable[str]) -> Any:
+        """Return the value of a key that is there, one of the known words."""
+        value, words = self.values[key], list(known)
+        if value not in words:
+            self.wrong(key, one_of(value if isinstance(value, str) else "", words))
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.wrong(key, 'a list of texts, such as ["a", "b"]')
+        self._bounded(key, value)
+        return tuple(value)
+
+    def table(self, key: str, expected: str = "") -> "Table":
+        """Return a table inside; an empty one where there is none."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
+        self._bounded(key, value)
+        return Table(value, (*self.path, key), self._origin)
+
+    def tables(self, key: str) -> Iterator["Table"]:
+        """Yield the tables of a list ``[[key]]``."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.wrong(key, f"[[{key}]] on a line of its own, and its keys below")
+        self._bounded(key, value)
+        return (Table(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
+
+    def json_path(self, key: str) -> Path:
+        """Return the path that a key has."""
+        text = self.text(key)
+        try:
+            return read_path(text)
+        except BadPath as problem:
+            self.fail(key, f"{self._called(key)}: {problem}", expected=FORM)
+
+    def column(self, key: str) -> JsonPath:
+        """Return the name of a column, as a path."""
+        return (self.text(key) or self.wrong(key, "the name of a column"),)
+
+    def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:
+        """Refuse a key that is not known, in this format; ``advice``: what to do with keys that belong elsewhere."""
+        words = list(known)
+        for key in (key for key in self.values if key not in words):
+            self.fail(
+                key,
+                f"there is no {key!r:.80} in {self.name or 'a declaration'}"
+                + (f" where format = {format_!r}" if format_ else ""),
+                expected=one_of(key, words),
+                **({"next_step": advice[key]} if advice and key in advice else {}),
+            )
+
+    def _bounded(self, key: str, value: dict[str, Any] | list[Any]) -> None:
+        most = MOST_OF.get(key, MOST)
+        if len(value) > most:
+            self.fail(
+                key, f"{self._called(key)} has too many entries", expected=f"at most {most:,}", found=f"{len(value):,}"
+            )
+
+
+def one_of(name: str, known: Iterable[str]) -> str:
+    """Name the known words that come closest to one that is none, or all of them."""
+    near = closest(name[:80], known)
+    return near[0] if len(near) == 1 else f"one of: {', '.join(near)}"
+
+
+def shown(value: object) -> str:
+    """Show a value of TOML in a message, not all of a long one."""
+    match value:
+        case str():
+            return f"{value!r:.80}"
+        case bool():
+            text, kind = str(value).lower(), "true or false"
+        case int() | float():
+            text, kind = repr(value), "a number"
+        case list():
+            return f"a list of {len(value):,}"
+        case dict():
+            return f"a table with {', '.join(list(value)[:3]) or 'nothing':.80}"
+        case _:
+            text, kind = str(value), "a date or time"
+    return f"{text:.80} ({kind})"

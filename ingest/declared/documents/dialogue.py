@@ -1,0 +1,215 @@
+"""The formats ``chat``, ``sharegpt`` and ``dialogue``: a record has a list of turns, and maybe a system's text."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
+from talkhouse.ingest.declared.documents.messages import Messages
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.plain import PlainMessages
+from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.replies import first_by_id, resolve
+from talkhouse.ingest.declared.roles import NO_ROLE
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, members_of, wanted
+from talkhouse.ingest.declared.values import is_null, kind_of, string_of, write_text
+from talkhouse.ingest.decode import BadRecord, decoder, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.stored_record import StoredRecord
+
+_SYSTEM = "system"
+_TURNS = "turns"
+_AFTER_SYSTEM = "turns[1:]"
+"""The same hole in the shape of a record whose first turn is the system's text."""
+
+_ITEMS = decoder(list[Raw])
+
+
+class DialogueFormat:
+    """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._path = list_path(declaration.dialogue.turns)
+        self._system = declaration.dialogue.system
+        self._has_bare_turns = declaration.turn.text == ()
+        self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")
+        self._is_one_list = None not in self._path
+        self._at = pointer(*self._path)
+        self._plain = PlainMessages(self._messages, self._at)
+        self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
+
+    def read(self, record: Split) -> Talk:
+        """Read the turns of a record; raises BadRecord GF-01."""
+        talk = Talk([])
+        self._read_system(record, talk)
+        if self._is_one_list:
+            self._read_list(record, talk)
+        else:
+            self._read_far(record, talk)
+        return talk
+
+    def _read_system(self, record: Split, talk: Talk) -> None:
+        raw = record.find(self._system)
+        if raw is None:
+            return
+        if is_null(raw):
+            talk.taken[_SYSTEM] = None
+            return
+        at = pointer(*self._system or ())
+        text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
+        if text:
+            talk.taken[_SYSTEM] = _SYSTEM
+            talk.said.append(Said("system", text, at))
+
+    def _read_list(self, record: Split, talk: Talk) -> None:
+        """Read the turns of one list, which the turns give back."""
+        raw = record.find(self._path)
+        if raw is None:
+            raise missing(record, self._path)
+        if memoryview(raw)[0] != ord("["):
+            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
+        talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
+        first = len(talk.said)
+        self._read_messages(raw, record.decoded(self._path), talk)
+        if not self._has_bare_turns:
+            talk.messages = _Objects(raw, first, len(talk.said))
+
+    def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
+        plain = self._plain.read_decoded(decoded) if decoded is not None else self._plain.read_all(raw)
+        if plain is not None:
+            talk.is_plain = not talk.said
+            talk.said += plain
+            return
+        items = _ITEMS.decode(raw)
+        pointers = [f"{self._at}/{position}" for position in range(len(items))]
+        self._read_items(items, pointers, talk)
+
+    def _read_far(self, record: Split, talk: Talk) -> None:
+        """Read turns that stand in several lists; these stay in extra, as they are."""
+        head = self._path[: self._path.index(None)]
+        raw = record.find(head)
+        if raw is None:
+            raise missing(record, head)
+        places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
+        first = len(talk.said)
+        items, pointers = [item for item, _ in places], [at for _, at in places]
+        self._read_items(items, pointers, talk)
+        for said in talk.said[first:]:
+            said.shape = said.extra = None
+            for piece in said.parts or ():
+                piece.shape = piece.extra = None
+        if not self._has_bare_turns:
+            talk.messages = {first + index: members_of(item) for index, (item, _) in enumerate(places)}
+
+    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk) -> None:
+        """Read the turns one by one."""
+        if self._has_bare_turns:
+            talk.said += [
+                Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
+            ]
+            return
+        messages: dict[int, Message] = {}
+        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(talk.said)):
+            said = self._plain.read(item, at)
+            if said is None:
+                message = messages[index] = self._messages.open(item, at, talk.findings)
+                said = message.said
+            talk.said.append(said)
+        if self._messages.turn.id is not None:
+            find_replies(messages, self._messages.turn, talk)
+        for message in messages.values():
+            message.close()
+        talk.findings += results_without_calls([message.said for message in messages.values()])
+
+    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the JSON text of the turns, or of the system's text."""
+        if hole == _SYSTEM:
+            return write_text(hole, stored.turns[0].text)
+        turns = stored.turns[1:] if hole == _AFTER_SYSTEM else stored.turns
+        if self._has_bare_turns:
+            return write_list([write_text(hole, turn.text) for turn in turns])
+        return write_list(
+            [
+                self._messages.write(
+                    turn,
+                    shapes,
+                    parts=stored.parts_by_turn[turn.turn_index],
+                    speaker=stored.speakers.get(turn.speaker_id or ""),
+                    turns=stored.turns,
+                )
+                for turn in turns
+            ]
+        )
+
+
+class _Objects(Mapping[int, Members]):
+    """The objects of a list of turns by turn index, split when they are asked for."""
+
+    def __init__(self, raw: Raw, first: int, end: int) -> None:
+        self._raw, self._first, self._end = raw, first, end
+        self._items: list[Raw] | None = None
+
+    def __getitem__(self, index: int) -> Members:
+        if not self._first <= index < self._end:
+            raise KeyError(index)
+        if self._items is None:
+            self._items = _ITEMS.decode(self._raw)
+        return members_of(self._items[index - self._first])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._first, self._end))
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+
+def find_replies(messages: Mapping[int, Message], turn: TurnFields, talk: Talk) -> None:
+    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
+    first = find_same_ids(turn, talk)
+    replies = resolve({index: message.reply.to for index, message in messages.items() if message.reply}, first)
+    for index, target in replies.to.items():
+        message = messages[index]
+        message.said.reply_to = target
+        message.taken["reply_to"] = "reply_to" + (message.reply.suffix if message.reply else "")
+    for index, problem in replies.problems.items():
+        at = talk.said[index].pointer + pointer(*turn.reply_to or ())
+        talk.findings.append(ReaderFinding("GF-07", problem, pointer=at))
+
+
+def find_same_ids(turn: TurnFields, talk: Talk) -> Mapping[str, int]:
+    """Return the first turn of each id; GF-06 where another has the same."""
+    first, later = first_by_id([said.native_id for said in talk.said])
+    for index in later:
+        said = talk.said[index]
+        detail = f"the id {said.native_id!r:.100} is that of an earlier turn"
+        talk.findings.append(ReaderFinding("GF-06", detail, pointer=said.pointer + pointer(*turn.id or ())))
+    return first
+
+
+def results_without_calls(turns: Iterable[Said]) -> Iterator[ReaderFinding]:
+    """Yield GF-16 for each result of a call that none of the turns makes."""
+    answers = [(said, piece) for said in turns for piece in said.parts or () if piece.call_id is not None]
+    calls = {piece.call_id for _, piece in answers if piece.kind == "tool_call"}
+    for said, piece in answers:
+        if piece.kind == "tool_call_response" and piece.call_id not in calls:
+            detail = f"nobody made the call {piece.call_id!r:.100}"
+            yield ReaderFinding("GF-16", detail, pointer=said.pointer + pointer(piece.field))
+
+
+def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
+    """Yield what stands at a path, in order, each with its pointer; raises BadRecord GF-01."""
+    if not path:
+        yield raw, at
+        return
+    name, rest = path[0], path[1:]
+    if name is None:
+        if bytes(raw)[:1] != b"[":
+            raise BadRecord("GF-01", f"{kind_of(raw)}, not a list", at)
+        for position, item in enumerate(_ITEMS.decode(raw)):
+            yield from _walk(item, f"{at}/{position}", rest)
+        return
+    members = members_of(raw) if bytes(raw)[:1] == b"{" else {}
+    if name not in members:
+        raise BadRecord("GF-01", f"'{name}' is missing", at)
+    yield from _walk(members[name], at + pointer(name), rest)

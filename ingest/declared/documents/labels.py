@@ -1,0 +1,225 @@
+"""Labels inside documents, by ``[[annotations]]``: which members are labels, of what, and by whom."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
+from talkhouse.ingest.declared.documents.talk import Talk
+from talkhouse.ingest.declared.offsets import Offsets
+from talkhouse.ingest.declared.shapes import Members, members_of
+from talkhouse.ingest.declared.values import is_null, kind_of, text_of
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import Annotation, Record
+
+
+@dataclass(frozen=True)
+class _Item:
+    """Something that may have a label: an object, where it is, and its place in the list that it is of."""
+
+    members: Members
+    at: str
+    position: int = 0
+
+
+class Given(NamedTuple):
+    """One label, or number, as the file gives it."""
+
+    scheme: str
+    turn_index: int | None
+    label: str | None
+    value: float | None
+    annotator: int
+    annotator_id: str | None
+    item: int
+    start: int | None
+    end: int | None
+
+    def row(self, record: Record) -> Annotation:
+        """Make its row."""
+        return record.annotation(
+            self.turn_index,
+            self.scheme,
+            self.label,
+            self.value,
+            annotator_index=self.annotator,
+            annotator_id=self.annotator_id,
+            item_index=self.item,
+            start_index=self.start,
+            end_index=self.end,
+        )
+
+
+class _Found(NamedTuple):
+    """A label, or number, and what it is about."""
+
+    label: str | None
+    value: float | None
+    turn_index: int | None
+    start: int | None
+    end: int | None
+
+
+class Labels:
+    """The labels of one scheme in a record."""
+
+    def __init__(self, spec: Annotations, declaration: Declaration) -> None:
+        self.spec = spec
+        self._scheme = declaration.scheme(spec.scheme)
+        self._by_id = declaration.turn.id is not None
+        self._only = {name: msgspec.json.encode(value) for name, value in spec.only.items()}
+
+    def given(self, members: Members, talk: Talk, findings: list[ReaderFinding]) -> Iterator[Given]:
+        """Yield the labels of a record.
+
+        Raises BadRecord GF-01 for a label of another type, GF-15 for one of a turn that is not there.
+        """
+        whole = _Item(members, "")
+        items = Counter[tuple[int | None, int]]()
+        if self.spec.on != "turn" or self.spec.by_record or self.spec.each_by_record:
+            turn = talk.response if self.spec.on == "response" else None
+            things = [(whole, turn)]
+        else:
+            things = [(_Item(inner, talk.said[index].pointer), index) for index, inner in talk.messages.items()]
+        for thing, turn in things:
+            for annotator, annotator_id, source in self._annotators(thing):
+                for label, value, turn_index, start, end in self._found(source, turn, talk, findings):
+                    item = items[turn_index, annotator]
+                    items[turn_index, annotator] += 1
+                    yield Given(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
+
+    def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
+        """Yield who labelled a thing: position, id, and what the annotator gave."""
+        if self.spec.by is None:
+            yield 0, self._annotator_id(thing), thing
+            return
+        for item in _objects(thing, self.spec.by):
+            if _read(item.members, self.spec.skip) != b"true":
+                yield item.position, self._annotator_id(item), item
+
+    def _annotator_id(self, item: _Item) -> str | None:
+        raw = _read(item.members, self.spec.annotator)
+        if raw is None or is_null(Raw(raw)):
+            return None
+        return text_of(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator")[0]
+
+    def _found(self, source: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]) -> Iterator[_Found]:
+        """Yield the labels of one annotator."""
+        for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
+            if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
+                continue
+            place = self._turn(item, turn, talk)
+            start, end = self._span(item, place, talk, findings)
+            for raw, at in _values(item, self.spec.label):
+                if (label := self._label(raw, at)) is not None:
+                    yield _Found(label, self._number(item), place, start, end)
+            if self.spec.label is None and (value := self._number(item)) is not None:
+                yield _Found(None, value, place, start, end)
+
+    def _label(self, raw: Raw, at: str) -> str | None:
+        if is_null(raw):
+            return None
+        text, _ = text_of(raw, at, "the label")
+        return None if text in self.spec.missing_values else text
+
+    def _number(self, item: _Item) -> float | None:
+        for raw, at in _values(item, self.spec.value):
+            if is_null(raw):
+                return None
+            try:
+                return float(msgspec.json.decode(raw, type=float))
+            except msgspec.ValidationError as error:
+                raise BadRecord("GF-01", f"the value is {kind_of(raw)}, not a number", at) from error
+        return None
+
+    def _turn(self, item: _Item, turn: int | None, talk: Talk) -> int | None:
+        """Return the index of the turn that a label is about."""
+        if self.spec.turn_is_position:
+            return self._there(str(item.position), item.position, item.at, talk)
+        raw = _read(item.members, self.spec.turn)
+        if raw is None:
+            return turn
+        at = item.at + pointer(*self.spec.turn or ())
+        text, _ = text_of(Raw(raw), at, "the turn")
+        if self._by_id:
+            by_id = (index for index, said in enumerate(talk.said) if said.native_id == text)
+            return self._there(text, next(by_id, -1), at, talk)
+        return self._there(text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, talk)
+
+    def _there(self, text: str, index: int, at: str, talk: Talk) -> int:
+        if not 0 <= index < len(talk.said):
+            kind = "id" if self._by_id else "index"
+            raise BadRecord("GF-15", f"a label of {self._scheme} is for a turn of the {kind} {text!r:.100}", at)
+        return index
+
+    def _span(
+        self, item: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]
+    ) -> tuple[int | None, int | None]:
+        ends = [_read(item.members, path) for path in (self.spec.start, self.spec.end)]
+        if turn is None or None in ends or b"null" in ends:
+            return None, None
+        at = item.at + pointer(*self.spec.start or ())
+        start, end = (text_of(Raw(raw), at, "an offset")[0] for raw in ends if raw is not None)
+        span = Offsets(self.spec.offsets).span(start, end, talk.said[turn].text)
+        if span is None:
+            detail = f"the span {start:.20} to {end:.20} is not inside its text"
+            findings.append(ReaderFinding("GF-08", detail, pointer=at))
+        return span or (None, None)
+
+
+def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
+    """Yield the items of the list that a path names, which ends in ``[*]``, with their positions among all of them.
+
+    An item that is no object has one member without a name.
+    """
+    for position, (raw, at) in enumerate(_walk(Raw(b""), item.at, path, item.members)):
+        if bytes(raw)[:1] == b"{":
+            yield _Item(members_of(raw), at, position)
+        elif path[-1:] == (None,) and not is_null(raw):
+            yield _Item({"": raw}, at, position)
+
+
+def _values(item: _Item, path: JsonPath | None) -> Iterator[tuple[Raw, str]]:
+    """Yield what stands at a path inside an object, and where."""
+    if path is None:
+        return
+    if path:
+        yield from _walk(Raw(b""), item.at, path, item.members)
+    elif "" in item.members:
+        yield item.members[""], item.at
+
+
+def _walk(raw: Raw, at: str, path: JsonPath, members: Members | None = None) -> Iterator[tuple[Raw, str]]:
+    """Yield what stands at a path: several values where it goes over lists; nothing where something is missing."""
+    if not path:
+        yield raw, at
+        return
+    name, *rest = path
+    if name is None:
+        for position, item in enumerate(_items(raw)):
+            yield from _walk(item, f"{at}/{position}", tuple(rest))
+        return
+    inner = members if members is not None else (members_of(raw) if bytes(raw)[:1] == b"{" else {})
+    if name in inner:
+        yield from _walk(inner[name], at + pointer(name), tuple(rest))
+
+
+def _items(raw: Raw) -> list[Raw]:
+    return msgspec.json.decode(raw, type=list[Raw]) if bytes(raw)[:1] == b"[" else []
+
+
+def _read(members: Members, path: JsonPath | None) -> bytes | None:
+    """Return the first value at a path, if there is one."""
+    for raw, _ in _walk(Raw(b""), "", path or (), members) if path else ():
+        return bytes(raw)
+    return None
+
+
+def labels_of(declaration: Declaration) -> list[Labels]:
+    """Return the schemes whose labels are inside the documents."""
+    return [Labels(spec, declaration) for spec in declaration.annotations if spec.from_file is None]

@@ -1,0 +1,231 @@
+"""Messages: objects that are a turn each, as ``[turn]`` maps them, and how they are written again."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
+from talkhouse.ingest.declared.documents.message_fields import (
+    Message,
+    Reply,
+    missing,
+    read_ms,
+    read_name,
+    read_said_at,
+)
+from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
+from talkhouse.ingest.declared.documents.talk import Piece, Said
+from talkhouse.ingest.declared.roles import NO_ROLE, Roles
+from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
+from talkhouse.ingest.declared.times import ISO, UNIX, write_time
+from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
+from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import Part, Speaker, Turn
+
+CHAT = TurnFields(role=("role",), text=("content",), speaker=("name",))
+"""A message as OpenAI and chat templates have it."""
+
+FUNCTION_CALL = "function_call"
+"""The role of ShareGPT whose text is the call of a function; the kind of such a turn."""
+
+_ALWAYS = frozenset({"text", "role", "speaker"})
+_MOST_ROLES = 1_000
+_ITEMS = decoder(list[Raw])
+_BOOLEANS = {b"true": True, b"false": False}
+
+
+class Messages:
+    """The messages of one corpus.
+
+    ``turn``: where a message says what; the declaration's own unless given. ``with_parts``: tool calls, reasoning and
+    the like are members of a message (``parts.MEMBERS``). ``others``: what else the caller takes, hole -> path.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        turn: TurnFields | None = None,
+        *,
+        with_parts: bool = True,
+        others: Mapping[str, JsonPath | None] | None = None,
+    ) -> None:
+        self.turn = turn or declaration.turn
+        self.roles = Roles(declaration)
+        self._time_form = declaration.times.get("said_at", ISO)
+        self._field = ".".join(filter(None, self.turn.text or ()))
+        # The speaker is before the role: what is both comes back whatever [roles] says.
+        paths = {
+            "text": self.turn.text,
+            "speaker": self.turn.speaker,
+            "role": self.turn.role,
+            "native_id": self.turn.id,
+            "said_at": self.turn.said_at,
+            "reply_to": self.turn.reply_to,
+            "kind": self.turn.kind,
+            "start_ms": self.turn.start_ms,
+            "end_ms": self.turn.end_ms,
+        }
+        own = wanted({**paths, **(others or {})})
+        self._parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self._may_be_alone = self._parts | {"text"}
+        self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
+        self._text_key = (self.turn.text or (None,))[0]
+        self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
+        self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
+        self._plain_roles: dict[bytes, str] = {}
+
+    def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
+        """Read a message, the object at a pointer; raises BadRecord GF-01. What it replies to stays in its extra."""
+        return self.open(raw, at, findings).close()
+
+    def open(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Message:
+        """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
+        if bytes(raw)[:1] != b"{":
+            raise BadRecord("GF-01", f"a turn is {kind_of(raw)}, not an object", at)
+        message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at))
+        if self.turn.role is not None:
+            self._read_role(message, self.turn.role, findings)
+        self._read_parts(message)
+        if any(self._names):
+            self._read_speaker(message)
+        if self._has_others:
+            self._read_others(message, findings)
+        return message
+
+    def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
+        raw, said = message.split.find(path), message.said
+        if raw is None:
+            raise missing(message.split, path, said.pointer)
+        role = self._plain_roles.get(bytes(raw))
+        if role is not None:
+            said.role, message.taken["role"] = role, "role"
+            return
+        at = said.pointer + pointer(*path)
+        word = string_of(raw, at, f"'{path[-1]}'")
+        said.role = self.roles.ours(word)
+        if self.is_plain(word):
+            if len(self._plain_roles) < _MOST_ROLES:
+                self._plain_roles[bytes(raw)] = said.role
+        elif word == FUNCTION_CALL:
+            said.kind = FUNCTION_CALL
+        if self.roles.gives_back(word):
+            message.taken["role"] = "role"
+        if not self.roles.is_known(word):
+            findings.append(ReaderFinding("GF-05", f"the role {word!r:.100} is not known", pointer=at))
+
+    def is_plain(self, word: str) -> bool:
+        """Tell whether a role's word says no more than the role does."""
+        return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
+
+    def _read_parts(self, message: Message) -> None:
+        """Read text and parts, in the order of the members."""
+        split, said = message.split, message.said
+        pieces: list[Piece] = []
+        for name, raw in split.members.items():
+            if name == self._text_key:
+                pieces += self._read_text(message)
+            elif name in self._parts:
+                if is_null(raw):
+                    message.taken[name] = None
+                elif (read := read_member(name, raw)) is not None:
+                    message.taken[name] = name
+                    pieces += read
+        if pieces:
+            said.parts = pieces
+        elif self.turn.text and not message.taken.keys() & self._may_be_alone and split.find(self.turn.text) is None:
+            raise missing(split, self.turn.text, said.pointer)
+
+    def _read_text(self, message: Message) -> list[Piece]:
+        path = self.turn.text or ()
+        raw, said = message.split.find(path), message.said
+        if raw is None:
+            return []
+        match bytes(raw)[:1]:
+            case b'"':
+                said.text = string_of(raw, said.pointer, self._field)
+                message.taken["text"] = "text"
+            case b"n":
+                message.taken["text"] = None
+            case b"[":
+                at = said.pointer + pointer(*path)
+                content = read_content(_ITEMS.decode(raw), self._field, at)
+                said.text = content.text
+                message.taken["text"] = "parts"
+                return content.pieces
+            case _:
+                detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
+                raise BadRecord("GF-01", detail, said.pointer + pointer(*path))
+        return []
+
+    def _read_speaker(self, message: Message) -> None:
+        split, said = message.split, message.said
+        speaker, path, bot_path = self._names
+        said.speaker = read_name(message, "speaker", speaker)
+        name, is_bot = split.find(path), split.find(bot_path)
+        if name is not None and not is_null(name):
+            said.speaker_name, _ = text_of(name, said.pointer + pointer(*path or ()), "the name")
+        if is_bot is not None:
+            said.is_bot = _BOOLEANS.get(bytes(is_bot))
+
+    def _read_others(self, message: Message, findings: list[ReaderFinding]) -> None:
+        turn, said = self.turn, message.said
+        if turn.id is not None:
+            said.native_id = read_name(message, "native_id", turn.id)
+        if turn.said_at is not None:
+            read_said_at(message, turn.said_at, self._time_form, findings)
+        if turn.kind is not None:
+            said.kind = read_name(message, "kind", turn.kind) or said.kind
+        if turn.reply_to is not None:
+            to = read_name(message, "reply_to", turn.reply_to)
+            if to is not None:
+                hole = message.taken.pop("reply_to") or ""
+                message.reply = Reply(to, hole.removeprefix("reply_to"))
+        if turn.start_ms is not None:
+            said.start_ms = read_ms(message, "start_ms", turn.start_ms)
+        if turn.end_ms is not None:
+            said.end_ms = read_ms(message, "end_ms", turn.end_ms)
+
+    def write(
+        self,
+        turn: Turn,
+        shapes: KnownShapes,
+        *,
+        parts: Sequence[Part] = (),
+        speaker: Speaker | None = None,
+        turns: Sequence[Turn] = (),
+        others: Mapping[str, bytes] | None = None,
+    ) -> bytes:
+        """Write a message again; ``turns``: those of the dialogue; ``others``: JSON text of the holes of the caller."""
+        extra = literals(turn.extra)
+        others = others or {}
+
+        def fill(hole: str) -> bytes:
+            column, _, how = hole.partition("@")
+            column = column.removesuffix(LITERAL)
+            if column in others:
+                return others[column]
+            if column == "parts":
+                return write_list([write_part(part, turn.text, shapes) for part in parts if part.field == self._field])
+            if column in self._parts:
+                own = [part for part in parts if part.field == column]
+                return write_member(column, own, turn.text, shapes)
+            if column == "said_at" and turn.said_at is not None:
+                text = write_time(turn.said_at, how)
+                return text.encode() if how in UNIX else write_text(column, text)
+            return write_text(hole, self._text(column, turn, speaker, turns))
+
+        return join(shapes.of("message", extra), extra, fill)
+
+    def _text(self, column: str, turn: Turn, speaker: Speaker | None, turns: Sequence[Turn]) -> str:
+        """Return the text of a column."""
+        match column:
+            case "role":
+                return self.roles.theirs(turn.role)
+            case "speaker" if speaker is not None:
+                return (speaker.name if speaker.native_id is None else speaker.native_id) or ""
+            case "reply_to" if turn.reply_to is not None:
+                return turns[turn.reply_to].native_id or ""
+            case _:
+                return str(getattr(turn, column))

@@ -1,0 +1,161 @@
+"""Parts of a message: content that is a list, tool calls and results, reasoning, refusals, audio.
+
+The names are those of OpenAI's and Anthropic's interfaces, and of chat templates; the kinds are OpenTelemetry's. A type
+that is not known here gets the kind that is nearest, and what no column takes stays with the part.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.documents.part_types import ADDRESS, COLUMNS, KIND_OF_TYPE, Hole
+from talkhouse.ingest.declared.documents.talk import Piece
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
+from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
+from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
+from talkhouse.ingest.rows import Part
+
+BARE = {"": "text"}
+"""The shape of a text that stands in a list of parts without an object around it."""
+
+_DATA = "data:"
+_STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
+
+
+class Content:
+    """The parts of a message's content, and its text: that of the text parts, joined by nothing."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+        self._size = 0
+        self._texts: list[str] = []
+        self.pieces: list[Piece] = []
+
+    @property
+    def text(self) -> str:
+        """The text of all parts so far."""
+        return "".join(self._texts)
+
+    def add(self, raw: Raw, at: str) -> None:
+        """Add a part; raises BadRecord GF-01 for one that is neither a text nor an object."""
+        match bytes(raw)[:1]:
+            case b'"':
+                piece = Piece(self._field, "text", shape=BARE)
+                self._add_text(piece, string_of(raw, at, "a part"))
+            case b"{":
+                members = members_of(raw)
+                piece = read_part(members, self._field, _kind(members))
+                if piece.kind == "text":
+                    text, piece.text = piece.text or "", None
+                    self._add_text(piece, text)
+            case _:
+                raise BadRecord("GF-01", f"a part is {kind_of(raw)}, neither a text nor an object", at)
+        self.pieces.append(piece)
+
+    def _add_text(self, piece: Piece, text: str) -> None:
+        piece.start_index, piece.end_index = self._size, self._size + len(text)
+        self._size += len(text)
+        self._texts.append(text)
+
+
+def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
+    """Read the list that a message has for a text; ``at`` is the list's pointer."""
+    content = Content(field)
+    for position, item in enumerate(items):
+        content.add(item, f"{at}/{position}")
+    return content
+
+
+def _kind(members: Members) -> str:
+    """Return the kind of a content part."""
+    raw = members.get("type")
+    kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
+    if kind is not None:
+        return kind
+    if any(bytes(members.get(name, b""))[:1] == b'"' for name in COLUMNS["text"]):
+        return "text"
+    return "uri" if members.keys() & {"url", "uri", "image_url", "video_url", "audio_url"} else "file"
+
+
+def read_part(members: Members, field: str, kind: str) -> Piece:
+    """Read an object that is a part of this kind."""
+    piece, extra = Piece(field, kind), dict[str, Raw]()
+    split = Split(members, _wanted(members, kind))
+    taken: dict[str, str | None] = {}
+    for hole, raw in split.holes.items():
+        if is_null(raw):
+            taken[hole] = None
+        elif bytes(raw)[:1] in (b"{", b"["):
+            if hole == "arguments":
+                piece.arguments, taken[hole] = bytes(raw).decode(), hole + LITERAL
+        else:
+            _take(piece, hole, raw, taken)
+    piece.shape = split.shape(taken, extra)
+    if "type" in extra and bytes(extra["type"])[:1] == b'"':
+        piece.shape["type"] = [bytes(extra.pop("type")).decode()]
+    piece.extra = extra or None
+    return piece
+
+
+def _wanted(members: Members, kind: str) -> Wanted:
+    """Say which members the columns take, each column one."""
+    want: dict[str, Hole] = {}
+    used: set[str] = set()
+    for name, hole in COLUMNS[kind].items():
+        if name not in members:
+            continue
+        opening = bytes(members[name])[:1]
+        if hole is ADDRESS and opening == b'"':
+            hole = "uri"
+        columns = {hole} if isinstance(hole, str) else set(hole.values())
+        if not columns & used and (isinstance(hole, str) or opening == b"{"):
+            used |= columns
+            want[name] = hole
+    return want
+
+
+def _take(piece: Piece, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
+    """Let a column take a text or literal, if it can."""
+    text, suffix = text_of(raw, "", column)
+    match column:
+        case "arguments":
+            if suffix or is_json(text):
+                piece.arguments, taken[column] = text, column + suffix
+        case "uri" if text[: len(_DATA)].lower() == _DATA:
+            piece.kind = "blob"
+            piece.mime_type = text[len(_DATA) :].partition(",")[0].partition(";")[0] or None
+        case "text" | "uri" if suffix:
+            pass
+        case _:
+            setattr(piece, column, text)
+            taken[column] = column + suffix
+
+
+def is_json(text: str) -> bool:
+    """Tell whether a text is JSON that every reader of JSON takes."""
+    try:
+        check_depth(text.encode())
+        _ANY.decode(text)
+    except (BadRecord, msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+    return True
+
+
+def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
+    """Return the JSON text of a part that is an object or an item of a list; ``text`` is its turn's."""
+    extra = literals(row.extra)
+    shape = shapes.of("part", extra)
+
+    def fill(hole: str) -> bytes:
+        column = hole.removesuffix(LITERAL)
+        is_place = column == "text" and row.start_index is not None
+        value = text[row.start_index : row.end_index] if is_place else getattr(row, column)
+        return write_text(hole, value)
+
+    return fill("text") if shape == BARE else join(shape, extra, fill)
+
+
+def write_list(items: Sequence[bytes]) -> bytes:
+    """Write a JSON list of these items."""
+    return b"[" + b",".join(items) + b"]"

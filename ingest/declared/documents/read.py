@@ -1,0 +1,190 @@
+"""Reads files whose records hold a dialogue each, whatever the format."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, WholeTalk
+from talkhouse.ingest.declared.documents.gathered import Gathered
+from talkhouse.ingest.declared.documents.labels import Given, labels_of
+from talkhouse.ingest.declared.documents.record_fields import (
+    RecordFields,
+    RecordFieldsReader,
+    given_back_by_records,
+    paths_of,
+    take_label,
+)
+from talkhouse.ingest.declared.documents.talk import DocumentFormat
+from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.record_files.read import open_records
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
+from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
+from talkhouse.ingest.declared.splits import ALL, Splits
+from talkhouse.ingest.declared.values import kind_of
+from talkhouse.ingest.decode import BadRecord, dump
+from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
+from talkhouse.ingest.rows import Record
+from talkhouse.ingest.sources import SourceFile
+
+DeclaredFile: TypeAlias = tuple[SourceFile, Files]
+"""A file, and the ``[[files]]`` that it belongs to."""
+
+
+def read_documents(
+    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
+) -> Iterator[Outcome]:
+    """Read files in their order."""
+    reader = _Reader(declaration, document_format)
+    for file, entry in files:
+        yield from reader.file(file, entry)
+
+
+class _Place(NamedTuple):
+    """The file that is read."""
+
+    location: SourceLocation
+    path: str
+    """What the keys of its records begin with, behind the corpus."""
+
+
+class _Read(NamedTuple):
+    """What one record was read as, when nothing can be wrong any more."""
+
+    split: Split
+    fields: RecordFields
+    whole: WholeTalk
+    taken: dict[str, str | None]
+    labels: list[Given]
+    findings: list[ReaderFinding]
+
+
+class _Reader:
+    """Reads the records of one corpus; keeps its keys, shapes and speakers."""
+
+    def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
+        self._declaration = declaration
+        self._format = document_format
+        self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
+        self._fields = RecordFieldsReader(declaration)
+        self._labels = labels_of(declaration)
+        self._splits = Splits(declaration)
+        self._identity = Identity(declaration.corpus_id)
+        self._shapes = Shapes()
+        self._rows = DialogueRows(declaration, self._shapes)
+
+    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+        """Read one file; what is wrong with it as a whole refuses it."""
+        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
+        place = _Place(location, self._identity.file(file))
+        gathered, count = Gathered(file), 0
+        try:
+            records = open_records(file, self._declaration)
+            for raw in records:
+                count += 1
+                if (rejected := self._record(raw, place, gathered)) is not None:
+                    yield rejected
+                if gathered.is_enough and (batch := gathered.batch()):
+                    yield batch
+        except BadRecord as problem:
+            yield reject(location, problem, file.read())
+            return
+        if batch := gathered.batch():
+            yield batch
+        yield FileEnvelope(file, records.envelope | self._shapes.envelope(), count)
+
+    def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
+        """Gather the rows of one record; return it where it can't be loaded."""
+        try:
+            if isinstance(raw, BadRawRecord):
+                raise raw.problem
+            self._gather(raw, self._read(raw), place, gathered)
+        except BadRecord as problem:
+            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
+            return reject(_location(raw, place, None), problem, verbatim)
+        return None
+
+    def _read(self, raw: RawRecord) -> _Read:
+        """Read one record; raises BadRecord."""
+        if raw.raw[:1] != b"{":
+            raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
+        split = Split(members_of(raw.raw), self._want, raw.value)
+        taken: dict[str, str | None] = {}
+        findings: list[ReaderFinding] = []
+        fields = self._fields.read(split, taken, findings)
+        if fields.native_id is None:
+            fields.native_id = raw.key
+        talk = self._format.read(split)
+        labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
+        for spec in self._labels:
+            take_label(spec.spec, split, taken)
+        taken |= talk.taken
+        findings += talk.findings
+        if not talk.said:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
+
+    def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
+        """Gather the rows of a record."""
+        fields, talk = read.fields, read.whole.talk
+        is_new = is_same = True
+        if fields.native_id is None:
+            dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
+        else:
+            rest = self._rows.rest(fields, read.whole)
+            key = self._identity.dialogue(fields.native_id, read.whole.words(), rest)
+            dialogue_id, is_new, is_same = key.dialogue_id, key.is_new, key.is_same
+            if key.is_taken:
+                read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))
+        extra = talk.extra if is_same else {}
+        shape = read.split.shape(read.taken if is_same else given_back_by_records(read.taken), extra)
+        record = self._record_row(raw, place, dialogue_id, fields, shape, extra)
+        if is_new:
+            self._rows.add(dialogue_id, fields, read.whole, gathered)
+        gathered.rows += [given.row(record) for given in read.labels]
+        if talk.offered:
+            self._rows.candidates(record, talk, gathered)
+        if read.findings:
+            location = _location(raw, place, fields.native_id)
+            gathered.findings += [location.finding(one, record.record_id) for one in read.findings]
+        gathered.add(record, len(raw.raw))
+
+    def _record_row(
+        self,
+        raw: RawRecord,
+        place: _Place,
+        dialogue_id: str,
+        fields: RecordFields,
+        shape: Mapping[str, Any],
+        extra: dict[str, Raw],
+    ) -> Record:
+        of_file = place.location
+        number = self._shapes.number("record", shape)
+        if number or raw.cells:
+            own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
+            extra = {name: Raw(msgspec.json.encode(value)) for name, value in own.items()} | extra
+        split = of_file.split if fields.split is None else fields.split
+        return Record(
+            record_id=self._identity.record_id(place.path, raw.record_index),
+            corpus_id=self._declaration.corpus_id,
+            dialogue_id=dialogue_id,
+            native_id=fields.native_id,
+            main_speaker_id=None,
+            subset=of_file.subset,
+            release=of_file.release,
+            split=split,
+            standard_split=self._splits[split] if split is not None else None,
+            record_index=raw.record_index,
+            source_file_id=of_file.file.id,
+            source_pointer=raw.pointer,
+            extra=dump(extra),
+        )
+
+
+def _location(raw: RawRecord | BadRawRecord, place: _Place, native_id: str | None) -> SourceLocation:
+    return replace(
+        place.location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id, size=len(raw.raw)
+    )

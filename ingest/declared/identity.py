@@ -1,0 +1,53 @@
+"""Keys of records and dialogues: the same id and words are one dialogue; other words under it get a hash."""
+
+from typing import NamedTuple
+
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.sources import SourceFile
+
+
+class DialogueKey(NamedTuple):
+    """The key of a record's dialogue."""
+
+    dialogue_id: str
+    is_new: bool
+    """Whether no record before had this dialogue."""
+    is_same: bool
+    """Whether what else is known of the turns is the same too, so that the rows of the first record give both back."""
+    is_taken: bool
+    """Whether the id was taken by other words, GF-04."""
+
+
+class Identity:
+    """The keys of one corpus; kept are hashes, and of dialogues without an id nothing."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._files = Keys()
+        self._words = Keys()
+        self._rest: dict[str, bytes] = {}
+        self._usual: bytes | None = None
+        """What the first dialogue has as the rest; of those that have the same it is not kept again."""
+
+    def file(self, file: SourceFile) -> str:
+        """Return the path of a file in keys: inside the corpus's folder, archives as folders."""
+        inside = str(file.path).partition("/")[2]
+        return self._files.assign(inside, digest(file.id))[0]
+
+    def record_id(self, path: str, number: int) -> str:
+        """Return the key of a record of a file, ``corpus/path/number``."""
+        return f"{self._corpus_id}/{path}/{number}"
+
+    def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
+        """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
+        natural = f"{self._corpus_id}:{native_id}"
+        key, is_new = self._words.assign(natural, words)
+        self._usual = rest if self._usual is None else self._usual
+        if is_new and rest != self._usual:
+            self._rest[key] = rest
+        is_same = is_new or self._rest.get(key, self._usual) == rest
+        return DialogueKey(key, is_new, is_same, is_new and key != natural)
+
+    def dialogue_without_id(self, path: str, number: int) -> str:
+        """Return the key of a dialogue that has no id: the place of its record."""
+        return f"{self._corpus_id}:{path}/{number}"

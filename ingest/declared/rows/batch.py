@@ -1,0 +1,274 @@
+"""Rows of whole dialogues to the rows of the tables, as columns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.roles import NO_ROLE, Roles
+from talkhouse.ingest.declared.rows.columns import (
+    DOMAIN,
+    END_MS,
+    ID,
+    KIND,
+    LANGUAGE,
+    NAME,
+    OF_DIALOGUE,
+    ORDER,
+    REPLY_TO,
+    ROLE,
+    SAID_AT,
+    SPEAKER,
+    SPLIT,
+    START_MS,
+    STARTED_AT,
+    TEXT,
+    TITLE,
+    TURN_ID,
+    RowColumns,
+)
+from talkhouse.ingest.declared.rows.facts import OWNER, differing, facts_of
+from talkhouse.ingest.declared.rows.findings import RowFindings
+from talkhouse.ingest.declared.rows.frames import BAD_TIME
+from talkhouse.ingest.declared.rows.kept import Kept
+from talkhouse.ingest.declared.rows.known_dialogues import KnownRows
+from talkhouse.ingest.declared.rows.labels_in_rows import labels_inside, labels_of
+from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
+from talkhouse.ingest.declared.rows.people import OURS, People
+from talkhouse.ingest.declared.rows.record_extra import record_extra
+from talkhouse.ingest.declared.rows.replies import TURN_INDEX, replies
+from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
+from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.splits import ALL, Splits
+from talkhouse.ingest.keys import digest_of
+from talkhouse.ingest.outcomes import LoadedBatch
+from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
+from talkhouse.ingest.sources import SourceFile
+
+_FACTS = (TITLE, DOMAIN, LANGUAGE, STARTED_AT)
+
+
+@dataclass
+class Build:
+    """What the files of one corpus have in common."""
+
+    declaration: Declaration
+    columns: RowColumns
+    identity: Identity
+    known: KnownRows | None
+    """None where no labels are about dialogues that were read before."""
+    has_several_files: bool
+    """Only then a dialogue may be there twice, and hashes of its words are kept."""
+    labels_inside: Sequence[Labels] = ()
+    """Schemes whose labels are inside JSON rows."""
+
+    def __post_init__(self) -> None:
+        """Prepare roles, people and splits."""
+        self.roles = Roles(self.declaration)
+        self.speakers = Speakers(self.declaration)
+        self.people = People(self.declaration, self.speakers)
+        self.splits = Splits(self.declaration)
+        languages = self.declaration.languages
+        self.language = languages[0] if len(languages) == 1 else None
+
+
+class FileRows:
+    """One file's dialogues on their way to the tables."""
+
+    def __init__(self, build: Build, file: SourceFile, files: Files, *, is_csv: bool, bytes_a_row: float) -> None:
+        self._build, self._file, self._files, self._is_csv = build, file, files, is_csv
+        self._path = build.identity.file(file)
+        self._bytes_a_row = bytes_a_row
+        self._columns = build.columns
+        self._split = files.split or ALL
+        self.is_scattered = False
+        """Whether some dialogue's rows don't stand together, in order."""
+
+    def batch(self, rows: pl.DataFrame) -> LoadedBatch:
+        """Make the rows of whole dialogues, which follow one another."""
+        rows = self._in_order(rows)
+        rows = rows.with_columns(self._roles(rows))
+        facts = facts_of(rows, self._columns)
+        dialogues = self._dialogues(rows)
+        rows = rows.with_columns(
+            dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
+        )
+        kept = Kept(rows, self._columns, is_csv=self._is_csv)
+        findings = RowFindings(self._file, rows, kept)
+        findings.of_dialogues(dialogues)
+        spoken = self._build.people.of(rows)
+        if NAME in rows.columns:
+            kept.keep(NAME, rows[NAME].is_not_null() & rows[NAME].ne_missing(spoken.names))
+        turns = self._turns(rows, kept, findings).with_columns(spoken.speaker_ids.alias("speaker_id"))
+        labelled = labels_of(rows, self._columns, kept)
+        for row, label in labelled.outside:
+            findings.add("GF-08", row, label.start or "", "the span is not inside its text")
+        turns = turns.with_columns(kept.extra().alias("extra"))
+        cells = list(differing(rows, facts, self._columns, kept, self._split))
+        findings.of_contradictions(cells, facts)
+        extra = record_extra(rows, dialogues, self._columns, kept, cells)
+        if self._build.known is not None:
+            self._build.known.add_rows(dialogues, rows)
+        batches = [
+            ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
+            self._dialogue_batch(dialogues, facts),
+            self._record_batch(dialogues, facts, extra),
+            *spoken.batches,
+            *labelled.batches,
+            *self._labels_of_dialogues(dialogues, facts),
+        ]
+        size = int(len(rows) * self._bytes_a_row)
+        filled = [batch for batch in batches if len(batch)]
+        rows_by_one = [*spoken.rows, *labels_inside(rows)]
+        return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
+
+    def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Sort the turns of each dialogue, and number them."""
+        if ORDER in rows.columns:
+            rows = rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True)
+        rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
+        starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
+        index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])
+        return rows.with_columns(index.cast(pl.Int32).alias(TURN_INDEX))
+
+    def _roles(self, rows: pl.DataFrame) -> list[pl.Series]:
+        """Return the roles, and whether each gives the file's word back."""
+        if ROLE not in rows.columns:
+            return [pl.repeat(NO_ROLE, len(rows), eager=True).alias(OURS)]
+        roles, words = self._build.roles, rows[ROLE].drop_nulls().unique().to_list()
+        ours = {word: roles.ours(word) for word in words}
+        back = {word: roles.gives_back(word) for word in words}
+        given = rows[ROLE].replace_strict(ours, default=NO_ROLE, return_dtype=pl.String)
+        is_back = rows[ROLE].replace_strict(back, default=False, return_dtype=pl.Boolean)
+        return [given.alias(OURS), is_back.alias("role.back")]
+
+    def _dialogues(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the dialogues of rows with their keys and first lines, one after the other."""
+        native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
+        line, position = pl.col("line"), pl.col(POSITION)
+        is_together = (position.diff().fill_null(1) == 1).all()
+        dialogues = rows.group_by(NUMBER, maintain_order=True).agg(
+            native_id=native, line=line.min(), lines=pl.when(~is_together).then(line.implode())
+        )
+        self.is_scattered |= dialogues["lines"].null_count() < len(dialogues)
+        corpus_id, identity = self._build.declaration.corpus_id, self._build.identity
+        names = [f"{corpus_id}:{name}" for name in dialogues["native_id"]] if ID in rows.columns else []
+        new = [True] * len(dialogues)
+        same = taken = new
+        if not names:
+            names = [identity.dialogue_without_id(self._path, number) for number in dialogues[NUMBER]]
+        elif self._build.has_several_files:
+            contents = zip(
+                dialogues["native_id"], _digests(rows, self._words(rows)), _digests(rows, _all(rows)), strict=True
+            )
+            keys = [identity.dialogue(*content) for content in contents]
+            names, new, same, taken = map(list, zip(*keys, strict=True))
+        return dialogues.with_columns(
+            pl.Series("dialogue_id", names, pl.String),
+            pl.Series("is_new", new, pl.Boolean),
+            pl.Series("is_same", same, pl.Boolean),
+            pl.Series("is_taken", taken if taken is not new else [False] * len(new), pl.Boolean),
+            pl.Series("record_id", [identity.record_id(self._path, number) for number in dialogues[NUMBER]], pl.String),
+        )
+
+    def _words(self, rows: pl.DataFrame) -> pl.Series:
+        """Write who says what in each row; the lengths tell where a text ends."""
+        said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
+        parts = [
+            pl.concat_str(pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), name).fill_null("-")
+            for name in said
+        ]
+        return rows.select(pl.concat_str(parts)).to_series()
+
+    def _turns(self, rows: pl.DataFrame, kept: Kept, findings: RowFindings) -> pl.DataFrame:
+        """Lay out the turns but for speakers and ``extra``."""
+        replied = replies(rows)
+        findings.of_replies(replied)
+        there = set(rows.columns)
+        if REPLY_TO in there:
+            kept.keep(REPLY_TO, replied.lost | replied.looped)
+        if ROLE in there:
+            kept.keep(ROLE, ~rows["role.back"])
+        if ORDER in there:
+            kept.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
+        if KIND in there:
+            kept.keep(KIND, rows[KIND].is_null())
+        turns = rows.select(
+            "dialogue_id",
+            TURN_INDEX,
+            role=OURS,
+            text=TEXT,
+            kind=pl.col(KIND).fill_null("message") if KIND in there else pl.lit("message"),
+            native_id=pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String),
+            said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
+            reply_to=replied.targets,
+        )
+        for hole in (SAID_AT, STARTED_AT):
+            if hole in there:
+                findings.of_times(hole, rows[hole + BAD_TIME])
+        for hole in (START_MS, END_MS):
+            if hole in there:
+                turns = turns.with_columns(_whole_number(rows, hole, kept, findings))
+        return turns
+
+    def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
+        own = dialogues.select("dialogue_id", "native_id").hstack(facts.select(set(facts.columns) & set(_FACTS)))
+        shared = {"corpus_id": self._build.declaration.corpus_id}
+        if LANGUAGE not in own.columns and self._build.language is not None:
+            shared[LANGUAGE] = self._build.language
+        return ColumnBatch(Dialogue, shared, own.filter(dialogues["is_new"]).to_dict())
+
+    def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:
+        made = dialogues.select(
+            "record_id",
+            "dialogue_id",
+            "native_id",
+            record_index=NUMBER,
+            source_pointer=pl.format("/{}", "line"),
+        ).with_columns(extra.alias("extra"))
+        split = facts[SPLIT].fill_null(self._split) if SPLIT in facts.columns else None
+        shared = {
+            "corpus_id": self._build.declaration.corpus_id,
+            "source_file_id": self._file.id,
+            "subset": self._files.subset,
+            "release": self._files.release,
+        }
+        if split is None:
+            shared |= {"split": self._split, "standard_split": self._build.splits.standard(self._split)}
+        else:
+            standard = [self._build.splits.standard(name) for name in split]
+            made = made.with_columns(split.alias("split"), pl.Series("standard_split", standard, pl.String))
+        return ColumnBatch(Record, shared, made.to_dict())
+
+    def _labels_of_dialogues(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> Iterator[ColumnBatch]:
+        for label in self._columns.labels:
+            if label.hole.startswith(OF_DIALOGUE) and label.hole in facts.columns:
+                made = dialogues.select("record_id", "dialogue_id").with_columns(facts[label.hole].alias("label"))
+                shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
+                shared["annotator_id"] = label.annotator_id
+                yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
+
+
+def _digests(rows: pl.DataFrame, texts: pl.Series) -> list[bytes]:
+    """Hash the texts of each dialogue's rows."""
+    joined = rows.select(NUMBER, text=texts).group_by(NUMBER, maintain_order=True).agg(pl.col("text").str.join("\n"))
+    return [digest_of(text.encode()) for text in joined["text"]]
+
+
+def _all(rows: pl.DataFrame) -> pl.Series:
+    """Write all that the file says in each row."""
+    ours = {NUMBER, POSITION, OWNER, TURN_INDEX, "line"}
+    said = rows.select(pl.struct(pl.exclude(*ours)).struct.json_encode())
+    return said.to_series()
+
+
+def _whole_number(rows: pl.DataFrame, hole: str, kept: Kept, findings: RowFindings) -> pl.Series:
+    """Read a place in the recording; what is none, or is written otherwise, is kept."""
+    numbers = rows[hole].cast(pl.Int64, strict=False)
+    kept.keep(hole, rows[hole].is_not_null() & numbers.cast(pl.String).ne_missing(rows[hole]))
+    for row in (rows[hole].is_not_null() & numbers.is_null()).arg_true():
+        findings.add("GF-09", row, hole, f"{rows[hole][row]!r:.100} is no whole number")
+    return numbers.alias(hole)

@@ -1,0 +1,133 @@
+"""Which columns of a file hold what: a *hole* is a place in the tables that a cell fills, and that gives it back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
+
+Hole: TypeAlias = str
+
+ID, TITLE, DOMAIN, LANGUAGE, SPLIT = "dialogue.id", "title", "domain", "language", "split"
+STARTED_AT, SAID_AT = "started_at", "said_at"
+TURN_ID, TEXT, ROLE, SPEAKER, KIND = "id", "text", "role", "speaker", "kind"
+REPLY_TO, ORDER, START_MS, END_MS = "reply_to", "order", "start_ms", "end_ms"
+NAME, IS_BOT = "name", "is_bot"
+LABEL, OF_DIALOGUE = "label:", "fact:"
+"""Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
+READ = "read:"
+"""Before what is only read: its cell stays in ``extra``."""
+
+DIALOGUE_TEXTS = (TITLE, DOMAIN, LANGUAGE, SPLIT)
+TIMES = (SAID_AT, STARTED_AT)
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of labels: whose, and of what."""
+
+    hole: Hole
+    scheme: str
+    """In full."""
+    annotator_index: int
+    annotator_id: str | None
+    missing: tuple[str, ...]
+    """Values that are no label; the first is what a cell without a label has."""
+    is_of_turn: bool
+    value: Hole | None = None
+    """Where the label's number is."""
+    annotator: Hole | None = None
+    start: Hole | None = None
+    end: Hole | None = None
+    is_utf16: bool = False
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """What the columns of a corpus's files of turns are."""
+
+    holes: Mapping[Hole, tuple[str, ...]]
+    """Hole -> the column, or the names that it may have, of which a row has one."""
+    labels: tuple[LabelColumn, ...] = ()
+
+    @property
+    def keepers(self) -> dict[str, Hole]:
+        """Column -> the hole that gives its cells back: the first of those that read it."""
+        keepers: dict[str, Hole] = {}
+        for hole, names in self.holes.items():
+            for name in names if not hole.startswith(READ) else ():
+                keepers.setdefault(name, hole)
+        return keepers
+
+    @property
+    def declared(self) -> list[str]:
+        """The columns that a file must have, each once."""
+        return list(dict.fromkeys(names[0] for names in self.holes.values()))
+
+    def readers(self) -> dict[str, list[Hole]]:
+        """Column -> the holes that read it."""
+        readers: dict[str, list[Hole]] = {}
+        for hole, names in self.holes.items():
+            for name in names:
+                readers.setdefault(name, []).append(hole)
+        return readers
+
+
+def columns_of(declaration: Declaration) -> RowColumns:
+    """Return what the columns of files of turns are, by ``[dialogue]``, ``[turn]``, ``[speaker]`` and the labels."""
+    dialogue, turn, speaker = declaration.dialogue, declaration.turn, declaration.speaker
+    paths: dict[Hole, JsonPath | None] = {
+        TEXT: turn.text or ("text",),
+        ID: dialogue.id,
+        TURN_ID: turn.id,
+        SPEAKER: turn.speaker,
+        ROLE: turn.role,
+        SAID_AT: turn.said_at,
+        REPLY_TO: turn.reply_to,
+        KIND: turn.kind,
+        ORDER: turn.order,
+        START_MS: turn.start_ms,
+        END_MS: turn.end_ms,
+        TITLE: dialogue.title,
+        DOMAIN: dialogue.domain,
+        LANGUAGE: dialogue.language,
+        SPLIT: dialogue.split,
+        STARTED_AT: dialogue.started_at,
+        NAME: speaker.name,
+        READ + IS_BOT: speaker.is_bot,
+    }
+    specs = [spec for spec in declaration.annotations if spec.from_file is None]
+    labels = [label for spec in specs for label in _label_columns(spec, declaration)]
+    for spec in specs:
+        paths |= _label_paths(spec)
+    return RowColumns({hole: names for hole, path in paths.items() if (names := _names(path))}, tuple(labels))
+
+
+def _names(path: JsonPath | None) -> tuple[str, ...]:
+    """Return the name of a column; none where the path goes deeper, as only documents do."""
+    return (path[0],) if path and len(path) == 1 and path[0] is not None else ()
+
+
+def _label_columns(spec: Annotations, declaration: Declaration) -> Iterable[LabelColumn]:
+    is_of_turn = spec.on in ("turn", "response")
+    scheme = declaration.scheme(spec.scheme)
+    missing = spec.missing_values or ("",)
+    begin = (LABEL if is_of_turn else OF_DIALOGUE) + spec.scheme
+    for place, column in enumerate(spec.columns):
+        yield LabelColumn(f"{begin}:{place}", scheme, place, column, missing, is_of_turn)
+    if not spec.columns and (spec.label or spec.value):
+        read = {
+            field: f"{READ}{spec.scheme}:{field}"
+            for field in ("value", "annotator", "start", "end")
+            if _names(getattr(spec, field))
+        }
+        is_utf16 = spec.offsets == "utf-16"
+        yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **read)
+
+
+def _label_paths(spec: Annotations) -> dict[Hole, JsonPath | None]:
+    begin = (LABEL if spec.on in ("turn", "response") else OF_DIALOGUE) + spec.scheme
+    if spec.columns:
+        return {f"{begin}:{place}": (column,) for place, column in enumerate(spec.columns)}
+    read = {f"{READ}{spec.scheme}:{field}": getattr(spec, field) for field in ("value", "annotator", "start", "end")}
+    return {f"{begin}:0": spec.label, **read}

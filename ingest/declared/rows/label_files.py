@@ -1,0 +1,145 @@
+"""Reads files of labels: a row a label, for dialogues that were read before."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import polars as pl
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.record_files.record import Envelope
+from talkhouse.ingest.declared.rows.columns import ID
+from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue, KnownDialogues
+from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, label_file_columns
+from talkhouse.ingest.declared.rows.label_rows import LabelRows
+from talkhouse.ingest.declared.rows.opening import open_frames
+from talkhouse.ingest.declared.rows.spool import NUMBER, SCATTERED, Spool
+from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.shapes import Shapes
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.outcomes import (
+    FileEnvelope,
+    LoadedBatch,
+    Outcome,
+    ReaderFinding,
+    Rejected,
+    SourceLocation,
+    reject,
+)
+from talkhouse.ingest.rows import Record, Row
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
+
+REFUSED = "refused"
+"""In a file's envelope: of each record in quarantine with several rows, by its pointer, their lines and bytes."""
+
+
+class LabelFiles:
+    """The files of labels of one corpus."""
+
+    def __init__(self, declaration: Declaration, identity: Identity, known: KnownDialogues) -> None:
+        self._declaration, self._identity, self._known = declaration, identity, known
+        self._shapes = Shapes()
+
+    def read(self, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+        """Read the files in their order."""
+        for file, entry in files:
+            yield from self._read_file(file, entry)
+
+    def _read_file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+        named = label_file_columns(self._declaration, str(file.path).partition("/")[2], entry.path)
+        with Spool() as spool:
+            try:
+                frames = open_frames(file, named.columns, self._declaration, self._shapes, with_raw=True)
+                for frame in frames:
+                    spool.add(frame)
+            except BadRecord as bad:
+                self._shapes.envelope()  # those of this file are not needed
+                location = SourceLocation(file, "", entry.subset, entry.release, size=file.size)
+                yield reject(location, bad, file.read())
+                return
+            reader = _File(self._declaration, named, file, entry, self._identity.file(file), self._known)
+            for piece in spool.dialogues():
+                yield from reader.read(piece, file.size / spool.height, is_csv=frames.is_csv)
+            refused = {REFUSED: reader.refused} if reader.refused else {}
+            scattered = {SCATTERED: True} if reader.is_scattered else {}
+            yield FileEnvelope(file, frames.envelope | scattered | refused, reader.records)
+
+
+class _File:
+    """One file of labels on its way to the tables."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        named: LabelFileColumns,
+        file: SourceFile,
+        entry: Files,
+        path: str,
+        known: KnownDialogues,
+    ) -> None:
+        self._declaration, self._named, self._file, self._entry = declaration, named, file, entry
+        self._begin = f"{declaration.corpus_id}/{path}"
+        self._known = known
+        self.records = 0
+        self.refused: dict[str, list[tuple[int, int]]] = {}
+        self.is_scattered = False
+
+    def read(self, rows: pl.DataFrame, bytes_a_row: float, *, is_csv: bool) -> Iterator[Outcome]:
+        """Read the rows of some dialogues."""
+        made: list[Row] = []
+        findings: list[ReaderFinding] = []
+        rejected: list[Rejected] = []
+        for group in rows.partition_by(NUMBER, maintain_order=True):
+            number = int(group[NUMBER][0])
+            location = SourceLocation(
+                self._file,
+                f"/{group['line'][0]}",
+                self._entry.subset,
+                self._entry.release,
+                record_index=number,
+                native_id=group[ID][0] if ID in group.columns else None,
+                size=int(len(group) * bytes_a_row),
+            )
+            labels = LabelRows(self._declaration, self._named, group, is_csv=is_csv)
+            try:
+                dialogue = self._dialogue(location)
+                record = location.record(f"{self._begin}/{number}", dialogue.dialogue_id)
+                own, problems = labels.read(record, dialogue)
+            except BadRecord as bad:
+                rejected.append(self._reject(location, bad, labels))
+                continue
+            self.is_scattered |= labels.is_scattered
+            made += [record, *own]
+            findings += [location.finding(problem, record.record_id) for problem in problems]
+        self.records += len(rejected)
+        count = sum(type(row) is Record for row in made)
+        self.records += count
+        if count:
+            yield LoadedBatch(self._file, count, int(len(rows) * bytes_a_row), made, [], findings)
+        yield from rejected
+
+    def _dialogue(self, location: SourceLocation) -> KnownDialogue:
+        """Find the dialogue that a record's labels are about; BadRecord GF-15 where it is not there."""
+        dialogue = self._known.find(location.native_id or "")
+        if dialogue is None:
+            raise BadRecord("GF-15", f"no dialogue {location.native_id!r:.100} was read")
+        return dialogue
+
+    def _reject(self, location: SourceLocation, bad: BadRecord, labels: LabelRows) -> Rejected:
+        texts = labels.texts()
+        if len(texts) > 1:
+            self.refused[location.pointer] = [(line, len(text)) for line, text in zip(labels.lines, texts, strict=True)]
+            self.is_scattered |= labels.is_apart
+        return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
+
+
+def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
+    """Yield the rows of a record in quarantine, verbatim."""
+    raw, pointer = stored.raw or b"", stored.pointer
+    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
+    start = 0
+    for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
+        yield StoredRow(line, {}, verbatim=raw[start : start + size])
+        start += size + 1

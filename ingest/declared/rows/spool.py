@@ -1,0 +1,149 @@
+"""A file's rows, set aside until its end was read, and given back dialogue by dialogue.
+
+Dialogues come in the order of their first rows.
+
+Only at its end it is known that a file can be read, and whether a dialogue goes on further below.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Self
+
+import polars as pl
+
+from talkhouse.ingest.declared.rows.columns import ID
+
+SCATTERED = "scattered"
+"""In a file's envelope: some record's rows don't stand together, in order."""
+
+_IN_MEMORY = 32_000_000
+"""Bytes of rows that are kept in memory; more go to a temporary file."""
+
+_SLICE = 60_000
+"""Rows that are given back at once, and the rest of their last dialogue."""
+
+_BUCKETS = 64
+"""Temporary files into which scattered dialogues are sorted, at most."""
+
+NUMBER, POSITION = "dialogue.number", "position"
+"""Columns of what is given back: a dialogue's place in the file by its first row, and a row's; both from 0."""
+
+
+class Spool:
+    """The rows of one file; use it in a ``with``."""
+
+    def __init__(self) -> None:
+        self._frames: list[pl.DataFrame] = []
+        self._size = 0
+        self._runs: list[pl.DataFrame] = []
+        self._paths: list[Path] = []
+        self._folder: TemporaryDirectory[str] | None = None
+        self.height = 0
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was set aside."""
+        self._frames.clear()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Set rows aside; they are grouped by the dialogue's id, where they have that column."""
+        self.height += len(frame)
+        if ID in frame.columns:
+            self._runs.append(frame[ID].rle().struct.unnest())
+        self._frames.append(frame)
+        self._size += int(frame.estimated_size())
+        if self._size > _IN_MEMORY:
+            self._write()
+
+    def _write(self) -> None:
+        """Move what is in memory to the temporary folder."""
+        self._folder = self._folder or TemporaryDirectory()
+        path = Path(self._folder.name) / f"{len(self._paths)}.arrow"
+        pl.concat(self._frames).write_ipc(path)
+        self._paths.append(path)
+        self._frames.clear()
+        self._size = 0
+
+    def dialogues(self) -> Iterator[pl.DataFrame]:
+        """Yield all rows, whole dialogues at a time; memory: what is kept there, and 8 bytes for each row."""
+        if not self.height:
+            return
+        numbers = _numbers(self._runs, self.height)
+        self._runs.clear()
+        left: pl.DataFrame | None = None
+        for rows in self._sorted(numbers):
+            rest = rows if left is None else pl.concat([left, rows])
+            *pieces, left = _pieces(rest)
+            yield from pieces
+        if left is not None:
+            yield left
+
+    def _sorted(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows by dialogue, part by part."""
+        if numbers.is_sorted():
+            yield from self._parts(numbers)
+        elif not self._paths:
+            for rows in self._parts(numbers):
+                yield rows.sort(NUMBER, maintain_order=True)
+        else:
+            yield from self._buckets(numbers)
+
+    def _parts(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows as they stand in the file, with their numbers and positions."""
+        begin = 0
+        frames = (pl.concat(self._frames) for _ in self._frames[:1])
+        for part in chain((pl.read_ipc(path) for path in self._paths), frames):
+            position = pl.int_range(begin, begin + len(part), dtype=pl.Int64, eager=True).alias(POSITION)
+            yield part.with_columns(numbers[begin : begin + len(part)].alias(NUMBER), position)
+            begin += len(part)
+
+    def _buckets(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
+        """Yield all rows by dialogue: they are sorted into files of neighbouring dialogues first."""
+        folder = Path(self._folder.name) if self._folder is not None else Path()
+        count = min(_BUCKETS, len(self._paths) + 1)
+        ends = numbers.sort().gather([(number + 1) * self.height // count - 1 for number in range(count)]).to_list()
+        for part_number, part in enumerate(self._parts(numbers)):
+            begin = -1
+            for bucket, end in enumerate(ends):
+                is_there = (pl.col(NUMBER) > begin) & (pl.col(NUMBER) <= end)
+                part.filter(is_there).write_ipc(folder / f"{bucket}-{part_number}.sorted")
+                begin = end
+        for bucket in range(count):
+            parts = [pl.read_ipc(folder / f"{bucket}-{number}.sorted") for number in range(part_number + 1)]
+            yield pl.concat(parts).sort(NUMBER, maintain_order=True)
+
+
+def _numbers(runs: list[pl.DataFrame], height: int) -> pl.Series:
+    """Number the dialogue of each row by the first rows of dialogues."""
+    if not runs:
+        return pl.repeat(0, height, dtype=pl.Int64, eager=True)
+    parts = pl.concat(runs)
+    first = parts.select(pl.col("value").unique(maintain_order=True)).with_row_index(NUMBER)
+    numbers = parts.join(first, on="value", how="left", maintain_order="left")
+    return numbers.select(pl.col(NUMBER).cast(pl.Int64).repeat_by("len").explode()).to_series()
+
+
+def _pieces(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Cut at the beginnings of dialogues, behind so many rows each; the last piece may go on in the next part."""
+    number = rows[NUMBER]
+    starts = (number != number.shift(1, fill_value=-1)).arg_true()
+    first = 0
+    while True:
+        index = starts.search_sorted(first + _SLICE, side="left")
+        if index >= len(starts):
+            break
+        end = int(starts[index])
+        yield rows[first:end]
+        first = end
+    last = int(starts[-1]) if len(starts) else 0
+    if first < last:
+        yield rows[first:last]
+        first = last
+    yield rows[first:]

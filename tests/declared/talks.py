@@ -1,0 +1,128 @@
+"""What stands for the engine of documents in tests of one format: a record to a talk, and a talk to JSON again."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.documents.talk import DocumentFormat, Offered, Piece, Said, Talk
+from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
+from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.decode import dump, literals
+from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
+from talkhouse.ingest.stored_record import StoredRecord
+
+DIALOGUE = "corpus:0"
+_THEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def read(form: DocumentFormat, record: str) -> Talk:
+    """Read one record."""
+    return form.read(Split(members_of(record.encode()), form.wanted))
+
+
+def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
+    """Read a record, put it into rows, and write it from them."""
+    return rows_and_text(form, declaration, record)[1]
+
+
+def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -> tuple[StoredRecord, str]:
+    """Read a record; return its rows, and what is written from them."""
+    split = Split(members_of(record.encode()), form.wanted)
+    talk = form.read(split)
+    shapes, extra = Shapes(), dict[str, Raw](talk.extra)
+    shape = split.shape(talk.taken, extra)
+    stored = StoredRecord(
+        file=_file(), record=Record("c/0", "c", DIALOGUE, None, None, None, None, None, None, 0, "", "")
+    )
+    speakers, of_corpus = Speakers(declaration), dict[str, Speaker]()
+    for index, said in enumerate(talk.said):
+        speaker_id = None
+        if said.speaker is not None:
+            shown = {"is_bot": said.is_bot, "shown_name": said.speaker_name}
+            speaker = speakers.of(DIALOGUE, said.speaker, said.role, **shown).row  # type: ignore[arg-type]
+            of_corpus.setdefault(speaker.speaker_id, speaker)
+            speaker_id = speaker.speaker_id
+        stored.turns.append(_turn(index, said, speaker_id, shapes))
+        stored.parts.extend(_part(index, number, piece, shapes) for number, piece in enumerate(said.parts or ()))
+    for number, offered in enumerate(talk.offered):
+        stored.candidates.append(_candidate(offered, str(number), shapes))
+    texts = {str(number): offered.text for number, offered in enumerate(talk.offered)}
+    stored = replace(stored, speakers=of_corpus, texts=texts)
+    known = KnownShapes(literals(msgspec.json.encode(shapes.envelope()).decode()))
+    stored.loaded.extra = dump(extra)
+    return stored, join(shape, literals(stored.loaded.extra), lambda hole: form.write(hole, stored, known)).decode()
+
+
+def same(first: str, second: str) -> bool:
+    """Tell whether two JSON texts are equal in values, order of keys, and the literals of numbers."""
+    return bool(_literal(first) == _literal(second))
+
+
+class _Number(str):
+    """The literal of a number, which no text equals."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Number) and str(self) == str(other)
+
+
+def _literal(text: str) -> Any:
+
+    return json.loads(
+        text,
+        parse_int=lambda number: ("number", number),
+        parse_float=lambda number: ("number", number),
+        object_pairs_hook=list,
+    )
+
+
+def _file() -> FileRow:
+    return FileRow("c/a.jsonl", "c", "c/a.jsonl", None, "jsonl", "", 0, _THEN, None, None, 1, 1, 0, None)
+
+
+def _turn(index: int, said: Said, speaker_id: str | None, shapes: Shapes) -> Turn:
+    return Turn(
+        DIALOGUE,
+        index,
+        speaker_id,
+        said.role,
+        said.kind,
+        said.text,
+        said.native_id,
+        said.said_at,
+        _extra(said.shape, said.extra, "message", shapes),
+        said.reply_to,
+        said.start_ms,
+        said.end_ms,
+    )
+
+
+def _candidate(offered: Offered, text_id: str, shapes: Shapes) -> Candidate:
+    return Candidate(
+        "c/0",
+        offered.turn_index,
+        "completion",
+        offered.position,
+        offered.item_index,
+        DIALOGUE,
+        text_id,
+        is_gold=offered.is_gold,
+        extra=_extra(offered.shape, offered.extra, "candidate", shapes),
+    )
+
+
+def _part(turn: int, index: int, piece: Piece, shapes: Shapes) -> Part:
+    columns = {name: getattr(piece, name) for name in piece.__struct_fields__ if name not in ("shape", "extra")}
+    return Part(DIALOGUE, turn, index, **columns, extra=_extra(piece.shape, piece.extra, "part", shapes))
+
+
+def _extra(shape: Any, extra: dict[str, Raw] | None, level: str, shapes: Shapes) -> str | None:
+    number = 0 if shape is None else shapes.number(level, shape)
+    return dump({**({"shape": number} if number else {}), **(extra or {})})

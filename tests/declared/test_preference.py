@@ -1,0 +1,301 @@
+"""Format ``preference``: a chosen and a rejected answer."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.json import decode
+
+from talkhouse.ingest.declared.declaration.model import PreferenceFields, TurnFields
+from talkhouse.ingest.declared.documents.preference import Preference
+from talkhouse.ingest.decode import BadRecord, literals
+from tests.declared.json_texts import TEXTS, lists, with_others
+from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation
+
+TURN = TurnFields(role=("role",), text=("content",))
+FIELDS = PreferenceFields(prompt=("prompt",), chosen=("chosen",), rejected=("rejected",))
+FORMAT = Preference(declared("preference", preference=FIELDS, turn=TURN))
+MARKS = {"\n\nHuman: ": "user", "\n\nAssistant: ": "assistant", "\n\nA: ": "assistant"}
+MARKED = Preference(declared("preference", preference=FIELDS, turn=TURN, markers=MARKS))
+OPENAI = Preference(
+    declared(
+        "preference",
+        preference=PreferenceFields(
+            prompt=("input", "messages"), chosen=("preferred_output",), rejected=("non_preferred_output",)
+        ),
+        turn=TURN,
+    )
+)
+FROM = Preference(
+    declared(
+        "preference",
+        preference=FIELDS,
+        turn=TurnFields(role=("from",), text=("value",)),
+        roles={"human": "user", "gpt": "assistant", "bard": "assistant"},
+    )
+)
+
+
+def user(text: str, **others: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text, **others}
+
+
+def assistant(text: object, **others: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": text, **others}
+
+
+def turns(record: object, of: Preference = FORMAT) -> list[tuple[str, str]]:
+    return [(said.role, said.text) for said in read(of, record).said]
+
+
+def candidates(record: object, of: Preference = FORMAT) -> list[tuple[int | None, int, int, str, str]]:
+    return [
+        (offered.turn_index, offered.position, offered.item_index, decode((offered.extra or {})["role"]), offered.text)
+        for offered in read(of, record).offered
+    ]
+
+
+def findings(record: object, of: Preference = FORMAT) -> list[tuple[str, str | None]]:
+    return [(finding.rule, finding.pointer) for finding in read(of, record).findings]
+
+
+def extra_after(record: object, of: Preference = FORMAT) -> list[str]:
+    """Write a record again, which must be equal; return the names of what stayed in its ``extra``."""
+    return list(literals(stored(of, record).loaded.extra))
+
+
+def test_texts() -> None:
+    record = {"chosen": "Seven minutes.", "prompt": "Eggs?", "rejected": "Ask a hen.", "score": 1.5}
+    assert turns(record) == [("user", "Eggs?"), ("assistant", "Seven minutes.")]
+    assert candidates(record) == [
+        (1, 0, 0, "assistant", "Seven minutes."),
+        (1, 1, 0, "assistant", "Ask a hen."),
+    ]
+    talk = read(FORMAT, record)
+    assert [offered.is_gold for offered in talk.offered] == [True, False]
+    assert talk.response == 1
+    assert extra_after(record) == ["score"]
+
+
+@pytest.mark.parametrize("prompt", [{}, {"prompt": None}, {"prompt": ""}, {"prompt": []}])
+def test_without_a_prompt(prompt: dict[str, Any]) -> None:
+    record = prompt | {"chosen": "Yes.", "rejected": "No."}
+    assert turns(record) == [("assistant", "Yes.")]
+    assert [place for place, *_ in candidates(record)] == [0, 0]
+    assert extra_after(record) == []
+
+
+def test_messages_with_a_prompt() -> None:
+    record = {
+        "prompt": [{"content": "Be brief.", "role": "system"}, user("Eggs?")],
+        "chosen": [assistant("Seven minutes.")],
+        "rejected": [assistant("Hm."), user("Well?"), assistant("Ask a hen.", weight=0)],
+    }
+    assert turns(record) == [("system", "Be brief."), ("user", "Eggs?"), ("assistant", "Seven minutes.")]
+    assert candidates(record) == [
+        (2, 0, 0, "assistant", "Seven minutes."),
+        (2, 1, 0, "assistant", "Hm."),
+        (2, 1, 1, "user", "Well?"),
+        (2, 1, 2, "assistant", "Ask a hen."),
+    ]
+    assert extra_after(record) == []
+
+
+def test_without_a_prompt_the_context_is_what_both_begin_with() -> None:
+    record = {
+        "chosen": [user("Eggs?"), assistant("Hard?"), user("Soft."), assistant("Seven.")],
+        "rejected": [user("Eggs?"), assistant("Hard?"), user("Soft."), assistant("Ten.")],
+    }
+    assert len(turns(record)) == 4
+    assert candidates(record) == [(3, 0, 0, "assistant", "Seven."), (3, 1, 0, "assistant", "Ten.")]
+    assert extra_after(record) == []
+
+
+def test_all_but_the_last_turn_of_either_may_be_context() -> None:
+    record = {"chosen": [user("Eggs?"), assistant("Seven.")], "rejected": [user("Eggs?")]}
+    assert candidates(record) == [
+        (0, 0, 0, "user", "Eggs?"),
+        (0, 0, 1, "assistant", "Seven."),
+        (0, 1, 0, "user", "Eggs?"),
+    ]
+    assert extra_after(record) == []
+
+
+def test_a_prompt_that_both_answers_begin_with_is_said_once() -> None:
+    record = {
+        "prompt": "Eggs?",
+        "chosen": [user("Eggs?"), assistant("Seven.")],
+        "rejected": [user("Eggs?"), assistant("Ten.")],
+    }
+    assert turns(record) == [("user", "Eggs?"), ("assistant", "Seven.")]
+    assert [place for place, *_ in candidates(record)] == [1, 1]
+    assert extra_after(record) == []
+    assert extra_after(record | {"prompt": [user("Eggs?")]}) == []
+    assert extra_after(record | {"prompt": {"content": "Eggs?", "role": "user"}}) == ["prompt"]
+
+
+def test_turns_that_both_begin_with_but_are_written_otherwise_stay_as_they_are() -> None:
+    record = {
+        "chosen": [user("Eggs?"), assistant("Seven.")],
+        "rejected": [{"content": "Eggs?", "role": "user"}, assistant("Ten.", weight=1)],
+    }
+    assert candidates(record) == [(1, 0, 0, "assistant", "Seven."), (1, 1, 0, "assistant", "Ten.")]
+    assert extra_after(record) == ["rejected"]
+    assert list(read(FORMAT, record).offered[1].extra or {}) == ["role"]
+
+
+def test_a_message_by_itself() -> None:
+    record = {
+        "prompt": [{"from": "human", "value": "Eggs?"}],
+        "chosen": {"from": "gpt", "value": "Seven."},
+        "rejected": {"value": "Ten.", "from": "bard", "role": 5, "shape": {}},
+    }
+    assert turns(record, FROM) == [("user", "Eggs?"), ("assistant", "Seven.")]
+    assert candidates(record, FROM)[1] == (1, 1, 0, "assistant", "Ten.")
+    assert extra_after(record, FROM) == []
+
+
+def test_a_fine_tuning_file() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "boil", "arguments": "{}"}}
+    record = {
+        "input": {"messages": [user("Eggs?", name="ada")], "tools": [], "parallel_tool_calls": True},
+        "preferred_output": [assistant(None, tool_calls=[call])],
+        "non_preferred_output": [assistant([{"type": "text", "text": "No"}, {"type": "text", "text": "."}])],
+    }
+    assert turns(record, OPENAI) == [("user", "Eggs?"), ("assistant", "")]
+    assert candidates(record, OPENAI) == [(1, 0, 0, "assistant", ""), (1, 1, 0, "assistant", "No.")]
+    assert findings(record, OPENAI) == []
+    assert extra_after(record, OPENAI) == ["input"]
+
+
+def test_answers_that_differ_in_their_calls_alone_are_not_the_same() -> None:
+    calls = [[{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}] for name in "ab"]
+    record = {
+        "chosen": [user("x"), assistant(None, tool_calls=calls[0]), user("y")],
+        "rejected": [user("x"), assistant(None, tool_calls=calls[1]), user("y")],
+    }
+    assert [place for place, *_ in candidates(record)] == [1, 1, 1, 1]
+    assert findings(record) == []
+    assert extra_after(record) == []
+
+
+def test_two_transcripts() -> None:
+    record = {
+        "chosen": "\n\nHuman: Hi\n\nHuman: Hi?\n\nAssistant: Yes?\n\nAssistant: Human: ate",
+        "rejected": "\n\nHuman: Hi\n\nHuman: Hi?\n\nAssistant: Yes?\n\nA: \n\nHuman: ",
+    }
+    assert turns(record, MARKED) == [
+        ("user", "Hi"),
+        ("user", "Hi?"),
+        ("assistant", "Yes?"),
+        ("assistant", "Human: ate"),
+    ]
+    assert candidates(record, MARKED)[1:] == [(3, 1, 0, "assistant", ""), (3, 1, 1, "user", "")]
+    assert findings(record, MARKED) == [("GF-03", "/rejected")]
+    assert extra_after(record, MARKED) == []
+
+
+def test_transcripts_whose_contexts_have_other_marks_stay_as_they_are() -> None:
+    record = {
+        "chosen": "\n\nHuman: Hi\n\nA: Yes?\n\nHuman: Eggs?",
+        "rejected": "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Ham?",
+    }
+    assert [place for place, *_ in candidates(record, MARKED)] == [2, 2]
+    assert extra_after(record, MARKED) == ["rejected"]
+
+
+def test_a_prompt_as_transcript_and_answers_without_marks() -> None:
+    record = {"prompt": "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Eggs?", "chosen": "Seven.", "rejected": ""}
+    assert turns(record, MARKED)[2:] == [("user", "Eggs?"), ("assistant", "Seven.")]
+    assert findings(record, MARKED) == [("GF-03", "/rejected")]
+    assert extra_after(record, MARKED) == []
+
+
+def test_a_prompt_that_ends_with_the_mark_of_its_answers() -> None:
+    record = {"prompt": "\n\nHuman: Eggs?\n\nA: ", "chosen": " Seven.", "rejected": ""}
+    assert turns(record, MARKED) == [("user", "Eggs?"), ("assistant", " Seven.")]
+    assert candidates(record, MARKED) == [(1, 0, 0, "assistant", " Seven."), (1, 1, 0, "assistant", "")]
+    assert extra_after(record, MARKED) == []
+    assert extra_after(record | {"prompt": "\n\nHuman: "}, MARKED) == []
+
+
+def test_what_is_empty_or_the_same_is_named() -> None:
+    assert findings({"chosen": "", "rejected": "No."}) == [("GF-03", "/chosen")]
+    assert findings({"chosen": [], "rejected": [assistant("No.")]}) == [("GF-03", "/chosen"), ("GF-02", None)]
+    assert findings({"prompt": "a", "chosen": "No.", "rejected": "No."}) == [("GF-11", "/rejected")]
+    same_talk = [user("a"), assistant("b")]
+    assert findings({"chosen": same_talk, "rejected": same_talk}) == [("GF-11", "/rejected")]
+
+
+def test_an_answer_of_no_messages_has_no_turn() -> None:
+    record = {"prompt": [user("Eggs?")], "chosen": [], "rejected": [assistant("Ten.")]}
+    assert turns(record) == [("user", "Eggs?")]
+    assert candidates(record) == [(None, 1, 0, "assistant", "Ten.")]
+    assert read(FORMAT, record).response is None
+    assert extra_after(record) == []
+    assert extra_after({"prompt": [user("Eggs?")], "chosen": [assistant("Ten.")], "rejected": []}) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "place"),
+    [
+        ({"chosen": "a"}, ("GF-01", "")),
+        ({"rejected": "a"}, ("GF-01", "")),
+        ({"chosen": "a", "rejected": None}, ("GF-01", "/rejected")),
+        ({"chosen": 5, "rejected": "a"}, ("GF-01", "/chosen")),
+        ({"chosen": ["a"], "rejected": "a"}, ("GF-01", "/chosen/0")),
+        ({"chosen": [{"role": "user"}], "rejected": "a"}, ("GF-01", "/chosen/0")),
+        ({"chosen": "a", "rejected": [{"content": "b"}]}, ("GF-01", "/rejected/0")),
+        ({"chosen": "a", "rejected": {"role": None, "content": "b"}}, ("GF-01", "/rejected/role")),
+        ({"prompt": False, "chosen": "a", "rejected": "b"}, ("GF-01", "/prompt")),
+    ],
+)
+def test_what_is_missing_or_no_answer_is_named_with_its_place(record: object, place: tuple[str, str]) -> None:
+    with pytest.raises(BadRecord) as caught:
+        read(FORMAT, record)
+    assert (caught.value.rule, caught.value.pointer) == place
+
+
+def test_a_transcript_that_begins_with_no_marker_is_refused() -> None:
+    with pytest.raises(BadRecord, match="Preface") as caught:
+        read(MARKED, {"chosen": "\n\nHuman: Hi", "rejected": "Preface.\n\nHuman: Hi"})
+    assert (caught.value.rule, caught.value.pointer) == ("GF-10", "/rejected")
+
+
+WORDS = TEXTS | st.sampled_from(['"a"', '""'])
+MESSAGE = with_others({"role": st.sampled_from(['"user"', '"assistant"']), "content": WORDS | st.just("null")}, {})
+ANSWERS = WORDS | MESSAGE | lists(MESSAGE)
+PROMPTS = ANSWERS | st.just("null")
+ALIKE = [user("a"), assistant("a"), dict(reversed(user("a").items())), user("a", n=1), user("b")]
+TALKS = lists(st.sampled_from(ALIKE).map(json.dumps))
+"""Lists that often begin with the same messages."""
+TRANSCRIPTS = st.lists(st.sampled_from([*MARKS, "a", "\n"]), max_size=5).map(
+    lambda texts: json.dumps("".join([*MARKS, *texts]))
+)
+
+
+@given(with_others({"chosen": ANSWERS, "rejected": ANSWERS}, {"prompt": PROMPTS}))
+def test_records_come_back(record: str) -> None:
+    assert comes_back(FORMAT, record)
+
+
+@given(with_others({"chosen": TALKS, "rejected": TALKS}, {"prompt": TALKS | WORDS}))
+def test_records_with_a_shared_beginning_come_back(record: str) -> None:
+    assert comes_back(FORMAT, record)
+
+
+@given(with_others({"chosen": TRANSCRIPTS, "rejected": TRANSCRIPTS}, {"prompt": TRANSCRIPTS | WORDS}))
+def test_transcripts_come_back(record: str) -> None:
+    assert comes_back(MARKED, record)
+
+
+@given(with_others({"chosen": TRANSCRIPTS | WORDS, "rejected": TRANSCRIPTS | WORDS}, {"prompt": TRANSCRIPTS | WORDS}))
+def test_transcripts_beside_plain_texts_are_named_or_come_back(record: str) -> None:
+    assert is_named_or_comes_back(MARKED, record)
+
+
+@given(with_mutation({"prompt": PROMPTS, "chosen": ANSWERS, "rejected": ANSWERS}))
+def test_a_record_with_a_mutation_is_named_or_comes_back(record: str) -> None:
+    assert is_named_or_comes_back(FORMAT, record)

@@ -1,0 +1,195 @@
+"""The tasks of a declaration: which examples they have, and what their views say of them."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.ingest.declared.declaration.model import Task
+from talkhouse.queries.views import MOST_SPLITS
+from tests.declared.talks_in_files import build_talks, declared
+
+pytestmark = pytest.mark.slow
+
+TASKS = (
+    Task("reply", "next_turn", 1, role="bot"),
+    Task("turn", "next_turn", 1),
+    Task("mood", "turn_label", 1, scheme="mood"),
+    Task("topic", "dialogue_label", 1, scheme="topic"),
+    Task("score", "dialogue_label", 1, scheme="score"),
+    Task("place", "spans", 1, scheme="place"),
+    Task("better", "preference", 1),
+)
+
+TEA = [["user", "Tea?"], ["bot", "Yes 🥶, in the hall."], ["bot", ""], ["user", "Where?"]]
+"""In train and in test."""
+
+FILES: dict[str, list[Any]] = {
+    "train.json": [
+        {
+            "id": "tea",
+            "turns": TEA,
+            "labels": [
+                [0, "mood", 0, 0, "calm"],
+                [0, "mood", 1, 0, "calm"],
+                [1, "mood", 1, 0, "cross"],
+                [1, "mood", 0, 0, "calm"],
+                [2, "mood", 0, 0, "cross"],
+                [None, "topic", 0, 0, "tea"],
+                [None, "score", 0, 0, 1.5],
+            ],
+        },
+        {"id": "none", "turns": [], "labels": [[None, "topic", 0, 0, "silence"]]},
+        {
+            "id": "pair",
+            "turns": [["user", "Best?"], ["bot", "A"], ["bot", "B"]],
+            "at": 1,
+            "answers": [["A", "B"], ["C"]],
+        },
+        {"id": "half", "turns": [["user", "Best?"], ["bot", "A"]], "at": 1, "answers": [["A"]]},
+    ],
+    "test.json": [
+        {"id": "tea", "turns": TEA, "labels": [[0, "mood", 0, 0, "cross"]]},
+        {"id": "milk", "turns": [["bot", "Milk?"]], "labels": [[None, "topic", 0, 0, "milk"]]},
+    ],
+    "labels.json": [
+        {
+            "id": "tea",
+            "labels": [
+                [1, "place", 1, 0, "thing", 4, 5],
+                [1, "place", 0, 1, "room", 10, 18],
+                [1, "place", 0, 0, "room", 14, 18],
+            ],
+        }
+    ],
+    "labels_more.json": [{"id": "milk", "labels": [[0, "mood", 0, 0, "calm"], [0, "mood", 1, 0, "cross"]]}],
+}
+
+
+@pytest.fixture(scope="module")
+def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    path = build_talks(tmp_path_factory.mktemp("salon"), FILES, declared(*TASKS))
+    with talkhouse.open(path) as opened:
+        yield opened
+
+
+def rows(con: duckdb.DuckDBPyConnection, task: str, *columns: str) -> list[tuple[Any, ...]]:
+    select = ", ".join(("example_index", "native_id", *columns))
+    return con.execute(f"select {select} from salon.{task} order by example_index").fetchall()
+
+
+def test_a_reply_is_each_turn_of_the_role_with_all_before_it(con: duckdb.DuckDBPyConnection) -> None:
+    assert rows(con, "reply_train", "turn_index", "context", "context_roles", "response") == [
+        (0, "tea", 1, ["Tea?"], ["user"], "Yes 🥶, in the hall."),
+        (1, "tea", 2, ["Tea?", "Yes 🥶, in the hall."], ["user", "bot"], ""),
+        (2, "pair", 1, ["Best?"], ["user"], "A"),
+        (3, "pair", 2, ["Best?", "A"], ["user", "bot"], "B"),
+        (4, "half", 1, ["Best?"], ["user"], "A"),
+    ]
+    assert rows(con, "reply_test", "turn_index", "context", "context_roles", "response")[2:] == [
+        (2, "milk", 0, [], [], "Milk?")
+    ]
+
+
+def test_without_a_role_each_turn_after_the_first_is_said_next(con: duckdb.DuckDBPyConnection) -> None:
+    assert rows(con, "turn_test", "turn_index") == [(0, "tea", 1), (1, "tea", 2), (2, "tea", 3)]
+
+
+def test_the_label_of_a_turn_is_what_more_than_half_say(con: duckdb.DuckDBPyConnection) -> None:
+    assert rows(con, "mood_train", "turn_index", "context", "utterance", "labels", "label") == [
+        (0, "tea", 0, [], "Tea?", ["calm", "calm"], "calm"),
+        (1, "tea", 1, ["Tea?"], "Yes 🥶, in the hall.", ["calm", "cross"], None),
+        (2, "tea", 2, ["Tea?", "Yes 🥶, in the hall."], "", ["cross"], "cross"),
+    ]
+
+
+def test_labels_are_the_record_s_own_and_those_of_files_of_labels(con: duckdb.DuckDBPyConnection) -> None:
+    assert rows(con, "mood_test", "turn_index", "labels", "label") == [
+        (0, "tea", 0, ["cross"], "cross"),
+        (1, "milk", 0, ["calm", "cross"], None),
+    ]
+
+
+def test_a_dialogue_without_turns_has_a_label_too(con: duckdb.DuckDBPyConnection) -> None:
+    columns = ("standard_split", "turn_index", "context", "utterance", "labels", "label")
+    assert rows(con, "topic_train", *columns) == [
+        (0, "tea", "train", None, [text for _, text in TEA], None, ["tea"], "tea"),
+        (1, "none", "train", None, [], None, ["silence"], "silence"),
+    ]
+    assert rows(con, "topic_test", "context", "label") == [(0, "milk", ["Milk?"], "milk")]
+
+
+def test_a_number_is_a_label_too(con: duckdb.DuckDBPyConnection) -> None:
+    assert rows(con, "score", "split", "labels", "label") == [(0, "tea", "train", ["1.5"], "1.5")]
+
+
+def test_spans_of_a_file_of_labels_are_of_every_record_of_the_dialogue(con: duckdb.DuckDBPyConnection) -> None:
+    spans = [
+        {"start_index": 14, "end_index": 18, "label": "room", "text": "hall"},
+        {"start_index": 10, "end_index": 18, "label": "room", "text": "the hall"},
+        {"start_index": 4, "end_index": 5, "label": "thing", "text": "🥶"},
+    ]
+    for split in ("train", "test"):
+        assert rows(con, f"place_{split}", "turn_index", "utterance", "spans") == [(0, "tea", 1, TEA[1][1], spans)]
+
+
+def test_a_preference_has_both_answers(con: duckdb.DuckDBPyConnection) -> None:
+    columns = ("turn_index", "context", "context_roles", "chosen", "rejected")
+    assert rows(con, "better", *columns) == [(0, "pair", 1, ["Best?"], ["user"], ["A", "B"], ["C"])]
+
+
+def test_labels_of_any_annotators_are_put_together(tmp_path: Path) -> None:
+    draw = random.Random(32)  # noqa: S311
+    files: dict[str, list[Any]] = {"train.json": [], "test.json": [], "labels.json": []}
+    expected: dict[tuple[Any, ...], str | None] = {}
+    for number in range(40):
+        turns = [["user", str(turn)] for turn in range(draw.randint(0, 4))]
+        of_file = votes(draw, len(turns))
+        files["labels.json"].append({"id": str(number), "labels": of_file})
+        for split in draw.sample(["train", "test"], draw.randint(1, 2)):
+            own = votes(draw, len(turns))
+            files[f"{split}.json"].append({"id": str(number), "turns": turns, "labels": own})
+            expected |= {(split, str(number), *each): label for *each, label in labelled(own, of_file)}
+    shuffled = {name: draw.sample(records, len(records)) for name, records in files.items()}
+    with talkhouse.open(build_talks(tmp_path, shuffled, declared(TASKS[2]))) as con:
+        found = con.execute("select split, native_id, turn_index, labels, label from salon.mood").fetchall()
+        order = con.execute("select native_id from salon.mood_train order by example_index").fetchall()
+    assert {(split, key, turn, tuple(labels)): label for split, key, turn, labels, label in found} == expected
+    assert len(found) == len(expected)
+    positions = {record["id"]: position for position, record in enumerate(shuffled["train.json"])}
+    assert [positions[key] for (key,) in order] == sorted(positions[key] for (key,) in order)
+
+
+def votes(draw: random.Random, turns: int) -> list[list[Any]]:
+    """Draw labels: turn, scheme, annotator, item, label, each place at most once."""
+    places = [(turn, annotator, item) for turn in range(turns) for annotator in range(3) for item in range(2)]
+    chosen = draw.sample(places, draw.randint(0, len(places)))
+    return [[turn, "mood", annotator, item, draw.choice(["calm", "cross"])] for turn, annotator, item in chosen]
+
+
+def labelled(own: list[list[Any]], of_file: list[list[Any]]) -> Iterator[tuple[int, tuple[str, ...], str | None]]:
+    """Yield each turn with its labels in order, and the one that more than half of them are."""
+    # Of one annotator and item, a record in "labels.json" stands before those in "test.json" and "train.json".
+    given = [
+        (turn, annotator, item, place, label)
+        for place, several in ((0, of_file), (1, own))
+        for turn, _, annotator, item, label in several
+    ]
+    for turn in sorted({each[0] for each in given}):
+        labels = tuple(each[-1] for each in sorted(given) if each[0] == turn)
+        ((label, count),) = Counter(labels).most_common(1)
+        yield turn, labels, label if count * 2 > len(labels) else None
+
+
+def test_a_column_of_ids_taken_for_splits_makes_no_view_of_each(tmp_path: Path) -> None:
+    files = {f"s{number}.json": [{"id": str(number), "turns": TEA}] for number in range(MOST_SPLITS + 1)}
+    with talkhouse.open(build_talks(tmp_path, files, declared(TASKS[0]))) as con:
+        rows = con.execute("select view_name from duckdb_views() where schema_name = 'salon' order by all").fetchall()
+        ((splits,),) = con.execute("select count(distinct split) from salon.reply").fetchall()
+    assert rows == [("reply",), ("reply_test",), ("reply_train",)]
+    assert splits == MOST_SPLITS + 1

@@ -1,0 +1,61 @@
+"""The views of declared tasks in older DuckDBs, and in an engine for Spark's SQL."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import talkhouse
+from talkhouse.lake_format.documents import read_translation
+from talkhouse.lake_format.manifest import read
+from talkhouse.spark.attach import attach
+from talkhouse.spark.compare import Column, Relation, compare
+from tests import sail_server
+from tests.declared.talks_in_files import build_talks, declared
+from tests.declared.test_tasks import FILES, TASKS
+from tests.lakes import lake_of
+from tests.test_clients import LAST_BEFORE_2, OLDEST, answers, in_duckdb
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+QUERIES = [f"from salon.{task.name}{split}" for task in TASKS for split in ("", "_train", "_test")]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_talks(tmp_path_factory.mktemp("salon"), FILES, declared(*TASKS))
+
+
+@pytest.fixture
+def spark() -> Iterator["SparkSession"]:
+    pytest.importorskip("pyspark", reason="PySpark is not installed: uv sync --group spark")
+    pytest.importorskip("pysail", reason="Sail is not installed: uv sync --group spark")
+    with sail_server.running() as url, sail_server.session(url) as session:
+        yield session
+
+
+@pytest.mark.parametrize("version", [OLDEST, LAST_BEFORE_2])
+def test_an_older_duckdb_gives_the_same_rows(version: str, warehouse: Path) -> None:
+    expected = answers([sys.executable], QUERIES, warehouse)
+    assert dict(zip(QUERIES, answers(in_duckdb(version), QUERIES, warehouse), strict=True)) == dict(
+        zip(QUERIES, expected, strict=True)
+    )
+
+
+def test_spark_s_sql_gives_the_same_rows_but_for_spans_whose_type_no_lake_has(
+    warehouse: Path, tmp_path: Path, spark: "SparkSession"
+) -> None:
+    lake = lake_of(warehouse, tmp_path / "lake")
+    attach(spark, lake)
+    views = {view.full_name: view for view in read_translation(lake, read(lake)).views if view.schema == "salon"}
+    assert {*views} == {query.removeprefix("from ") for query in QUERIES if not query.startswith("from salon.place")}
+    with talkhouse.open(warehouse) as con:
+        for name, view in views.items():
+            columns = tuple(Column(column.name, column.type, column.spark_type) for column in view.columns)
+            found = compare(con, spark, Relation(view.schema, view.name, tuple(view.grain), columns))
+            assert not found.difference, (name, found.difference)
