@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
     "dashboard": COMMON | {"explore", "query", "charts", "restore"},
+    "guess": COMMON,
     "report": COMMON | {"explore", "query", "charts"},
 }
 ROOMS["testing"] = COMMON | {"build", "restore", "translation"}

@@ -11,13 +11,14 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import errors, quiet_end
+from talkhouse.cli.terminal.default_command import NAME, DefaultCommand, GroupWithDefault
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import database, version
 from talkhouse.system import ctrl_c
 
 _COMMANDS = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
-    *("corpora", "conform"),
+    *("inspect", "corpora", "conform"),
     *("export", "publish", "lake", "score", "scores", "restore", "verify", "replay", "make", "dashboard", "report"),
 )
 """Each is a module with a function ``command``; this is the order in which the help has them."""
@@ -61,9 +62,12 @@ for _name in _COMMANDS:
 
 for _name in _GROUPS:
     _module = import_module(f"talkhouse.cli.{_name}")
-    _group = typer.Typer(no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize()))
+    _group = typer.Typer(
+        cls=GroupWithDefault, no_args_is_help=True, help=_help((_module.__doc__ or "").partition(": ")[2].capitalize())
+    )
     for _name_in_group, _command in _module.COMMANDS.items():
-        _group.command(_name_in_group, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
+        _class = DefaultCommand if _name_in_group == NAME else None
+        _group.command(_name_in_group, cls=_class, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
     app.add_typer(_group, name=_name)
 
 

@@ -1,11 +1,13 @@
 """``talkhouse new``: begin something of your own."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from talkhouse.cli.terminal.default_command import NAME
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.scaffold.templates import Like
 from talkhouse.visible import visible
@@ -22,6 +24,63 @@ _PARTS = {
     "tests": "golden and broken files, clauses, and one test file: all of it passes",
     "pyproject.toml": "the package, with the entry point that Talkhouse finds it by",
 }
+
+
+_MOST_NAMED = 8
+"""Files or fields that are named; of more, how many there are."""
+
+
+def declaration(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", hidden=True, help="The folder of a corpus, named by its id.")
+    ],
+) -> None:
+    """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
+
+    DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
+    corpus's id. Some of its files are looked into, 8 MB at most. What is written is a proposal: read it, and fill in
+    what is marked 'to do'. A build reads every record by it, and names what does not fit.
+
+    Nothing is ever overwritten; for files of no format that is known, a skeleton is written.
+
+    Examples:
+        talkhouse new corpora/kitchen_chat
+
+        talkhouse new ./corpus
+    """
+    import shlex
+
+    from talkhouse.guess.declare import TO_DO
+    from talkhouse.guess.new_declaration import new_declaration
+    from talkhouse.ingest.files.skipped import DECLARATION
+
+    look = new_declaration(folder)
+    guess = look.guess
+    files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
+    head = f"{folder / DECLARATION}: "
+    if guess is None:
+        put(Text("wrote "), Text(visible(f"{head}a skeleton, since this looks like no format that is known")))
+    else:
+        an_id = guess.dialogue.id
+        about = [guess.format, *files, *([f'id = "{".".join(map(str, an_id))}"'] if an_id else [])]
+        put(Text("wrote "), Text(visible(head + ", ".join(about))))
+        if guess.extra:
+            put(Text("  kept in extra: "), Text(visible(", ".join(_shortened(guess.extra)))))
+    if look.labels:
+        put(Text("  labels, perhaps: "), Text(visible(", ".join(taken.path for taken in look.labels))))
+    for path, problem in look.problems.items():
+        put(Text("  problem: "), Text(visible(f"{path}: {problem}")))
+    if look.left:
+        left = [f"{path} ({reason})" for path, reason in look.left.items()]
+        put(Text("  left: "), Text(visible(", ".join(_shortened(left)))))
+    put(Text("  to do: "), Text(", ".join(TO_DO if guess else ("format", *TO_DO))))
+    where = visible(shlex.quote(str(folder.resolve().parent if folder.name in ("", "..") else folder.parent)))
+    put(Text("next: "), Text(f"talkhouse build --data {where} --dry-run"))
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    more = len(names) - _MOST_NAMED
+    return [*names[:_MOST_NAMED], f"{more:,} more"] if more > 1 else list(names)
 
 
 def corpus(
@@ -62,4 +121,4 @@ def corpus(
     put(Text("next: "), Text(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))
 
 
-COMMANDS = {"corpus": corpus}
+COMMANDS = {NAME: declaration, "corpus": corpus}

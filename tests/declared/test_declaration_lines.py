@@ -101,20 +101,16 @@ def paths_of(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
         yield from paths_of(item, (*path, key))
 
 
-@settings(max_examples=120)
+@settings(max_examples=15)
 @given(st.data())
 def test_every_key_has_its_line(data: st.DataObject) -> None:
     layout = Layout(data.draw)
     layout.write()
-    try:
-        values = tomllib.loads(layout.text)
-    except tomllib.TOMLDecodeError:  # a key twice, or of a table that is closed
-        lines_of(layout.text)
-        return
+    values = tomllib.loads(layout.text)
     assert lines_of(layout.text) == {path: layout.lines[path] for path in paths_of(values)}
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.text(alphabet="ab.=[]{}\"'\\,# \n", max_size=40))
 def test_what_is_no_toml_does_not_stop_it(text: str) -> None:
     try:
@@ -127,6 +123,6 @@ def test_what_is_no_toml_does_not_stop_it(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["a.", "a={", "a=[", "[", "[a.", '"a".', "'''", '"""', "[[a]]\n", "a=1\n", "\\"])
 def test_malice_takes_time_in_proportion(piece: str) -> None:
-    text = piece * (50_000 // len(piece))
+    text = piece * (20_000 // len(piece))
     with suppress(TooDeep):
         assert len(lines_of(text)) <= len(text)

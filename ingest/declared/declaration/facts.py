@@ -3,7 +3,7 @@
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.forms import FORMS, HEAD
 from talkhouse.ingest.declared.declaration.table import Table
 
 _TEXTS = ("description", "homepage", "terms", "version")
@@ -12,17 +12,18 @@ _TABLES = (
     *("files", "dialogue", "turn", "speaker", "pair", "preference", "markers", "roles", "splits", "times", "dialect"),
     *("annotations", "tasks"),
 )
-_KEYS = ("title", "format", *_TEXTS, *_NOT_STATED, "licence_url", "languages", *_TABLES)
 
 
 def facts_of(whole: Table) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
-    whole.check_keys(_KEYS)
+    whole.check_keys((*HEAD, *_TABLES))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
         if key not in whole:
             whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
     facts: dict[str, Any] = {key: whole.text(key) for key in _TEXTS}
     facts["title"] = whole.word("title")
+    if len(facts["title"].splitlines()) > 1:
+        whole.wrong("title", "one line")
     facts["format"] = whole.choice("format", FORMS)
     facts |= {key: whole.word(key) or "not stated" for key in _NOT_STATED}
     facts["licence_url"] = whole.word("licence_url")
@@ -39,7 +40,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
 def _above_tables(whole: Table, key: str) -> str:
     """Say where a key belongs, if it stands below the head of a table and so is that table's."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
-    if below and below[0] != "dialogue":
+    if below:
         return f"it stands in [{below[0]}]: move it above the first table"
     return "write it above the first [table]"
 

@@ -43,6 +43,12 @@ _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "turn": _OF_TURN,
 }
 
+HEAD = (
+    *("title", "description", "homepage", "licence", "licence_url", "terms", "version", "citation", "languages"),
+    "format",
+)
+"""What stands above the first table."""
+
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
 """The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
 
@@ -98,7 +104,7 @@ FORMS: Mapping[Format, Form] = {
         turns_are_objects=False,
     ),
     "tree": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:5], "kind", "replies")},
+        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:7], "replies")},
         tables=_PEOPLE,
         defaults={
             "dialogue": {"turns": "prompt"},

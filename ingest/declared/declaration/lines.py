@@ -3,18 +3,19 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys to go down by, as in what ``tomllib`` returns; numbers are places in lists."""
 
-MOST_LEVELS = 16
+MOST_LEVELS = 8
 """Parts of a key, and brackets inside brackets; a declaration has four. ``tomllib`` takes their square in time."""
 
 _TOKEN = re.compile(
     r"""
       (?P<blank> [ \t\r]+ | \#[^\n]* )
-    | (?P<newline> \n )
+    | (?P<newline> \n (?: [ \t\r]*+ \n )*+ )
     | (?P<string> \"\"\" (?: [^"\\] | \\. | "(?!"") )*+ "{3,5}
                 | ''' (?: [^'] | '(?!'') )*+ '{3,5}
                 | " (?: [^"\\\n] | \\[^\n] )*+ "
@@ -34,6 +35,10 @@ class TooDeep(ValueError):
         self.line = line
 
 
+class _NotToml(Exception):
+    """No TOML has this: what follows is of no interest."""
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -47,6 +52,7 @@ class _Open:
     def __init__(self, kind: Literal["document", "list", "table"], path: KeyPath) -> None:
         self.kind, self.path = kind, path
         self.key: list[str] = []
+        self.dots = 0
         self.value: KeyPath | None = None
         """The path of the value that is being read; None where a key is, and in lists."""
         self.index = 0
@@ -68,10 +74,11 @@ class _Scan:
         """How many tables each ``[[list]]`` has so far."""
         self._header: list[_Token] = []
         self._open = [_Open("document", ())]
-        for token in _tokens(text):
-            if len(self._open) > MOST_LEVELS:
-                raise TooDeep(token.line)
-            self._take(token)
+        with suppress(_NotToml):
+            for token in _tokens(text):
+                if len(self._open) > MOST_LEVELS:
+                    raise TooDeep(token.line)
+                self._take(token)
 
     def _take(self, token: _Token) -> None:
         here = self._open[-1]
@@ -88,22 +95,26 @@ class _Scan:
 
     def _take_key(self, here: _Open, token: _Token) -> None:
         if token.kind in ("bare", "string"):
+            if len(here.key) > here.dots:
+                raise _NotToml
             here.key.append(_name(token))
-            if len(here.key) > MOST_LEVELS:
+        elif token.text == ".":
+            here.dots += 1
+            if here.dots >= MOST_LEVELS:
                 raise TooDeep(token.line)
         elif token.text == "=" and here.key:
             for depth in range(1, len(here.key) + 1):
                 self._note((*here.path, *here.key[:depth]), token.line)
-            here.value, here.key = (*here.path, *here.key), []
-        elif token.text in ("\n", ","):
-            here.key = []
+            here.value, here.key, here.dots = (*here.path, *here.key), [], 0
+        elif token.kind == "newline" or token.text == ",":
+            here.key, here.dots = [], 0
         elif token.text == "}" and here.kind == "table":
             self._open.pop()
 
     def _take_value(self, here: _Open, token: _Token) -> None:
         if token.text in ("[", "{") and here.value is not None:
             self._open.append(_Open("list" if token.text == "[" else "table", here.value))
-        elif token.text == ("\n" if here.kind == "document" else ","):
+        elif token.kind == "newline" if here.kind == "document" else token.text == ",":
             here.value = None
         elif token.text == "}" and here.kind == "table":
             self._open.pop()
@@ -122,13 +133,15 @@ class _Scan:
     def _take_header(self, token: _Token) -> None:
         if token.kind != "newline":
             self._header.append(token)
+            if sum(part.text == "." for part in self._header) >= MOST_LEVELS:
+                raise TooDeep(token.line)
+            if len(self._header) > 2 * MOST_LEVELS + 3:  # names with dots between them, and two brackets on each side
+                raise _NotToml
             return
         opening, second = self._header[0], self._header[1:2]
         is_list = bool(second) and second[0].text == "[" and second[0].start == opening.start + 1
         names = [_name(part) for part in self._header if part.kind in ("bare", "string")]
         self._header = []
-        if len(names) > MOST_LEVELS:
-            raise TooDeep(opening.line)
         path: KeyPath = ()
         for depth, name in enumerate(names, 1):
             path = (*path, name)

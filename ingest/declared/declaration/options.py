@@ -10,12 +10,11 @@ from talkhouse.ingest.declared.declaration.lines import KeyPath
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import EVERYTHING
 from talkhouse.ingest.declared.declaration.read import declaration_of
-from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.declaration.table import Table, one_of
 from talkhouse.ingest.declared.declaration.writing import toml_text
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError, check_unicode
 
-FORMAT, MAP, SPLIT, TITLE = "--format", "--map", "--split", "--title"
+FORMAT, MAP, SPLIT = "--format", "--map", "--split"
 
 _SPEAKER = ("scope", "name", "is_bot")
 _OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
@@ -28,30 +27,27 @@ def from_options(
     """Make the declaration that the options say, of all files; its text is TOML, as a file's would be.
 
     ``maps``: ``id=chat_id``, ours = theirs. In front may be the table (``turn.id=...``); without it, the first of
-    [dialogue], [turn], [pair], [preference] and [speaker] that has the key in this format is meant, and ``turns.role``
-    or the like is never needed. Raises UsageError, which names the option.
+    [dialogue], [turn], [pair], [preference] and [speaker] that has the key in this format is meant. Raises UsageError,
+    which names the option.
     """
     if format_ not in FORMS:
-        raise UsageError(
-            f"no format {format_!r:.80}",
-            where=FORMAT,
-            expected=f"one of: {', '.join(closest(format_[:80], FORMS))}",
-        )
+        raise UsageError(f"no format {format_!r:.80}", where=FORMAT, expected=one_of(format_, FORMS))
     origin = _Options({("format",): f"{FORMAT} {format_}"})
     document: dict[str, Any] = {"title": title or _title(corpus_id), "format": format_}
     document["files"] = [{"path": EVERYTHING, **({} if split is None else {"split": split})}]
-    origin.options |= {("title",): f"{TITLE} {title}", ("files", 0, "split"): f"{SPLIT} {split}"}
+    origin.options["files", 0, "split"] = f"{SPLIT} {split}"
     for option in maps:
         check_unicode(option, MAP)
         name, has_sign, theirs = option.partition("=")
-        table, key = _ours(name, format_) if has_sign else ("", "")
+        if not has_sign:
+            raise UsageError(f"{MAP} is ours=theirs", where=f"{MAP} {option:.80}", next_step=f"{MAP} id=chat_id, say")
+        table, key = _ours(name, format_)
         if not table:
             raise _unknown(option, name, format_)
         if key in document.setdefault(table, {}):
             raise UsageError(f"[{table}] {key} is mapped twice", where=f"{MAP} {option}")
         document[table][key] = theirs
         origin.options[table, key] = f"{MAP} {option}"
-    check_unicode(document["title"], TITLE)
     check_unicode(split or "", SPLIT)
     text = toml_text(document)
     return declaration_of(corpus_id, text, f"the options of {corpus_id}", Table(tomllib.loads(text), (), origin))
@@ -99,8 +95,7 @@ def _unknown(option: str, name: str, format_: str) -> UsageError:
     tables = _keys(format_)
     keys = list(dict.fromkeys(key for keys in tables.values() for key in keys))
     return UsageError(
-        f"{MAP} is not ours=theirs, with one of our names",
-        where=f"{MAP} {option}"[:200],
-        expected=f"one of: {', '.join(closest(name[:80], keys))}; or with its table, turn.id=...",
-        next_step=f"write for instance {MAP} {keys[0]}=what_the_data_calls_it",
+        f"there is no {name!r:.80} where format = {format_!r}",
+        where=f"{MAP} {option:.80}",
+        expected=f"{one_of(name, keys)}; or with its table, such as turn.id",
     )

@@ -69,9 +69,11 @@ def _problem(text: str, rest: str) -> str:
     if not text:
         return "an empty path leads nowhere"
     if rest.startswith("[") and "]" not in rest:
-        return f"{text!r}: a '[' without its ']'"
+        return f"{text!r:.80}: a '[' without its ']'"
     if re.match(r"\[-?\d+\]", rest):
-        return f"{text!r} asks for one item of a list; a path leads to every item: [*]"
+        return f"{text!r:.80} asks for one item of a list; a path leads to every item: [*]"
+    if rest.startswith(".*"):
+        return f"{text!r:.80}: every item of a list is [*], without '.'"
     if rest.startswith("."):
-        return f"{text!r}: no name behind a '.'"
-    return f"{text!r} can't be read from {rest!r} on"
+        return f"{text!r:.80}: no name behind a '.'"
+    return f"{text!r:.80} can't be read from {rest!r:.80} on"

@@ -1,14 +1,11 @@
 """Which ``[[files]]`` a file belongs to: by patterns as on the Hub, in which ``*`` stays within a name."""
 
-from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
-_SHOWN, _MOST_COMPARED = 5, 1_000
+_LONGEST = 1_000
 
 EVERYTHING = "**"
 """The pattern of all files: ``**`` stands for any folders, at the end for whatever is in them."""
@@ -17,8 +14,8 @@ EVERYTHING = "**"
 def pattern_problem(pattern: str) -> str | None:
     """Say why a pattern can be none, or None."""
     parts = pattern.split("/")
-    if not pattern:
-        return "an empty pattern fits no file"
+    if not pattern or len(pattern) > _LONGEST:
+        return f"a pattern has 1 to {_LONGEST:,} letters, not {len(pattern):,}"
     if pattern.startswith("/") or ".." in parts or (parts[0][1:] == ":" and parts[0][0].isalpha()):
         return f"{pattern!r} leads out of the corpus's folder"
     if "\\" in pattern:
@@ -69,26 +66,10 @@ def which(declaration: Declaration, path: str) -> Files | None:
             f"the file {path!r} is in two [[files]]",
             where=_place(declaration, second),
             expected="each file in exactly one",
-            found=f"path = {first.path!r} in line {first.line}, and path = {second.path!r} in line {second.line}",
+            found=" and ".join(f"path = {files.path!r} ({_place(declaration, files)})" for files in (first, second)),
             next_step="narrow one of the patterns, or remove one of the two",
         )
     return fitting[0] if fitting else None
-
-
-def no_file(declaration: Declaration, files: Files, paths: Iterable[str]) -> RegistryError:
-    """Return the error of a pattern that fits none of these paths."""
-    names = sorted(islice(paths, _MOST_COMPARED))
-    if not names:
-        found = "no files"
-    else:
-        found = ", ".join(closest(files.path, names)[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return RegistryError(
-        f"path = {files.path!r} fits no file",
-        where=_place(declaration, files),
-        expected="a path inside the corpus's folder; '*' stays within a name, '**/' stands for any folders",
-        found=found,
-        next_step="correct the path, or remove this [[files]]",
-    )
 
 
 def _place(declaration: Declaration, files: Files) -> str:

@@ -28,9 +28,13 @@ from talkhouse.ingest.declared.declaration.task_tables import tasks_of
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
 
-LARGEST = 1_000_000
+LARGEST = 500_000
 """Bytes of a declaration, which is a page or two."""
 
+_SYNTAX_PROBLEMS = {
+    "Illegal character '\\n'": "a text without its closing quote",
+    "Invalid value": "a value that is none",
+}
 _SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
@@ -44,6 +48,8 @@ def of_folder(folder: Path) -> Declaration:
             expected=problem,
             next_step="rename the folder",
         )
+    if not (folder / DECLARATION).is_file():
+        raise RegistryError("there is no declaration", where=folder / DECLARATION, next_step=f"talkhouse new {folder}")
     try:
         with (folder / DECLARATION).open("rb") as file:
             raw = file.read(LARGEST + 1)
@@ -128,13 +134,15 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
         raise RegistryError(
             "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         match = _SYNTAX.fullmatch(str(error))
         last = text.rstrip("\n").count("\n") + 1
         raise RegistryError(
             "this is no TOML",
             where=f"{place}:{match[2] or last}" if match else place,
-            found=(match[1] + (f", in column {match[3]}" if match[3] else ", at the end"))
+            found=(
+                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
+            )
             if match
             else str(error)[:200],
             next_step="texts stand in quotes, tables in brackets: https://toml.io",

@@ -6,8 +6,7 @@ from typing import get_args, get_type_hints
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.label_tables import name_of
 from talkhouse.ingest.declared.declaration.model import Annotations, Format, Task
-from talkhouse.ingest.declared.declaration.table import Table
-from talkhouse.schema.closest import closest
+from talkhouse.ingest.declared.declaration.table import Table, one_of
 
 _KINDS = get_args(get_type_hints(Task)["kind"])
 _OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
@@ -20,7 +19,7 @@ def tasks_of(
     """Return the tasks, none of whose views would have the name of another's."""
     schemes = {each.scheme: each for each in annotations}
     tasks: dict[str, Task] = {}
-    views: dict[str, str] = {}
+    suffixes = {*STANDARD_SPLITS, *splits}
     for table in whole.tables("tasks"):
         name = name_of(table, "name", tasks)
         table.check_keys(("name", "kind", "scheme", "role", "description"))
@@ -28,9 +27,9 @@ def tasks_of(
             table.fail("name", f"the task {name!r} has no kind", expected=f"kind = one of: {', '.join(_KINDS)}")
         kind = table.choice("kind", _KINDS)
         _check_kind(table, kind, format_, schemes)
-        for view in (name, *(f"{name}_{split}" for split in dict.fromkeys((*STANDARD_SPLITS, *splits)))):
-            if views.setdefault(view, name) != name:
-                table.fail("name", f"the tasks {name!r} and {views[view]!r} would both have a view {view!r}")
+        for other in tasks:
+            if (view := _shared_view(min(name, other), max(name, other), suffixes)) is not None:
+                table.fail("name", f"the tasks {other!r} and {name!r} would both have a view {view!r}")
         tasks[name] = Task(
             name=name,
             kind=kind,
@@ -40,6 +39,17 @@ def tasks_of(
             description=table.text("description"),
         )
     return tuple(tasks.values())
+
+
+def _shared_view(name: str, longer: str, splits: set[str]) -> str | None:
+    """Return the name that a view of both tasks would have: a task's own, or that of one of its splits."""
+    if not longer.startswith(f"{name}_"):
+        return None
+    rest = longer.removeprefix(f"{name}_")
+    if rest in splits:
+        return longer
+    split = next((split for split in splits if f"{rest}_{split}" in splits), None)
+    return None if split is None else f"{longer}_{split}"
 
 
 def _check_kind(table: Table, kind: str, format_: Format, schemes: dict[str, Annotations]) -> None:
@@ -58,8 +68,11 @@ def _check_scheme(table: Table, kind: str, schemes: dict[str, Annotations]) -> N
         table.fail("kind", f"kind = {kind!r} needs a scheme", expected=f"scheme = one of [[annotations]]: {names}")
     name = table.text("scheme")
     if name not in schemes:
-        near = ", ".join(closest(name, schemes)) or "none is declared"
-        table.fail("scheme", f"no [[annotations]] has the scheme {name!r}", expected=f"one of: {near}")
+        table.fail(
+            "scheme",
+            f"no [[annotations]] has the scheme {name!r:.80}",
+            expected=one_of(name, schemes) if schemes else names,
+        )
     scheme = schemes[name]
     if scheme.on not in _TARGETS[kind]:
         table.fail("kind", f"kind = {kind!r} does not fit the scheme {name!r}, which is on = {scheme.on!r}")

@@ -1,0 +1,225 @@
+"""The beginning of a file, decoded: its first 1,000 records, or as many as 8 MB of it hold."""
+
+import codecs
+import gzip
+import zlib
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import IO, Any, Literal, NamedTuple
+
+import msgspec
+
+from talkhouse.guess.json_start import start_of
+from talkhouse.guess.rows_start import Rows, rows_of
+from talkhouse.ingest.declared.declaration.model import Dialect
+from talkhouse.ingest.declared.record_files.content import ending, is_packed
+from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
+from talkhouse.ingest.sources import BOM, SourceFile
+
+
+class Most(NamedTuple):
+    """How much of a file is looked at."""
+
+    records: int = 1_000
+    bytes: int = 8_000_000
+    """Unpacked."""
+
+    def shared(self, files: int) -> "Most":
+        """Return how much of each of several files: together not much more than of one."""
+        share = max(1, min(files, 8))
+        return Most(max(self.records // share, min(self.records, 400)), self.bytes // share)
+
+
+MOST = Most()
+_BATCH = 64
+"""Rows of Parquet that are decoded at a time."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the beginning of a file has."""
+
+    path: str
+    """Inside the folder, archives as folders."""
+    form: str
+    """In words: ``JSON Lines``."""
+    size: int
+    """Bytes of the file as it lies there, be it compressed."""
+    records: list[dict[str, Any]]
+    is_whole: bool
+    """Whether these are all records of the file."""
+    record: Literal["item", "file", "member"] = "item"
+    """What a record is, as ``[dialogue] record`` says it."""
+    columns: tuple[str, ...] = ()
+    """Of rows."""
+    dialect: Dialect = field(default_factory=Dialect)
+    problem: str | None = None
+    """Why not all of the beginning could be read; None where it could."""
+    others: int = 0
+    """Records in the beginning that are no objects, or can't be read."""
+
+
+@dataclass
+class _Decoded:
+    form: str
+    values: list[Any] = field(default_factory=list)
+    is_whole: bool = True
+    record: Literal["item", "file", "member"] = "item"
+    columns: tuple[str, ...] = ()
+    dialect: Dialect = field(default_factory=Dialect)
+    problem: str | None = None
+
+
+def is_read(path: str) -> bool:
+    """Whether a file of this name is read, by its ending."""
+    return ending(PurePosixPath(path)) in ENDINGS
+
+
+def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
+    """Decode the beginning of a file, which is called by its ``path``; None where its ending is none that is read.
+
+    Reads at most so many bytes, unpacked, but of Parquet the pages that the first rows are in. Raises SourceError where
+    the file can't be read at all.
+    """
+    path = path or str(file.path)
+    if not is_read(path):
+        return None
+    is_parquet = ending(PurePosixPath(path)) == ".parquet"
+    decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
+    records = [value for value in decoded.values if isinstance(value, dict)]
+    return Sample(
+        path,
+        decoded.form + ", gzip" * is_packed(PurePosixPath(path)),
+        file.size,
+        records,
+        decoded.is_whole,
+        decoded.record,
+        decoded.columns,
+        decoded.dialect,
+        decoded.problem,
+        len(decoded.values) - len(records),
+    )
+
+
+def _parquet(file: SourceFile, most: Most) -> _Decoded:
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    decoded = _Decoded("Parquet")
+    size = 0
+    with file.peek() as stream:
+        try:
+            # Without a buffer size, whole columns of a row group would be read.
+            parquet = ParquetFile(stream, buffer_size=1_000_000, pre_buffer=False)  # type: ignore[no-untyped-call]
+            decoded.columns = tuple(parquet.schema_arrow.names)
+            for batch in parquet.iter_batches(batch_size=_BATCH):  # type: ignore[no-untyped-call]
+                decoded.values += batch.to_pylist()
+                size += batch.nbytes
+                if len(decoded.values) >= most.records or size > most.bytes:
+                    break
+            decoded.values = decoded.values[: most.records]
+            decoded.is_whole = len(decoded.values) == parquet.metadata.num_rows
+        except (ArrowException, OSError, ValueError) as error:
+            decoded.problem = f"not Parquet that can be read: {error}"
+    return decoded
+
+
+def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
+    with file.peek() as stream:
+        raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
+    is_whole = len(raw) <= most.bytes and problem is None
+    text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
+    decode = {".csv": _csv, ".tsv": _tsv, **dict.fromkeys(JSON, _json)}.get(ending(path), _lines)
+    decoded = decode(text, is_whole, most.records)
+    decoded.problem = problem or bad or decoded.problem
+    return decoded
+
+
+def _beginning(stream: IO[bytes], most_bytes: int, *, packed: bool) -> tuple[bytes, str | None]:
+    """Read one byte more than is decoded, and say what is wrong with a file that is packed."""
+    if not packed:
+        return stream.read(most_bytes + 1), None
+    raw = b""
+    try:
+        with gzip.GzipFile(fileobj=stream) as unpacked:
+            while len(raw) <= most_bytes and (piece := unpacked.read1(most_bytes + 1 - len(raw))):
+                raw += piece
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        return raw, f"damaged gzip: {error}"
+    return raw, None
+
+
+def _decode(raw: bytes, *, is_whole: bool) -> tuple[str, str | None]:
+    """Decode UTF-8, of which the last character may be cut off, and say what is not UTF-8."""
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(raw, is_whole), None
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8: byte {raw[error.start]:#04x} at byte {error.start:,}"
+        return raw.decode(errors="replace"), problem
+
+
+def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
+    decoded = _Decoded("JSON Lines", is_whole=is_whole)
+    lines = text.split("\n", most * 2)
+    if not is_whole or len(lines) > most * 2:
+        decoded.is_whole = False
+        if len(lines) > 1:
+            lines.pop()  # cut off
+    for number, line in enumerate(lines):
+        if not line.strip(" \t\r"):
+            continue
+        if len(decoded.values) == most:
+            decoded.is_whole = False
+            break
+        try:
+            decoded.values.append(msgspec.json.decode(line))
+        except (ValueError, RecursionError) as error:
+            decoded.values.append(None)
+            decoded.problem = decoded.problem or f"line {number + 1:,} is no JSON: {error}"
+    if len(decoded.values) == 1 and decoded.problem and not is_whole:
+        # One endless line: perhaps its beginning says enough.
+        value, _ = start_of(lines[0], most)
+        decoded.values = [value]
+    return decoded
+
+
+def _json(text: str, is_whole: bool, most: int) -> _Decoded:
+    value, is_all = start_of(text, most)
+    problem = None
+    if is_whole and not is_all and _size(value) < most:
+        others = _lines(text, is_whole, most)
+        if len(others.values) > 1 and not others.problem:
+            others.problem = "a record a line: the file should be called .jsonl"
+            return others
+        problem = "malformed JSON: only its beginning can be read"
+    is_all = is_all and is_whole
+    if isinstance(value, list):
+        return _Decoded("JSON list", value, is_all, problem=problem)
+    if isinstance(value, dict) and _holds_records(value):
+        return _Decoded("JSON object of records", list(value.values()), is_all, "member", problem=problem)
+    return _Decoded("JSON object", [] if value is None else [value], is_all, "file", problem=problem)
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, list | dict) else 0
+
+
+def _holds_records(value: dict[str, Any]) -> bool:
+    """Tell whether an object's members are records: objects with names in common."""
+    members = list(value.values())
+    if len(members) < 2 or not all(isinstance(member, dict) and member for member in members):
+        return False
+    return bool(set.intersection(*(set(member) for member in members)))
+
+
+def _csv(text: str, is_whole: bool, most: int) -> _Decoded:
+    return _rows("CSV", rows_of(text, is_whole, ",", most))
+
+
+def _tsv(text: str, is_whole: bool, most: int) -> _Decoded:
+    return _rows("TSV", rows_of(text, is_whole, "\t", most))
+
+
+def _rows(form: str, rows: Rows) -> _Decoded:
+    values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)

@@ -1,0 +1,1 @@
+"""What files look like, and the declaration that is written of them."""

@@ -1,0 +1,411 @@
+"""Invented folders of files in the form of each format, and what a declaration of them should say."""
+
+import gzip
+import io
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def lines(*records: Any) -> bytes:
+    return b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
+
+
+def listed(*records: Any) -> bytes:
+    return json.dumps(records).encode()
+
+
+def parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows)), buffer)
+    return buffer.getvalue()
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    return folder
+
+
+def messages(*texts: str, role: str = "role", text: str = "content", who: Sequence[str] = ("user", "assistant")) -> Any:
+    return [{role: who[place % 2], text: words} for place, words in enumerate(texts)]
+
+
+CHAT = [{"id": f"g{n}", "messages": messages("May I prune it?", "In spring."), "topic": "roses"} for n in range(3)]
+
+SHAREGPT = [
+    {"id": 7, "system": "Be brief.", "conversations": messages("Fog?", "Yes.", role="from", text="value", who=HG)}
+    for HG in (("human", "gpt"),)
+]
+SHAREGPT.append(
+    {"conversations": messages("I said so.", "Sure?", role="from", text="value", who=("gpt", "human")), "id": 8}
+)
+
+LOG = [
+    {
+        "chat_hash": f"h{n // 2}",
+        "hash": f"h{n // 2}",
+        "timestamp": datetime(2026, 3, n + 1, 8, tzinfo=UTC),
+        "language": "English",
+        "conversation": [{"content": "Is it far?", "role": "user"}, {"content": "Two miles.", "role": "assistant"}],
+        "moderation": [{"flagged": False}, {"flagged": False}],
+    }
+    for n in range(4)
+]
+
+ALPACA = [
+    {"instruction": "Name a bird.", "input": "", "output": "Wren.", "system": "Be kind.", "history": [["Hi", "Hello"]]},
+    {"instruction": "Name a fish.", "input": "of rivers", "output": "Trout.", "history": []},
+]
+THUMBS = [
+    {"prompt": f"How old is oak {n}?", "completion": f"{n} hundred years.", "label": n % 2 == 0} for n in range(4)
+]
+PLAIN = [{"prompt": f"Say {n}.", "completion": f"It is {n}."} for n in range(3)]
+
+PREFERENCE = [
+    {"prompt": "A tea?", "chosen": "Green.", "rejected": "No."},
+    {
+        "prompt": messages("A cake?"),
+        "chosen": [{"role": "assistant", "content": "Plum."}],
+        "rejected": [{"role": "assistant", "content": "None."}],
+    },
+    {"chosen": messages("Hot?", "Very."), "rejected": messages("Hot?", "Ask.")},
+]
+TUNING = [
+    {
+        "input": {"messages": messages("Which train?"), "tools": []},
+        "preferred_output": [{"role": "assistant", "content": "The nine o'clock."}],
+        "non_preferred_output": [{"role": "assistant", "content": "Walk."}],
+    }
+]
+H, A = "\n\nHuman: ", "\n\nAssistant: "
+HELPFUL = [
+    {"chosen": f"{H}A boat?{A}Which one?{H}Red.{A}Gone.", "rejected": f"{H}A boat?{A}Which one?{H}Red.{A}"},
+    {"chosen": f"{H}Hi{A}Hello.", "rejected": f"{H}Hi{A}What? Human: hm"},
+]
+
+CALLS = (
+    b'call,words,minutes\r\n1,"Agent: Yes?\r\nCaller: My ""line"" is dead.\r\nAgent: Since when?",3\r\n'
+    b'2,"Caller: Hello?\r\nAgent: Hello.\r\nCaller: Good.\r\nAgent: Bye.",1\r\n'
+)
+
+SCATTERED = (
+    b"talk\tn\twho\tsaid\n"
+    b'a\t1\tIda\t"Oh, you are late\n'
+    b"b\t0\tOle\tThe boat has left.\n"
+    b"a\t0\tOle\tGood evening to all\n"
+    b'b\t1\tIda\tThen "we" walk home.\n'
+)
+
+FRAMES = [
+    {
+        "dialogue_id": f"9_0000{n}",
+        "services": ["Boats_1"],
+        "turns": [
+            {"speaker": "USER", "utterance": "A boat at noon.", "frames": [{"service": "Boats_1", "slots": []}]},
+            {"speaker": "SYSTEM", "utterance": "For how many?", "frames": []},
+        ],
+    }
+    for n in range(2)
+]
+
+CHANNEL = {
+    "guild": {"id": "1", "name": "Harbour"},
+    "channel": {"id": "22", "name": "boats"},
+    "messages": [
+        {
+            "id": "100",
+            "type": "Default",
+            "timestamp": "2026-02-01T10:00:00.5+00:00",
+            "content": "Who has the key?",
+            "author": {"id": "5", "name": "ida", "isBot": False},
+        },
+        {
+            "id": "101",
+            "type": "Reply",
+            "timestamp": "2026-02-01T10:01:00+00:00",
+            "content": "I do.",
+            "author": {"id": "6", "name": "keybot", "isBot": True},
+            "reference": {"messageId": "100", "channelId": "22"},
+        },
+    ],
+}
+GROUP = {
+    "name": "Rowers",
+    "type": "private_group",
+    "id": 4,
+    "messages": [
+        {"id": 1, "type": "message", "date": "2026-01-01T09:00:00", "from": "Ida", "from_id": "user1", "text": "Row?"},
+        {
+            "id": 2,
+            "type": "message",
+            "date": "2026-01-01T09:01:00",
+            "from": "Ole",
+            "from_id": "user2",
+            "reply_to_message_id": 1,
+            "text": ["See ", {"type": "link", "text": "https://example.org"}],
+        },
+    ],
+}
+
+UTTERANCES = [
+    {
+        "id": f"u{n}",
+        "conversation_id": "u0",
+        "text": "Row on.",
+        "speaker": "ida",
+        "meta": {},
+        "reply-to": None,
+        "timestamp": n,
+        "vectors": [],
+    }
+    for n in range(2)
+]
+CONVOKIT = {
+    "utterances.jsonl": lines(*UTTERANCES),
+    "speakers.json": b'{"ida": {"meta": {}, "vectors": []}}',
+    "conversations.json": b'{"u0": {"meta": {}, "vectors": []}}',
+    "corpus.json": b"{}",
+    "index.json": b'{"version": 1}',
+}
+
+LABELLED = [
+    {
+        "id": 1,
+        "data": {"dialogue": [{"author": "Guest", "text": "Is it heated?"}, {"author": "Host", "text": "A little."}]},
+        "annotations": [{"id": 3, "completed_by": 8, "result": []}],
+    }
+]
+TREES = [
+    {
+        "message_tree_id": "t1",
+        "prompt": {
+            "message_id": "t1",
+            "text": "Why rain?",
+            "role": "prompter",
+            "replies": [
+                {"message_id": "t2", "parent_id": "t1", "text": "Clouds.", "role": "assistant", "replies": []},
+            ],
+        },
+    },
+    {"message_tree_id": "t3", "prompt": {"message_id": "t3", "text": "Alone.", "role": "prompter", "replies": None}},
+]
+FLAT_TREE = [
+    {"message_id": "t1", "parent_id": None, "text": "Why rain?", "role": "prompter", "message_tree_id": "t1"},
+    {"message_id": "t2", "parent_id": "t1", "text": "Clouds do.", "role": "assistant", "message_tree_id": "t1"},
+]
+MEMBERS = {
+    name: {"goal": {}, "log": [{"text": "A room, please.", "metadata": {}}, {"text": "For when?", "metadata": {}}]}
+    for name in ("M1.json", "M2.json")
+}
+STUDIO = {f"s--{n}": {"log": [{"turn id": 1, "user utterance": "Hi you", "system response": "Hello"}]} for n in (1, 2)}
+SPOKEN = [
+    {"dialog": [[{"id": "p1", "text": "Nice hat."}, {"id": "p2", "text": "My aunt's."}, {"id": "p1", "text": "Ah."}]]}
+    for _ in range(2)
+]
+SEMICOLON = b"thread;nick;message;date\n1;ida;Well, yes;01.02.2026 10:00\n1;ole;No;13.02.2026 10:00\n"
+
+FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
+    "chat": (
+        {"train.jsonl": lines(*CHAT), "dev.jsonl": lines(*CHAT[:1])},
+        {
+            "format": "chat",
+            "files": {"train.jsonl": "train", "dev.jsonl": "dev"},
+            "dialogue": {"id": "id", "turns": "messages"},
+            "turn": {"role": "role", "text": "content"},
+        },
+    ),
+    "sharegpt": (
+        {"fog.json": listed(*SHAREGPT)},
+        {
+            "format": "sharegpt",
+            "files": {"fog.json": None},
+            "dialogue": {"id": "id", "turns": "conversations", "system": "system"},
+            "turn": {"role": "from", "text": "value"},
+        },
+    ),
+    "chat_parquet": (
+        {"data/train-00000-of-00001.parquet": parquet(LOG)},
+        {
+            "format": "chat",
+            "files": {"data/train-00000-of-00001.parquet": "train"},
+            "dialogue": {"turns": "conversation", "language": "language", "started_at": "timestamp"},
+            "turn": {"role": "role", "text": "content"},
+        },
+    ),
+    "alpaca": (
+        {"alpaca.json": listed(*ALPACA)},
+        {
+            "format": "pairs",
+            "pair": {
+                "system": "system",
+                "history": "history",
+                "prompt": "instruction",
+                "query": "input",
+                "response": "output",
+            },
+        },
+    ),
+    "completion": (
+        {"a.jsonl": lines(*PLAIN)},
+        {"format": "pairs", "pair": {"prompt": "prompt", "response": "completion"}},
+    ),
+    "thumbs": (
+        {"a.jsonl": lines(*THUMBS)},
+        {"format": "pairs", "pair": {"prompt": "prompt", "response": "completion"}},
+    ),
+    "preference": (
+        {"train.jsonl": lines(*PREFERENCE)},
+        {"format": "preference", "preference": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"}},
+    ),
+    "preference_openai": (
+        {"tuning.jsonl": lines(*TUNING)},
+        {
+            "format": "preference",
+            "preference": {
+                "prompt": "input.messages",
+                "chosen": "preferred_output",
+                "rejected": "non_preferred_output",
+            },
+        },
+    ),
+    "preference_transcripts": (
+        {"base/train.jsonl.gz": gzip.compress(lines(*HELPFUL)), "base/test.jsonl.gz": gzip.compress(lines(HELPFUL[1]))},
+        {
+            "format": "preference",
+            "files": {"base/train.jsonl.gz": "train", "base/test.jsonl.gz": "test"},
+            "preference": {"chosen": "chosen", "rejected": "rejected"},
+            "markers": {H: "user", A: "assistant"},
+        },
+    ),
+    "transcript": (
+        {"calls.csv": CALLS},
+        {
+            "format": "transcript",
+            "dialogue": {"text": "words"},
+            "markers": {"Agent: ": "agent", "\r\nCaller: ": "caller", "\r\nAgent: ": "agent", "Caller: ": "caller"},
+        },
+    ),
+    "scattered": (
+        {"talks.tsv": SCATTERED},
+        {
+            "format": "turns",
+            "dialogue": {"id": "talk"},
+            "turn": {"text": "said", "speaker": "who", "order": "n"},
+            "dialect": {"quoteChar": ""},
+        },
+    ),
+    "semicolon": (
+        {"talks.csv": SEMICOLON},
+        {
+            "format": "turns",
+            "dialogue": {"id": "thread"},
+            "turn": {"text": "message", "speaker": "nick", "said_at": "date"},
+            "dialect": {"delimiter": ";"},
+            "times": {"said_at": "%d.%m.%Y %H:%M"},
+        },
+    ),
+    "tree": (
+        {"trees.jsonl.gz": gzip.compress(lines(*TREES))},
+        {
+            "format": "tree",
+            "dialogue": {"id": "message_tree_id", "turns": "prompt"},
+            "turn": {"id": "message_id", "text": "text", "role": "role", "replies": "replies"},
+            "roles": {"prompter": "user"},
+        },
+    ),
+    "flat_tree": (
+        {"all.jsonl": lines(*FLAT_TREE)},
+        {
+            "format": "turns",
+            "dialogue": {"id": "message_tree_id"},
+            "turn": {"id": "message_id", "text": "text", "role": "role", "reply_to": "parent_id"},
+            "roles": {"prompter": "user"},
+        },
+    ),
+    "frames": (
+        {"dev/dialogues_001.json": listed(*FRAMES), "dev/schema.json": b'[{"service_name": "Boats_1", "slots": []}]'},
+        {
+            "format": "dialogue",
+            "files": {"dev/dialogues_001.json": "dev"},
+            "dialogue": {"id": "dialogue_id", "turns": "turns"},
+            "turn": {"role": "speaker", "text": "utterance"},
+            "roles": {"USER": "user", "SYSTEM": "assistant"},
+        },
+    ),
+    "channel": (
+        {"boats.json": json.dumps(CHANNEL, indent=1).encode()},
+        {
+            "format": "dialogue",
+            "dialogue": {"id": "channel.id", "title": "channel.name", "turns": "messages", "record": "$"},
+            "turn": {
+                "id": "id",
+                "text": "content",
+                "speaker": "author.id",
+                "said_at": "timestamp",
+                "reply_to": "reference.messageId",
+            },
+            "speaker": {"scope": "corpus", "name": "author.name", "is_bot": "author.isBot"},
+        },
+    ),
+    "group": (
+        {"result.json": json.dumps(GROUP).encode()},
+        {
+            "format": "dialogue",
+            "dialogue": {"id": "id", "turns": "messages", "record": "$"},
+            "turn": {
+                "id": "id",
+                "text": "text",
+                "speaker": "from_id",
+                "said_at": "date",
+                "reply_to": "reply_to_message_id",
+            },
+            "speaker": {"scope": "corpus", "name": "from"},
+        },
+    ),
+    "labelled": (
+        {"project-2.json": listed(*LABELLED)},
+        {
+            "format": "dialogue",
+            "dialogue": {"id": "id", "turns": "data.dialogue"},
+            "turn": {"speaker": "author", "text": "text"},
+            "speaker": {"scope": "dialogue"},
+        },
+    ),
+    "members": (
+        {"data.json": json.dumps(MEMBERS).encode()},
+        {"format": "dialogue", "dialogue": {"turns": "log", "record": "*"}, "turn": {"text": "text"}},
+    ),
+    "studio": (
+        {"train.json": json.dumps(STUDIO).encode()},
+        {
+            "format": "pairs",
+            "dialogue": {"record": "*"},
+            "pair": {"prompt": "user utterance", "response": "system response", "each": "log[*]"},
+        },
+    ),
+    "spoken": (
+        {"talks.jsonl": lines(*SPOKEN)},
+        {"format": "dialogue", "dialogue": {"turns": "dialog[*][*]"}, "turn": {"text": "text", "speaker": "id"}},
+    ),
+    "convokit": (CONVOKIT, {"format": "convokit"}),
+    "convokit_legacy": (
+        {
+            "utterances.json": listed(
+                {"id": "x", "root": "x", "text": "One.", "user": "a", "meta": {}, "reply_to": None, "timestamp": "1"}
+            ),
+            "users.json": b'{"a": {}}',
+            "conversations.json": b"{}",
+            "corpus.json": b"{}",
+        },
+        {"format": "convokit"},
+    ),
+}
+"""Name -> its files, and what ``corpus.toml`` should say; what is not named there is not compared."""
