@@ -9,7 +9,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
-from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.message_fields import Message
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
