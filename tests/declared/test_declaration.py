@@ -36,6 +36,9 @@ def mistake(text: str) -> RegistryError:
 MISTAKES: list[tuple[str, int, str]] = [
     # The text itself.
     (CHAT + "licence = MIT", 3, r"no TOML\n  found:    a value that is none, in column 11"),
+    (CHAT + "\nso many words that a key of theirs would have too many parts", 4, "no TOML"),
+    (CHAT + "[" + "and a table with a name of more words than any " * 3 + "]", 3, "no TOML"),
+    (CHAT + "[" + "a." * 8 + "b]", 3, "too many levels"),
     (CHAT + 'licence = "MIT', 3, "a text|at the end|Unterminated"),
     (CHAT + '[[files]]\npath = "a"\n[files]\n', 5, "no TOML"),
     (CHAT + "a." * 8 + "b = 1", 3, "too many levels"),

@@ -213,6 +213,14 @@ def test_a_prompt_as_transcript_and_answers_without_marks() -> None:
     assert extra_after(record, MARKED) == []
 
 
+def test_a_prompt_that_ends_with_the_mark_of_its_answers() -> None:
+    record = {"prompt": "\n\nHuman: Eggs?\n\nA: ", "chosen": " Seven.", "rejected": ""}
+    assert turns(record, MARKED) == [("user", "Eggs?"), ("assistant", " Seven.")]
+    assert candidates(record, MARKED) == [(1, 0, 0, "assistant", " Seven."), (1, 1, 0, "assistant", "")]
+    assert extra_after(record, MARKED) == []
+    assert extra_after(record | {"prompt": "\n\nHuman: "}, MARKED) == []
+
+
 def test_what_is_empty_or_the_same_is_named() -> None:
     assert findings({"chosen": "", "rejected": "No."}) == [("GF-03", "/chosen")]
     assert findings({"chosen": [], "rejected": [assistant("No.")]}) == [("GF-03", "/chosen"), ("GF-02", None)]
@@ -281,6 +289,11 @@ def test_records_with_a_shared_beginning_come_back(record: str) -> None:
 @given(with_others({"chosen": TRANSCRIPTS, "rejected": TRANSCRIPTS}, {"prompt": TRANSCRIPTS | WORDS}))
 def test_transcripts_come_back(record: str) -> None:
     assert comes_back(MARKED, record)
+
+
+@given(with_others({"chosen": TRANSCRIPTS | WORDS, "rejected": TRANSCRIPTS | WORDS}, {"prompt": TRANSCRIPTS | WORDS}))
+def test_transcripts_beside_plain_texts_are_named_or_come_back(record: str) -> None:
+    assert is_named_or_comes_back(MARKED, record)
 
 
 @given(with_mutation({"prompt": PROMPTS, "chosen": ANSWERS, "rejected": ANSWERS}))

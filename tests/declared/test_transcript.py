@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import DialogueFields
-from talkhouse.ingest.declared.documents.markers import Markers
+from talkhouse.ingest.declared.documents.markers import MOST_TURNS, Markers
 from talkhouse.ingest.declared.documents.transcript import Transcript
 from talkhouse.ingest.decode import BadRecord
 from tests.declared.json_texts import with_others
@@ -99,6 +99,13 @@ def test_a_long_text_is_cut_in_time_that_grows_with_it() -> None:
     assert said("a" * 1_000_000, {"a": "x"}) == [("x", "a" * 999_999)]
     assert said("\na" + "a" * 1_000_000, {"\na": "x", "\n" + "a" * 1000 + "b": "y"}) == [("x", "a" * 1_000_000)]
     assert said("x" + "\n" * 300_000 + "b", {"x": "x", "\n\nb": "y", "\n\n\nc": "z"})[1:] == [("y", "")]
+
+
+@pytest.mark.slow
+def test_a_text_of_nothing_but_marks_is_refused() -> None:
+    with pytest.raises(BadRecord, match="marks") as caught:
+        said("\n" * (MOST_TURNS + 2), {"\n": "x"})
+    assert caught.value.rule == "GF-10"
 
 
 PIECES = st.sampled_from([*MARKS, "\n", "\r\n", "Guest: ", "soup", "\U0001f35c", "\u2028", " "])

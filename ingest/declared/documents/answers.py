@@ -9,7 +9,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
-from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.message_fields import Message
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
@@ -20,7 +21,8 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
-AnswerForm: TypeAlias = Literal["text", "marks", "message", "list"]
+AnswerForm: TypeAlias = Literal["text", "marks", "open", "message", "list"]
+"""``open``: a text with marks that ends with the mark of whoever answers."""
 
 ROLE = "role"
 _FIELDS = "fields"
@@ -93,6 +95,10 @@ class Answers:
                 return write_list(pieces)
         return pieces[0]
 
+    def write_open(self, turns: Sequence[Turn]) -> bytes:
+        """Write a text with marks, up to the mark of the last of these turns."""
+        return msgspec.json.encode(self._markers.join(turns).removesuffix(turns[-1].text))
+
     def has_messages(self, raw: Raw) -> bool:
         """Tell whether a member is a list of objects, one at least."""
         items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
@@ -141,6 +147,14 @@ class Answers:
         rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
         filled = {ROLE: self._messages.roles.theirs(role), "text": text}
         return join(shapes.of("candidate", extra), rest, lambda hole: msgspec.json.encode(filled[hole]))
+
+
+def open_prompt(prompt: Answer, answers: Iterable[Answer]) -> None:
+    """Take an empty last turn of a prompt for what it is where the answers have no marks: the mark of the answer."""
+    last = prompt.said.pop()
+    prompt.form = "open"
+    for answer in answers:
+        answer.said[0].role, answer.said[0].extra = last.role, last.extra
 
 
 def has_same_words(said: Said, other: Said) -> bool:

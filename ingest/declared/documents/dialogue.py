@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.messages import Message, Messages, missing
+from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Said, Talk
@@ -29,8 +30,7 @@ class DialogueFormat:
     """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        path = declaration.dialogue.turns or ()
-        self._path: JsonPath = path[:-1] if path[-1:] == (None,) else path
+        self._path = list_path(declaration.dialogue.turns)
         self._system = declaration.dialogue.system
         self._has_bare_turns = declaration.turn.text == ()
         self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")

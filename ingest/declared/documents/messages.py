@@ -1,23 +1,24 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them, and how they are written again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.parts import (
-    MEMBERS,
-    read_content,
-    read_member,
-    write_list,
-    write_member,
-    write_part,
+from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
+from talkhouse.ingest.declared.documents.message_fields import (
+    Message,
+    Reply,
+    missing,
+    read_ms,
+    read_name,
+    read_said_at,
 )
+from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece, Said
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
-from talkhouse.ingest.declared.times import ISO, UNIX, read_time, write_time
+from talkhouse.ingest.declared.times import ISO, UNIX, write_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -31,34 +32,8 @@ FUNCTION_CALL = "function_call"
 
 _ALWAYS = frozenset({"text", "role", "speaker"})
 _MOST_ROLES = 1_000
-_LARGEST = 2**63 - 1
 _ITEMS = decoder(list[Raw])
 _BOOLEANS = {b"true": True, b"false": False}
-
-
-@dataclass
-class Reply:
-    """What a message says that it replies to: the id, and what its hole's name ends with."""
-
-    to: str
-    suffix: str
-
-
-class Message:
-    """A message on its way in: what was read of it, and what columns take."""
-
-    def __init__(self, split: Split, said: Said) -> None:
-        self.split = split
-        self.said = said
-        self.taken: dict[str, str | None] = {}
-        self.reply: Reply | None = None
-
-    def close(self) -> Said:
-        """Set shape and extra, now that it is known what columns take."""
-        extra: dict[str, Raw] = {}
-        self.said.shape = self.split.shape(self.taken, extra)
-        self.said.extra = extra or None
-        return self.said
 
 
 class Messages:
@@ -187,56 +162,30 @@ class Messages:
     def _read_speaker(self, message: Message) -> None:
         split, said = message.split, message.said
         speaker, path, bot_path = self._names
-        said.speaker = self._read_name(message, "speaker", speaker)
+        said.speaker = read_name(message, "speaker", speaker)
         name, is_bot = split.find(path), split.find(bot_path)
         if name is not None and not is_null(name):
             said.speaker_name, _ = text_of(name, said.pointer + pointer(*path or ()), "the name")
         if is_bot is not None:
             said.is_bot = _BOOLEANS.get(bytes(is_bot))
 
-    def _read_name(self, message: Message, hole: str, path: JsonPath | None) -> str | None:
-        """Read a text that names something; None where there is none, which an empty one is too."""
-        raw = message.split.find(path)
-        if raw is None:
-            return None
-        if is_null(raw):
-            message.taken[hole] = None
-            return None
-        text, suffix = text_of(raw, message.said.pointer + pointer(*path or ()), f"'{(path or ('',))[-1]}'")
-        if not text:
-            return None
-        message.taken[hole] = hole + suffix
-        return text
-
     def _read_others(self, message: Message, findings: list[ReaderFinding]) -> None:
         turn, said = self.turn, message.said
         if turn.id is not None:
-            said.native_id = self._read_name(message, "native_id", turn.id)
+            said.native_id = read_name(message, "native_id", turn.id)
         if turn.said_at is not None:
-            self._read_time(message, turn.said_at, findings)
+            read_said_at(message, turn.said_at, self._time_form, findings)
         if turn.kind is not None:
-            said.kind = self._read_name(message, "kind", turn.kind) or said.kind
+            said.kind = read_name(message, "kind", turn.kind) or said.kind
         if turn.reply_to is not None:
-            to = self._read_name(message, "reply_to", turn.reply_to)
+            to = read_name(message, "reply_to", turn.reply_to)
             if to is not None:
                 hole = message.taken.pop("reply_to") or ""
                 message.reply = Reply(to, hole.removeprefix("reply_to"))
         if turn.start_ms is not None:
-            said.start_ms = _read_ms(message, "start_ms", turn.start_ms)
+            said.start_ms = read_ms(message, "start_ms", turn.start_ms)
         if turn.end_ms is not None:
-            said.end_ms = _read_ms(message, "end_ms", turn.end_ms)
-
-    def _read_time(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
-        text = self._read_name(message, "said_at", path)
-        if text is None:
-            return
-        hole = message.taken.pop("said_at") or ""
-        message.said.said_at, how = read_time(text, self._time_form, is_number=hole.endswith(LITERAL))
-        if how is not None:
-            message.taken["said_at"] = f"said_at@{how}"
-        elif message.said.said_at is None:
-            detail = f"{text!r:.100} is no time of the form {self._time_form}"
-            findings.append(ReaderFinding("GF-09", detail, pointer=message.said.pointer + pointer(*path)))
+            said.end_ms = read_ms(message, "end_ms", turn.end_ms)
 
     def write(
         self,
@@ -280,24 +229,3 @@ class Messages:
                 return turns[turn.reply_to].native_id or ""
             case _:
                 return str(getattr(turn, column))
-
-
-def _read_ms(message: Message, hole: str, path: JsonPath) -> int | None:
-    """Read milliseconds: an integer that the column holds; what is none stays in extra."""
-    raw = message.split.find(path)
-    if raw is None or is_null(raw):
-        if raw is not None:
-            message.taken[hole] = None
-        return None
-    literal = bytes(raw)
-    value = int(literal) if len(literal) < 20 and literal.removeprefix(b"-").isdigit() else None
-    if value is None or abs(value) > _LARGEST or str(value).encode() != literal:
-        return None
-    message.taken[hole] = hole + LITERAL
-    return value
-
-
-def missing(split: Split, path: JsonPath, at: str = "") -> BadRecord:
-    """Say that a member is missing, at the object that does not have it; ``at`` is where ``split`` is."""
-    depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
-    return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))

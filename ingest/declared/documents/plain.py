@@ -9,6 +9,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.talk import Said
 
+_KEPT = 10_000
 _MOST_WORDS = 1_000
 """Roles that are looked up; messages with others are read like those with more members."""
 
@@ -66,6 +67,8 @@ class PlainMessages:
         return said
 
     def _point(self, count: int) -> None:
+        """Have the pointers of so many messages at hand; those of the longest lists are not kept for the next."""
+        del self._pointers[_KEPT:]
         known = len(self._pointers)
         self._pointers += [f"{self._at}/{position}" for position in range(known, count)]
 

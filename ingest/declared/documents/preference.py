@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from itertools import takewhile
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.answers import Answer, Answers, has_same_words, is_written_the_same
+from talkhouse.ingest.declared.documents.answers import (
+    Answer,
+    Answers,
+    has_same_words,
+    is_written_the_same,
+    open_prompt,
+)
 from talkhouse.ingest.declared.documents.required import required
 from talkhouse.ingest.declared.documents.talk import Offered, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
@@ -43,6 +49,8 @@ class Preference:
         prompt = self._prompt(record, talk)
         chosen = self._answer(record, "chosen", talk, is_part=prompt is not None)
         rejected = self._answer(record, "rejected", talk, is_part=prompt is not None)
+        if prompt is not None and _is_open(prompt, chosen, rejected):
+            open_prompt(prompt, (chosen, rejected))
         given = prompt.said if prompt is not None else []
         shared = _shared(chosen.said, rejected.said)
         is_inside = len(given) <= shared and all(map(has_same_words, given, chosen.said))
@@ -60,7 +68,8 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
-        talk.is_plain = not any(said.shape or said.extra for said in talk.said)
+        is_plain = not chosen.messages and (prompt is None or not prompt.messages)
+        talk.is_plain = is_plain and not any(said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:
@@ -99,6 +108,8 @@ class Preference:
         form, bracket, count = how.partition("[")
         first = next((row.turn_index for row in stored.candidates if row.position == CHOSEN), None)
         match name:
+            case "prompt" if form == "open":
+                return self._answers.write_open(stored.turns[: (first or 0) + 1])
             case "prompt":
                 end = int(count[1:-1]) if bracket else first
                 return self._answers.write(form, stored.turns[:end], stored, shapes)
@@ -112,6 +123,11 @@ class Preference:
         return b'""'  # EMPTY
 
 
+def _is_open(prompt: Answer, chosen: Answer, rejected: Answer) -> bool:
+    """Tell whether a prompt ends with the mark of its answers."""
+    return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.said[-1].text
+
+
 def _shared(chosen: list[Said], rejected: list[Said]) -> int:
     """Count the turns with which both begin, at most all but the last of either."""
     before_last = zip(chosen[:-1], rejected[:-1], strict=False)
@@ -120,7 +136,7 @@ def _shared(chosen: list[Said], rejected: list[Said]) -> int:
 
 def _take_prompt(prompt: Answer, chosen: Answer, talk: Talk, *, is_inside: bool) -> None:
     """Note which turns give the prompt back, if they do."""
-    if not is_inside:
+    if not is_inside or prompt.form == "open":
         talk.taken["prompt"] = f"prompt:{prompt.form}"
     elif prompt.form == "text" or all(map(is_written_the_same, prompt.said, chosen.said)):
         talk.taken["prompt"] = f"prompt:{prompt.form}[:{len(prompt.said)}]"

@@ -3,7 +3,7 @@
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.documents.messages import missing
+from talkhouse.ingest.declared.documents.message_fields import missing
 from talkhouse.ingest.declared.shapes import Split
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, decoder

@@ -7,7 +7,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.dialogue import find_same_ids, results_without_calls
-from talkhouse.ingest.declared.documents.messages import Message, Messages, missing
+from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, wanted
@@ -29,8 +30,7 @@ class TreeFormat:
     """A message and its replies, each with its own: a message comes first, then each reply with all below it."""
 
     def __init__(self, declaration: Declaration) -> None:
-        path = declaration.dialogue.turns or ()
-        self._path = path[:-1] if path[-1:] == (None,) else path
+        self._path = list_path(declaration.dialogue.turns)
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = Messages(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
         self.wanted: Wanted = wanted({_ROOT: self._path})

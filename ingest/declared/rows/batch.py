@@ -1,11 +1,12 @@
 """Rows of whole dialogues to the rows of the tables, as columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.rows.columns import (
@@ -33,8 +34,8 @@ from talkhouse.ingest.declared.rows.facts import OWNER, differing, facts_of
 from talkhouse.ingest.declared.rows.findings import RowFindings
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.kept import Kept
-from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogues
-from talkhouse.ingest.declared.rows.labels_in_rows import labels_of
+from talkhouse.ingest.declared.rows.known_dialogues import KnownRows
+from talkhouse.ingest.declared.rows.labels_in_rows import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
 from talkhouse.ingest.declared.rows.people import OURS, People
 from talkhouse.ingest.declared.rows.record_extra import record_extra
@@ -57,15 +58,18 @@ class Build:
     declaration: Declaration
     columns: RowColumns
     identity: Identity
-    known: KnownDialogues | None
+    known: KnownRows | None
     """None where no labels are about dialogues that were read before."""
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
+    labels_inside: Sequence[Labels] = ()
+    """Schemes whose labels are inside JSON rows."""
 
     def __post_init__(self) -> None:
         """Prepare roles, people and splits."""
         self.roles = Roles(self.declaration)
-        self.people = People(self.declaration, Speakers(self.declaration))
+        self.speakers = Speakers(self.declaration)
+        self.people = People(self.declaration, self.speakers)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
@@ -118,7 +122,8 @@ class FileRows:
         ]
         size = int(len(rows) * self._bytes_a_row)
         filled = [batch for batch in batches if len(batch)]
-        return LoadedBatch(self._file, len(dialogues), size, spoken.rows, filled, findings.findings)
+        rows_by_one = [*spoken.rows, *labels_inside(rows)]
+        return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sort the turns of each dialogue, and number them."""
