@@ -31,6 +31,9 @@ _OF_LABELS = ("record_id", "split", "example_index")
 _OF_EXAMPLES = {column.name for name in ("records", "dialogues") for column in metadata.tables[name].columns}
 """Columns by which scores can be divided, whether or not the task's view has them."""
 
+MOST_SPLITS = 100
+"""Splits that nobody has declared and that have a view each; where there are more, none of them has one."""
+
 _VIEWS = "select schema_name, view_name from duckdb_views() where database_name = current_database()"
 
 _SPLITS = "select distinct corpus_id, task, split from main.examples where split is not null"
@@ -76,14 +79,18 @@ def create_split_views(
 ) -> None:
     """Create, beside each task view, one view per split; existing ones are left alone.
 
-    ``splits``: corpus id -> the splits that it declares; those that occur in ``main.examples`` are added.
+    ``splits``: corpus id -> the splits that it declares. Those that occur in ``main.examples`` are added, unless they
+    are so many that a column of splits holds something else, such as ids.
     """
     tasks, wanted = {query.full_name for query in catalogue.examples}, []
     existing = set(con.execute(_VIEWS).fetchall())
-    found = con.execute(_SPLITS).fetchall()
+    occurring = defaultdict[tuple[str, str], set[str]](set)
+    for corpus_id, task, split in con.execute(_SPLITS).fetchall():
+        occurring[corpus_id, task].add(split)
     for view in (view for view in catalogue.written_views if view.full_name in tasks):
-        occurring = {split for corpus_id, task, split in found if (corpus_id, task) == (view.schema, view.name)}
-        for split in sorted(occurring.union(splits.get(view.schema, ()))):
+        declared = set(splits.get(view.schema, ()))
+        others = occurring[view.schema, view.name] - declared
+        for split in sorted(declared | others if len(others) <= MOST_SPLITS else declared):
             wanted.append(split_view(view, split))
     _create(con, [view for view in wanted if (view.schema, view.name) not in existing])
 

@@ -80,8 +80,9 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
 class Split:
     """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
 
-    def __init__(self, members: Members, want: Wanted) -> None:
+    def __init__(self, members: Members, want: Wanted, value: Any = None) -> None:
         self.members = members
+        self._value = value
         self.holes: dict[str, Raw] = {}
         """Hole -> its JSON text, of those that are there."""
         self._want = want
@@ -111,6 +112,13 @@ class Split:
                 return None
             inner = self._inner_read[name] = Split(members_of(raw), {})
         return inner.find(path[1:])
+
+    def decoded(self, path: JsonPath) -> Any:
+        """Return what stands at a path of names, decoded; None where that is not at hand."""
+        value = self._value
+        for name in path:
+            value = value.get(name) if type(value) is dict else None
+        return value
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.

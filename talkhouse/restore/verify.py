@@ -3,20 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
+from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.sources import BOM, SourceFile, opened
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.diff_bytes import Difference, first_difference
-from talkhouse.restore.diff_json import json_difference
+from talkhouse.restore.diff_values import content_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
-from talkhouse.schema.errors import SourceError
 from talkhouse.system.temporary_folder import no_room, temporary_folder
 
 
@@ -58,9 +56,10 @@ def verify(
 ) -> Iterator[Verdict]:
     """Write a corpus back into a temporary folder and compare it with these files; yield a verdict for each, by id.
 
-    JSON files must be equal in every value and in the order of keys, all others byte for byte, members of archives
-    as files. Raises OutputFailed where the temporary folder has no room, SourceError for a damaged archive,
-    WarehouseDamaged where rows of the warehouse don't fit together.
+    JSON and JSON Lines must be equal in every value and in the order of keys, Parquet in schema, order and values, what
+    is packed by gzip in its content, all others byte for byte, members of archives as files. Raises OutputFailed where
+    the temporary folder has no room, SourceError for a damaged archive, WarehouseDamaged where rows of the warehouse
+    don't fit together.
     """
     with consistent(corpus.id):
         yield from _verdicts(con, corpus, files, on_progress)
@@ -109,8 +108,8 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
         for _ in chunks:
             pass  # to its end, for the hash
     by = "bytes"
-    if difference and source.kind == "read" and file.path.suffix.lower() == ".json" and file.sha256 == source.sha256:
-        difference, by = _of_values(file, restored), "values"
+    if difference and source.kind == "read" and file.sha256 == source.sha256:
+        difference, by = content_difference(file, restored, difference)
     if file.sha256 != source.sha256:
         return Verdict(
             corpus_id, source.id, Status.CHANGED, file.size, reason="not the file that the warehouse was built from"
@@ -121,23 +120,3 @@ def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) 
     if difference:
         return Verdict(corpus_id, source.id, Status.DIFFERENT, file.size, difference=difference)
     return Verdict(corpus_id, source.id, Status.EQUAL, file.size, by=by)
-
-
-def _of_values(file: SourceFile, restored: Path) -> Difference | None:
-    """Compare two JSON files by value, byte order marks left out; memory: the publisher's file, once.
-
-    Raises SourceError where it changed since it was compared byte for byte, and has become shorter.
-    """
-    try:
-        published = file.hold().view
-    except SourceError:
-        check_unchanged([file.disk])
-        raise
-    with restored.open("rb") as stream:
-        # Mapped and not read; an empty file can't be mapped.
-        mapped = mmap(stream.fileno(), 0, access=ACCESS_READ) if restored.stat().st_size else b""
-    return json_difference(published, _without_bom(memoryview(mapped)))
-
-
-def _without_bom(view: memoryview) -> memoryview:
-    return view[len(BOM) :] if view[: len(BOM)] == BOM else view

@@ -14,7 +14,9 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.registry import all_corpora, pick, sample_of
+from talkhouse.ingest.files.skipped import DECLARATION
+from talkhouse.ingest.known.declarations import is_declared
+from talkhouse.ingest.registry import all_corpora, folder_of, pick, sample_of
 from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.testing.clauses import Clause, clauses_in
@@ -41,14 +43,19 @@ class Subject:
     _opened: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
 
     @property
+    def is_declared(self) -> bool:
+        """Whether a page of TOML declares it: its sample is then the folder with that page."""
+        return self.corpus.declaration is not None
+
+    @property
     def sample_files(self) -> Path:
         """The folder of the sample."""
-        return sample_of(self.corpus)
+        return folder_of(self.corpus) if self.is_declared else sample_of(self.corpus)
 
     @cached_property
     def sample(self) -> duckdb.DuckDBPyConnection:
         """A warehouse of the sample."""
-        return self.built(None)
+        return self.another_sample()
 
     @cached_property
     def clauses(self) -> dict[str, Clause]:
@@ -89,17 +96,28 @@ class Subject:
         """The tasks that the corpus brings."""
         return tuple(task for task in self.catalogue.examples if task.schema == self.corpus.id)
 
+    def another_sample(self) -> duckdb.DuckDBPyConnection:
+        """Build the sample again."""
+        return self.built(self._sample_data)
+
+    @cached_property
+    def _sample_data(self) -> Path | None:
+        return self.laid_out(self.sample_files) if self.is_declared else None
+
     def built(self, data: Path | None) -> duckdb.DuckDBPyConnection:
         """Build a data folder, or the sample, in a new file and open it; a record in it may be broken."""
         path = self.folder("built") / "w.duckdb"
-        build(path, Silent(), data=data, only=(self.corpus.id,), limit=_ALL, corpus_roots=self.roots)
+        roots = () if self.is_declared else self.roots
+        build(path, Silent(), data=data, only=(self.corpus.id,), limit=_ALL, corpus_roots=roots)
         self._opened.append(talkhouse.open(path))
         return self._opened[-1]
 
     def laid_out(self, raw: Path, change: Callable[[Path], object] = lambda _: None) -> Path:
-        """Copy raw files into a new data folder, and change the copies."""
+        """Copy raw files into a new data folder, and change the copies; what declares the corpus is there too."""
         data = self.folder("data")
         shutil.copytree(raw, data / self.corpus.id)
+        if self.corpus.declaration is not None:
+            (data / self.corpus.id / DECLARATION).write_text(self.corpus.declaration, encoding="utf-8", newline="")
         change(data / self.corpus.id)
         return data
 
@@ -137,7 +155,7 @@ def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Itera
 
 def is_corpus(folder: Path, corpus_id: str) -> bool:
     """Tell whether a folder may be a corpus."""
-    return folder.name == corpus_id and (folder / "__init__.py").is_file()
+    return folder.name == corpus_id and ((folder / "__init__.py").is_file() or is_declared(folder))
 
 
 def folder_of_tests(folder: Path) -> Path | None:

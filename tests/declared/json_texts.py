@@ -39,4 +39,5 @@ def with_others(
     """Write objects with members that have to be there, others that may, and some that nobody knows."""
     known = st.fixed_dictionaries(required, optional=optional)
     extra = st.dictionaries(NAMES, ANY, max_size=2)
-    return objects(st.builds(lambda own, more: {**more, **own}, known, extra))
+    nobody = extra.map(lambda more: {name: text for name, text in more.items() if name not in required | optional})
+    return objects(st.builds(lambda own, more: {**more, **own}, known, nobody))

@@ -1,6 +1,7 @@
 """What stands for the engine of documents in tests of one format: a record to a talk, and a talk to JSON again."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,11 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.talk import DocumentFormat, Piece, Said, Talk
+from talkhouse.ingest.declared.documents.talk import DocumentFormat, Offered, Piece, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import dump, literals
-from talkhouse.ingest.rows import FileRow, Part, Record, Speaker, Turn
+from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 DIALOGUE = "corpus:0"
@@ -26,6 +27,11 @@ def read(form: DocumentFormat, record: str) -> Talk:
 
 def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
     """Read a record, put it into rows, and write it from them."""
+    return rows_and_text(form, declaration, record)[1]
+
+
+def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -> tuple[StoredRecord, str]:
+    """Read a record; return its rows, and what is written from them."""
     split = Split(members_of(record.encode()), form.wanted)
     talk = form.read(split)
     shapes, extra = Shapes(), dict[str, Raw](talk.extra)
@@ -43,9 +49,13 @@ def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
             speaker_id = speaker.speaker_id
         stored.turns.append(_turn(index, said, speaker_id, shapes))
         stored.parts.extend(_part(index, number, piece, shapes) for number, piece in enumerate(said.parts or ()))
-    object.__setattr__(stored, "speakers", of_corpus)
+    for number, offered in enumerate(talk.offered):
+        stored.candidates.append(_candidate(offered, str(number), shapes))
+    texts = {str(number): offered.text for number, offered in enumerate(talk.offered)}
+    stored = replace(stored, speakers=of_corpus, texts=texts)
     known = KnownShapes(literals(msgspec.json.encode(shapes.envelope()).decode()))
-    return join(shape, _stored_extra(extra), lambda hole: form.write(hole, stored, known)).decode()
+    stored.loaded.extra = dump(extra)
+    return stored, join(shape, literals(stored.loaded.extra), lambda hole: form.write(hole, stored, known)).decode()
 
 
 def same(first: str, second: str) -> bool:
@@ -73,10 +83,6 @@ def _literal(text: str) -> Any:
     )
 
 
-def _stored_extra(extra: dict[str, Raw]) -> dict[str, Raw]:
-    return literals(dump(extra))
-
-
 def _file() -> FileRow:
     return FileRow("c/a.jsonl", "c", "c/a.jsonl", None, "jsonl", "", 0, _THEN, None, None, 1, 1, 0, None)
 
@@ -95,6 +101,20 @@ def _turn(index: int, said: Said, speaker_id: str | None, shapes: Shapes) -> Tur
         said.reply_to,
         said.start_ms,
         said.end_ms,
+    )
+
+
+def _candidate(offered: Offered, text_id: str, shapes: Shapes) -> Candidate:
+    return Candidate(
+        "c/0",
+        offered.turn_index,
+        "completion",
+        offered.position,
+        offered.item_index,
+        DIALOGUE,
+        text_id,
+        is_gold=offered.is_gold,
+        extra=_extra(offered.shape, offered.extra, "candidate", shapes),
     )
 
 

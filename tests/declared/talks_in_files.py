@@ -17,6 +17,13 @@ from talkhouse.ingest.corpus import Corpus, Scheme
 from talkhouse.ingest.outcomes import Loaded, SourceLocation
 from talkhouse.ingest.rows import Candidate, CandidateText, Dialogue, Label, Turn
 
+class Splits(dict):
+    def __contains__(self, split):
+        return True
+
+    def __missing__(self, split):
+        return None
+
 def read(files):
     known = set()
     for file in sorted(files, key=lambda file: (file.name.startswith("labels"), file.id)):
@@ -25,7 +32,7 @@ def read(files):
             release = item.get("release")
             location = SourceLocation(file, f"/{index}", None, release, split, index, item["id"])
             key = f"salon:{item['id']}"
-            record = location.record(f"{file.id}/{index}", key, standard_split=split)
+            record = location.record(f"{file.id}/{index}", key, standard_split=CORPUS.splits[split])
             rows = [record, *said(key, item, known), *labels(record, item), *answers(record, item)]
             yield Loaded(location, rows)
 
@@ -56,7 +63,7 @@ def write(records):
     return iter(())
 
 CORPUS = Corpus(id="salon", version=1, title="Salon", description="", homepage="", licence="none", citation="none",
-    languages=("en",), files="json files", splits={"train": "train", "test": "test"}, read=read, write=write,
+    languages=("en",), files="json files", splits=Splits(train="train", test="test"), read=read, write=write,
     schemes=(
         Scheme("salon.mood", "How it sounds.", "turn", {"calm": "Calm.", "cross": "Cross."}),
         Scheme("salon.topic", "What it is about.", "dialogue"),

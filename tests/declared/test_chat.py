@@ -111,6 +111,15 @@ def test_arguments_are_json_verbatim(name: str, arguments: str | None) -> None:
     assert (call.field, call.kind, call.name, call.arguments) == ("tool_calls", "tool_call", "find", arguments)
 
 
+def test_a_call_is_the_same_however_it_is_spelt() -> None:
+    spelt = MESSAGES["arguments as a text"]
+    assert _parts(spelt) == _parts(spelt.replace('"find"', '"\\u0066ind"'))
+    other = _parts(spelt.replace('"id": "c1", "type": "function"', '"type": "function", "id": "c1"'))
+    assert [(part.call_id, part.name, part.arguments) for part in other] == [
+        (part.call_id, part.name, part.arguments) for part in _parts(spelt)
+    ]
+
+
 def test_parts_are_in_the_order_of_the_members() -> None:
     said = talks.read(FORMAT, _record(MESSAGES["reasoning"])).said[0]
     assert [(part.field, part.kind, part.text) for part in said.parts or ()] == [
@@ -162,7 +171,6 @@ def test_what_is_missing_or_of_another_type_is_named(record: str, pointer: str, 
 @pytest.mark.parametrize(
     ("record", "rule", "pointer"),
     [
-        ('{"messages": []}', "GF-02", None),
         (_record('{"role": "chef", "content": "Hi"}'), "GF-05", "/messages/0/role"),
         (
             _record(TEXT, '{"role": "tool", "tool_call_id": "c9", "content": "Yes"}'),
@@ -223,21 +231,21 @@ _MESSAGES = with_others(
 _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(_RECORDS)
 def test_any_record_comes_back(record: str) -> None:
     _assert_comes_back(record)
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(_RECORDS)
 def test_any_of_many_records_comes_back(record: str) -> None:
     _assert_comes_back(record)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(with_others({}, {"messages": lists(_MESSAGES | ANY) | ANY, "system": ANY}))
 def test_a_broken_record_is_named_or_comes_back(record: str) -> None:
     with suppress(BadRecord):

@@ -36,6 +36,9 @@ def mistake(text: str) -> RegistryError:
 MISTAKES: list[tuple[str, int, str]] = [
     # The text itself.
     (CHAT + "licence = MIT", 3, r"no TOML\n  found:    a value that is none, in column 11"),
+    (CHAT + "\nso many words that a key of theirs would have too many parts", 4, "no TOML"),
+    (CHAT + "[" + "and a table with a name of more words than any " * 3 + "]", 3, "no TOML"),
+    (CHAT + "[" + "a." * 8 + "b]", 3, "too many levels"),
     (CHAT + 'licence = "MIT', 3, "a text|at the end|Unterminated"),
     (CHAT + '[[files]]\npath = "a"\n[files]\n', 5, "no TOML"),
     (CHAT + "a." * 8 + "b = 1", 3, "too many levels"),
@@ -44,9 +47,13 @@ MISTAKES: list[tuple[str, int, str]] = [
     ('format = "chat"\n[dialogue]\n', 1, "has no title"),
     (HEAD + "[dialogue]\n", 1, r"has no format\n  expected: one of: chat, sharegpt"),
     (HEAD + '[dialogue]\nformat = "chat"', 1, r"has no format.*\n.*\n  next: .* stands in \[dialogue\]: move it above"),
-    (HEAD + 'format = "chats"', 2, r"'format' is not .*\n  expected: one of: chat\n  found:    'chats' \(a text\)"),
-    (CHAT + 'licens = "MIT"', 3, r"no 'licens' in a declaration\n  expected: one of: licence"),
-    (CHAT + "version = 2026-01-02", 3, r"a text, in quotes\n  found:    2026-01-02 \(a date or time\)"),
+    (HEAD + 'format = "chats"', 2, r"'format' can't be 'chats'\n  expected: chat$"),
+    (CHAT + 'licens = "MIT"', 3, r"no 'licens' in a declaration\n  expected: licence$"),
+    (
+        CHAT + "version = 2026-01-02",
+        3,
+        r"'version' can't be 2026-01-02 \(a date or time\)\n  expected: a text, in quotes",
+    ),
     (CHAT + 'languages = "en"', 3, "a list of texts"),
     (CHAT + 'languages = ["en", "English"]', 3, "ISO 639, such as 'en'; 'English'"),
     (CHAT + 'homepage = "example.org"', 3, "begins with https"),
@@ -56,7 +63,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     # [[files]].
     (CHAT + '[[files]]\nsplit = "train"', 3, "without a path"),
     (CHAT + '[files]\npath = "a"', 3, r"\[\[files\]\] on a line of its own"),
-    (CHAT + '[[files]]\npaths = "a"', 4, "one of: path"),
+    (CHAT + '[[files]]\npaths = "a"', 4, "expected: path$"),
     (CHAT + '[[files]]\npath = "../a.jsonl"', 4, "leads out"),
     (CHAT + '[[files]]\npath = "a/../../b"', 4, "leads out"),
     (CHAT + '[[files]]\npath = "/etc/passwd"', 4, "leads out"),
@@ -75,9 +82,10 @@ MISTAKES: list[tuple[str, int, str]] = [
     # Tables of fields.
     (CHAT + '[turn]\nrole = "a"\nreplies = "b"', 5, r"no 'replies' in \[turn\] where format = 'chat'"),
     (CHAT + '[dialogue]\nrole = "a"', 4, r"next:     write it below \[turn\]"),
+    (CHAT + '[turn]\nlicence = "a"', 4, r"next:     write it above the first \[table\]"),
     (CHAT + '[pair]\nprompt = "a"', 3, r"\[pair\] means nothing in format = 'chat'\n  expected: it is for pairs"),
     (CHAT + '[markers]\n"a" = "user"', 3, "it is for preference, transcript"),
-    (CHAT + "[turn]\ntext = 3", 4, r"'text' in \[turn\] .*\n.*\n  found:    3 \(a number\)"),
+    (CHAT + "[turn]\ntext = 3", 4, r"'text' in \[turn\] can't be 3 \(a number\)"),
     (CHAT + '[turn]\ntext = ""', 4, "empty path"),
     (CHAT + '[turn]\ntext = "a..b"', 4, "no name behind"),
     (CHAT + '[turn]\ntext = "a[0]"', 4, "asks for one item"),
@@ -85,10 +93,10 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[turn]\ntext = "a[*].b"', 4, r"one place, without \[\*\]"),
     (CHAT + '[dialogue]\nturns = "$"', 4, "is the record itself"),
     (CHAT + '[dialogue]\nrecord = "**"', 4, r"one of: \$, \*"),
-    (CHAT + '[speaker]\nscope = "dialog"', 4, "one of: dialogue"),
-    (CHAT + 'roles = "user"', 3, "a table"),
+    (CHAT + '[speaker]\nscope = "dialog"', 4, "expected: dialogue$"),
+    (CHAT + 'roles = "user"', 3, r"\[roles\] on a line of its own"),
     (CHAT + '[roles]\nhuman = ""', 4, "not empty"),
-    (CHAT + '[splits]\nfold1 = "training"', 4, "one of: train"),
+    (CHAT + '[splits]\nfold1 = "training"', 4, "expected: train$"),
     (CHAT + '[times]\nsaid_at = "unix"', 4, r"no 'said_at' in \[turn\]"),
     (CHAT + '[turn]\nsaid_at = "t"\n[times]\nsaid_at = "dd.mm.yyyy"', 6, "a pattern of strftime"),
     (CHAT + '[turn]\nsaid_at = "t"\n[times]\nsaid_at = "%Q"', 6, "a pattern of strftime"),
@@ -110,15 +118,20 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + LABELS + 'label = "a"\n' + LABELS, 7, "stands in line 4 already"),
     (CHAT + '[[annotations]]\nscheme = "x; drop table turns"', 4, "lower case letters"),
     (CHAT + f'[[annotations]]\nscheme = "{"a" * 41}"', 4, "at most 40"),
-    (CHAT + LABELS + 'label = "a"\non = "response"', 6, "one of: turn, dialogue|one of: dialogue"),
+    (CHAT + LABELS + 'label = "a"\non = "response"', 6, "one of: dialogue, record, turn"),
     (CHAT + LABELS + 'label = "a"\nlabels = ["x"]', 6, r"labels = \{ calm"),
     (CHAT + LABELS + 'label = "a"\nlabels = { x = 1 }', 6, "meanings are texts"),
-    (CHAT + LABELS + 'label = "a"\ncolumns = ["b"]', 6, "no 'columns'"),
+    (CHAT + LABELS + 'label = "a"\ncolumns = ["b"]', 6, "no 'columns'.*\n.*\n  next:     it is for format = 'turns'"),
     (CHAT + LABELS + 'label = "a"\nfrom = "l.csv"', 6, "no 'from'"),
     (CHAT + LABELS + 'label = "a"\nstart = "b"', 6, "'start' without 'end'"),
     (CHAT + LABELS + 'label = "a"\noffsets = "utf-16"', 6, "'offsets' without 'start'"),
+    (
+        HEAD + 'format = "transcript"\n[markers]\na = "user"\n' + LABELS + 'label = "a"\nstart = "b"\nend = "c"',
+        8,
+        "only labels on a turn",
+    ),
     (CHAT + LABELS + 'on = "dialogue"\nlabel = "a"\nstart = "b"\nend = "c"', 7, "only labels on a turn"),
-    (CHAT + LABELS + 'label = "a"\nstart = "b"\nend = "c"\noffsets = "utf16"', 8, "one of: utf-16"),
+    (CHAT + LABELS + 'label = "a"\nstart = "b"\nend = "c"\noffsets = "utf16"', 8, "expected: utf-16$"),
     (CHAT + LABELS + 'label = "a"\nskip = "b"', 6, "'skip' without 'by'"),
     (CHAT + LABELS + 'label = "a"\nonly = { b = "c" }', 6, "'only' without 'each'"),
     (CHAT + LABELS + 'label = "a"\nby = "$.b[*]"', 6, "nothing says of which turn"),
@@ -129,7 +142,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (PAIRS + LABELS + 'on = "turn"\nlabel = "a"', 4, "no turn is an object"),
     (TURNS + LABELS + 'label = "a"\ncolumns = ["b"]', 7, "can't both be declared"),
     (TURNS + LABELS + 'columns = ["b", "b"]', 7, "each once"),
-    (TURNS + LABELS + 'each = "b[*]"', 7, "no 'each'"),
+    (TURNS + LABELS + 'each = "b[*]"', 7, "no 'each'.*\n.*\n  next:     it is for labels inside JSON"),
     (TURNS + LABELS + 'label = "a"\nturn = "b"', 8, "without 'from'"),
     (TURNS + LABELS + 'label = "a"\nfrom = "l.csv"', 8, "no .*holds = 'annotations' has 'l.csv'"),
     (TURNS + LABEL_FILE, 8, "takes labels from 'l.csv'"),
@@ -144,10 +157,14 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[[tasks]]\nkind = "next_turn"', 3, "without 'name'"),
     (CHAT + '[[tasks]]\nname = "Reply"\nkind = "next_turn"', 4, "lower case letters"),
     (CHAT + '[[tasks]]\nname = "reply"', 4, "has no kind"),
-    (CHAT + '[[tasks]]\nname = "reply"\nkind = "next"', 5, "one of: .*next_turn"),
+    (CHAT + '[[tasks]]\nname = "reply"\nkind = "next"', 5, "expected: next_turn$"),
     (CHAT + '[[tasks]]\nname = "a"\nkind = "preference"', 5, "answers to compare"),
     (CHAT + '[[tasks]]\nname = "a"\nkind = "turn_label"', 5, "needs a scheme"),
-    (CHAT + '[[tasks]]\nname = "a"\nkind = "turn_label"\nscheme = "mod"\n' + LABELS + 'label = "a"', 6, "one of: mood"),
+    (
+        CHAT + '[[tasks]]\nname = "a"\nkind = "turn_label"\nscheme = "mod"\n' + LABELS + 'label = "a"',
+        6,
+        "expected: mood$",
+    ),
     (CHAT + '[[tasks]]\nname = "a"\nkind = "spans"\nscheme = "mood"\n' + LABELS + 'label = "a"', 5, "no start and end"),
     (
         CHAT + '[[tasks]]\nname = "a"\nkind = "dialogue_label"\nscheme = "mood"\n' + LABELS + 'label = "a"',
@@ -287,6 +304,31 @@ scheme = "asks"
     assert (flags.each_by_record, flags.turn_is_position, flags.turn, flags.value) == (True, True, None, ())
     assert (whole.label, whole.missing_values, whole.labels) == (("meta", "label"), ("", "NA"), None)
     assert (declared.tasks[0].line, declared.scheme("asks")) == (31, "ferry_talk.asks")
+
+
+def test_a_file_may_be_one_record_with_speakers_inside() -> None:
+    declared = read(
+        HEAD
+        + """format = "dialogue"
+[dialogue]
+record = "$"
+id = "channel.id"
+turns = "messages"
+[turn]
+text = "content"
+speaker = "author.id"
+said_at = "sent"
+reply_to = "reference.messageId"
+[speaker]
+name = "author.name"
+is_bot = "author.isBot"
+[times]
+said_at = "unix_ms"
+"""
+    )
+    assert (declared.dialogue.record, declared.dialogue.id) == ("file", ("channel", "id"))
+    assert (declared.speaker.scope, declared.speaker.is_bot) == ("corpus", ("author", "isBot"))
+    assert (declared.turn.reply_to, declared.times) == (("reference", "messageId"), {"said_at": "unix_ms"})
 
 
 def test_files_of_labels_are_read_with_their_columns() -> None:

@@ -15,11 +15,13 @@ def _named(cases: list[Case]) -> list[object]:
     return [pytest.param(case, id=case.folder.name) for case in cases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _named(cases_in(OWN)))
 def test_a_case(case: Case, tmp_path: Path) -> None:
     check_case(case, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _named(cases_in(OWN / "broken")))
 def test_a_defect(case: Case, tmp_path: Path) -> None:
     check_broken(case, tmp_path)

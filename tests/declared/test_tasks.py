@@ -1,6 +1,9 @@
 """The tasks of a declaration: which examples they have, and what their views say of them."""
 
+import random
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -8,7 +11,10 @@ import pytest
 
 import talkhouse
 from talkhouse.ingest.declared.declaration.model import Task
+from talkhouse.queries.views import MOST_SPLITS
 from tests.declared.talks_in_files import build_talks, declared
+
+pytestmark = pytest.mark.slow
 
 TASKS = (
     Task("reply", "next_turn", 1, role="bot"),
@@ -135,3 +141,55 @@ def test_spans_of_a_file_of_labels_are_of_every_record_of_the_dialogue(con: duck
 def test_a_preference_has_both_answers(con: duckdb.DuckDBPyConnection) -> None:
     columns = ("turn_index", "context", "context_roles", "chosen", "rejected")
     assert rows(con, "better", *columns) == [(0, "pair", 1, ["Best?"], ["user"], ["A", "B"], ["C"])]
+
+
+def test_labels_of_any_annotators_are_put_together(tmp_path: Path) -> None:
+    draw = random.Random(32)  # noqa: S311
+    files: dict[str, list[Any]] = {"train.json": [], "test.json": [], "labels.json": []}
+    expected: dict[tuple[Any, ...], str | None] = {}
+    for number in range(40):
+        turns = [["user", str(turn)] for turn in range(draw.randint(0, 4))]
+        of_file = votes(draw, len(turns))
+        files["labels.json"].append({"id": str(number), "labels": of_file})
+        for split in draw.sample(["train", "test"], draw.randint(1, 2)):
+            own = votes(draw, len(turns))
+            files[f"{split}.json"].append({"id": str(number), "turns": turns, "labels": own})
+            expected |= {(split, str(number), *each): label for *each, label in labelled(own, of_file)}
+    shuffled = {name: draw.sample(records, len(records)) for name, records in files.items()}
+    with talkhouse.open(build_talks(tmp_path, shuffled, declared(TASKS[2]))) as con:
+        found = con.execute("select split, native_id, turn_index, labels, label from salon.mood").fetchall()
+        order = con.execute("select native_id from salon.mood_train order by example_index").fetchall()
+    assert {(split, key, turn, tuple(labels)): label for split, key, turn, labels, label in found} == expected
+    assert len(found) == len(expected)
+    positions = {record["id"]: position for position, record in enumerate(shuffled["train.json"])}
+    assert [positions[key] for (key,) in order] == sorted(positions[key] for (key,) in order)
+
+
+def votes(draw: random.Random, turns: int) -> list[list[Any]]:
+    """Draw labels: turn, scheme, annotator, item, label, each place at most once."""
+    places = [(turn, annotator, item) for turn in range(turns) for annotator in range(3) for item in range(2)]
+    chosen = draw.sample(places, draw.randint(0, len(places)))
+    return [[turn, "mood", annotator, item, draw.choice(["calm", "cross"])] for turn, annotator, item in chosen]
+
+
+def labelled(own: list[list[Any]], of_file: list[list[Any]]) -> Iterator[tuple[int, tuple[str, ...], str | None]]:
+    """Yield each turn with its labels in order, and the one that more than half of them are."""
+    # Of one annotator and item, a record in "labels.json" stands before those in "test.json" and "train.json".
+    given = [
+        (turn, annotator, item, place, label)
+        for place, several in ((0, of_file), (1, own))
+        for turn, _, annotator, item, label in several
+    ]
+    for turn in sorted({each[0] for each in given}):
+        labels = tuple(each[-1] for each in sorted(given) if each[0] == turn)
+        ((label, count),) = Counter(labels).most_common(1)
+        yield turn, labels, label if count * 2 > len(labels) else None
+
+
+def test_a_column_of_ids_taken_for_splits_makes_no_view_of_each(tmp_path: Path) -> None:
+    files = {f"s{number}.json": [{"id": str(number), "turns": TEA}] for number in range(MOST_SPLITS + 1)}
+    with talkhouse.open(build_talks(tmp_path, files, declared(TASKS[0]))) as con:
+        rows = con.execute("select view_name from duckdb_views() where schema_name = 'salon' order by all").fetchall()
+        ((splits,),) = con.execute("select count(distinct split) from salon.reply").fetchall()
+    assert rows == [("reply",), ("reply_test",), ("reply_train",)]
+    assert splits == MOST_SPLITS + 1

@@ -47,11 +47,13 @@ def test_an_older_duckdb_gives_the_same_rows(version: str, warehouse: Path) -> N
     )
 
 
-def test_spark_s_sql_gives_the_same_rows(warehouse: Path, tmp_path: Path, spark: "SparkSession") -> None:
+def test_spark_s_sql_gives_the_same_rows_but_for_spans_whose_type_no_lake_has(
+    warehouse: Path, tmp_path: Path, spark: "SparkSession"
+) -> None:
     lake = lake_of(warehouse, tmp_path / "lake")
     attach(spark, lake)
     views = {view.full_name: view for view in read_translation(lake, read(lake)).views if view.schema == "salon"}
-    assert {*views} == {query.removeprefix("from ") for query in QUERIES}
+    assert {*views} == {query.removeprefix("from ") for query in QUERIES if not query.startswith("from salon.place")}
     with talkhouse.open(warehouse) as con:
         for name, view in views.items():
             columns = tuple(Column(column.name, column.type, column.spark_type) for column in view.columns)

@@ -1,14 +1,17 @@
 """Format ``transcript``, and the marks of speakers."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import DialogueFields
-from talkhouse.ingest.declared.documents.markers import Markers
+from talkhouse.ingest.declared.documents.markers import MOST_TURNS, Markers
 from talkhouse.ingest.declared.documents.transcript import Transcript
 from talkhouse.ingest.decode import BadRecord
-from tests.declared.round_trip import declared, read, records, same, written
+from tests.declared.json_texts import with_others
+from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation
 
 MARKS = {"Cook: ": "cook", "\nCook: ": "cook", "\nGuest: ": "guest", "\nGuest: Dr ": "doctor", "(.*)+$": "note"}
 FORMAT = Transcript(declared("transcript", dialogue=DialogueFields(text=("text",)), markers=MARKS))
@@ -62,9 +65,8 @@ def test_a_mark_is_never_a_pattern() -> None:
 
 
 def test_a_mark_that_is_not_the_first_of_its_role_is_kept() -> None:
-    back, stored = written(FORMAT, {"text": "Cook: a\nGuest: b\nCook: c"})
-    assert [turn.extra for turn in stored.turns] == [None, None, r'{"mark":"\nCook: "}']
-    assert same(back, rb'{"text":"Cook: a\nGuest: b\nCook: c"}')
+    turns = stored(FORMAT, {"text": "Cook: a\nGuest: b\nCook: c"}).turns
+    assert [turn.extra for turn in turns] == [None, None, r'{"mark":"\nCook: "}']
 
 
 def test_a_text_that_begins_with_no_mark_is_refused_with_its_beginning() -> None:
@@ -80,8 +82,10 @@ def test_without_markers_every_text_is_refused() -> None:
 
 
 def test_an_empty_text_has_no_turns() -> None:
-    assert read(FORMAT, {"text": ""}).said == []
-    assert same(written(FORMAT, {"text": "", "a": 1})[0], b'{"text":"","a":1}')
+    talk = read(FORMAT, {"text": ""})
+    assert talk.said == []
+    assert [finding.rule for finding in talk.findings] == ["GF-02"]
+    assert stored(FORMAT, {"text": "", "a": 1}).loaded.extra == '{"a":1}'
 
 
 def test_a_text_that_is_missing_or_none_is_refused() -> None:
@@ -97,6 +101,13 @@ def test_a_long_text_is_cut_in_time_that_grows_with_it() -> None:
     assert said("x" + "\n" * 300_000 + "b", {"x": "x", "\n\nb": "y", "\n\n\nc": "z"})[1:] == [("y", "")]
 
 
+@pytest.mark.slow
+def test_a_text_of_nothing_but_marks_is_refused() -> None:
+    with pytest.raises(BadRecord, match="marks") as caught:
+        said("\n" * (MOST_TURNS + 2), {"\n": "x"})
+    assert caught.value.rule == "GF-10"
+
+
 PIECES = st.sampled_from([*MARKS, "\n", "\r\n", "Guest: ", "soup", "\U0001f35c", "\u2028", " "])
 TRANSCRIPTS = st.lists(PIECES, max_size=8).map("".join)
 
@@ -109,8 +120,11 @@ def test_marks_and_texts_are_the_whole_text(text: str, marks: dict[str, str]) ->
         assert "".join(markers.mark_of(turn.role, turn.extra or {}) + turn.text for turn in turns) == text
 
 
-@given(records({"text": TRANSCRIPTS.map("Cook: ".__add__)}))
-def test_records_come_back(record: bytes) -> None:
-    back, stored = written(FORMAT, record)
-    assert same(back, record)
-    assert stored.turns
+@given(with_others({"text": TRANSCRIPTS.map("Cook: ".__add__).map(json.dumps)}, {}))
+def test_records_come_back(record: str) -> None:
+    assert comes_back(FORMAT, record)
+
+
+@given(with_mutation({"text": TRANSCRIPTS.map(json.dumps)}))
+def test_a_record_with_a_mutation_is_named_or_comes_back(record: str) -> None:
+    assert is_named_or_comes_back(FORMAT, record)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.forms import FORMS, HEAD
 from talkhouse.ingest.declared.declaration.table import Table
 
 _TEXTS = ("description", "homepage", "terms", "version")
@@ -12,12 +12,11 @@ _TABLES = (
     *("files", "dialogue", "turn", "speaker", "pair", "preference", "markers", "roles", "splits", "times", "dialect"),
     *("annotations", "tasks"),
 )
-_KEYS = ("title", "format", *_TEXTS, *_NOT_STATED, "licence_url", "languages", *_TABLES)
 
 
 def facts_of(whole: Table) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
-    whole.check_keys(_KEYS)
+    whole.check_keys((*HEAD, *_TABLES))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
         if key not in whole:
             whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))

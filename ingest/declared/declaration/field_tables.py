@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, Form
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
 from talkhouse.ingest.declared.declaration.model import (
     Dialect,
     DialogueFields,
@@ -54,8 +54,9 @@ def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
     for name, kind in _KINDS.items():
         keys = form.fields.get(name, ())
         table = whole.table(name)
-        others = {key: other for other in form.fields if other != name for key in form.fields[other]}
-        table.check_keys(keys, format_, others)
+        advice = dict.fromkeys(HEAD, "write it above the first [table]")
+        advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
+        table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
         for key in (key for key in table.values if key != "record"):
             paths[key] = path_of(table, name, key, form)

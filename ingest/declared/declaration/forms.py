@@ -43,6 +43,12 @@ _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "turn": _OF_TURN,
 }
 
+HEAD = (
+    *("title", "description", "homepage", "licence", "licence_url", "terms", "version", "citation", "languages"),
+    "format",
+)
+"""What stands above the first table."""
+
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
 """The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
 

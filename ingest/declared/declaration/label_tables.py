@@ -53,7 +53,9 @@ def name_of(table: Table, key: str, taken: Any) -> str:
 def _annotations(table: Table, scheme: str, format_: Format, files: tuple[Files, ...]) -> Annotations:
     form = FORMS[format_]
     own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
-    table.check_keys((*_OF_ALL, *own), format_)
+    advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
+    advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")
+    table.check_keys((*_OF_ALL, *own), format_, advice)
     given = Annotations(
         scheme=scheme,
         line=table.line("scheme"),
@@ -64,7 +66,9 @@ def _annotations(table: Table, scheme: str, format_: Format, files: tuple[Files,
         columns=table.texts("columns"),
         offsets=table.choice("offsets", _OFFSETS) if "offsets" in table else _OFFSETS[0],
     )
-    _check_labels(table)
+    _check_labels(table, form)
+    if "start" in table and given.on not in ("turn", "response"):
+        table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
     if form.is_rows:
         return _in_rows(table, given, files)
     return _in_documents(table, given, form)
@@ -89,7 +93,7 @@ def _labels(table: Table) -> dict[str, str] | None:
     return dict(inner.values)
 
 
-def _check_labels(table: Table) -> None:
+def _check_labels(table: Table, form: Form) -> None:
     """Refuse what says not where the labels are, says it twice, or only half."""
     if "columns" in table:
         for key in ("label", "value", "annotator", "from", "start"):
@@ -98,13 +102,12 @@ def _check_labels(table: Table) -> None:
         if not table.texts("columns") or len(set(table.texts("columns"))) < len(table.texts("columns")):
             table.wrong("columns", "names of columns, each once")
     elif "label" not in table and "value" not in table:
-        ways = "label = the path of a label; or value, of a number" + ("; or columns" if "columns" in table else "")
-        table.fail("each" if "each" in table else "scheme", "nothing says where the labels are", expected=ways)
+        what = "column" if form.is_rows else "path"
+        expected = f"label, the {what} of a label, or value, that of a number" + (", or columns" * form.is_rows)
+        table.fail("each" if "each" in table else "scheme", "nothing says where the labels are", expected=expected)
     for key, other in (("start", "end"), ("end", "start"), ("offsets", "start")):
         if key in table and other not in table:
             table.fail(key, f"{key!r} without {other!r}", expected="start and end, or neither")
-    if "start" in table and table.values.get("on", "turn") not in ("turn", "response"):
-        table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
 
 
 def _in_rows(table: Table, given: Annotations, files: tuple[Files, ...]) -> Annotations:

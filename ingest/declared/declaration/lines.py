@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -34,6 +35,10 @@ class TooDeep(ValueError):
         self.line = line
 
 
+class _NotToml(Exception):
+    """No TOML has this: what follows is of no interest."""
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -47,6 +52,7 @@ class _Open:
     def __init__(self, kind: Literal["document", "list", "table"], path: KeyPath) -> None:
         self.kind, self.path = kind, path
         self.key: list[str] = []
+        self.dots = 0
         self.value: KeyPath | None = None
         """The path of the value that is being read; None where a key is, and in lists."""
         self.index = 0
@@ -68,10 +74,11 @@ class _Scan:
         """How many tables each ``[[list]]`` has so far."""
         self._header: list[_Token] = []
         self._open = [_Open("document", ())]
-        for token in _tokens(text):
-            if len(self._open) > MOST_LEVELS:
-                raise TooDeep(token.line)
-            self._take(token)
+        with suppress(_NotToml):
+            for token in _tokens(text):
+                if len(self._open) > MOST_LEVELS:
+                    raise TooDeep(token.line)
+                self._take(token)
 
     def _take(self, token: _Token) -> None:
         here = self._open[-1]
@@ -88,15 +95,19 @@ class _Scan:
 
     def _take_key(self, here: _Open, token: _Token) -> None:
         if token.kind in ("bare", "string"):
+            if len(here.key) > here.dots:
+                raise _NotToml
             here.key.append(_name(token))
-            if len(here.key) > MOST_LEVELS:
+        elif token.text == ".":
+            here.dots += 1
+            if here.dots >= MOST_LEVELS:
                 raise TooDeep(token.line)
         elif token.text == "=" and here.key:
             for depth in range(1, len(here.key) + 1):
                 self._note((*here.path, *here.key[:depth]), token.line)
-            here.value, here.key = (*here.path, *here.key), []
+            here.value, here.key, here.dots = (*here.path, *here.key), [], 0
         elif token.kind == "newline" or token.text == ",":
-            here.key = []
+            here.key, here.dots = [], 0
         elif token.text == "}" and here.kind == "table":
             self._open.pop()
 
@@ -122,8 +133,10 @@ class _Scan:
     def _take_header(self, token: _Token) -> None:
         if token.kind != "newline":
             self._header.append(token)
-            if len(self._header) > 2 * MOST_LEVELS + 3:  # names with dots between them, and two brackets on each side
+            if sum(part.text == "." for part in self._header) >= MOST_LEVELS:
                 raise TooDeep(token.line)
+            if len(self._header) > 2 * MOST_LEVELS + 3:  # names with dots between them, and two brackets on each side
+                raise _NotToml
             return
         opening, second = self._header[0], self._header[1:2]
         is_list = bool(second) and second[0].text == "[" and second[0].start == opening.start + 1

@@ -10,9 +10,8 @@ from talkhouse.ingest.declared.declaration.lines import KeyPath
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import EVERYTHING
 from talkhouse.ingest.declared.declaration.read import declaration_of
-from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.declaration.table import Table, one_of
 from talkhouse.ingest.declared.declaration.writing import toml_text
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError, check_unicode
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"
@@ -32,11 +31,7 @@ def from_options(
     which names the option.
     """
     if format_ not in FORMS:
-        raise UsageError(
-            f"no format {format_!r:.80}",
-            where=FORMAT,
-            expected=f"one of: {', '.join(closest(format_[:80], FORMS))}",
-        )
+        raise UsageError(f"no format {format_!r:.80}", where=FORMAT, expected=one_of(format_, FORMS))
     origin = _Options({("format",): f"{FORMAT} {format_}"})
     document: dict[str, Any] = {"title": title or _title(corpus_id), "format": format_}
     document["files"] = [{"path": EVERYTHING, **({} if split is None else {"split": split})}]
@@ -102,5 +97,5 @@ def _unknown(option: str, name: str, format_: str) -> UsageError:
     return UsageError(
         f"there is no {name!r:.80} where format = {format_!r}",
         where=f"{MAP} {option:.80}",
-        expected=f"one of: {', '.join(closest(name[:80], keys))}; or with its table, such as turn.id",
+        expected=f"{one_of(name, keys)}; or with its table, such as turn.id",
     )

@@ -1,15 +1,13 @@
 """Which ``[[files]]`` a file belongs to: by patterns as on the Hub, in which ``*`` stays within a name."""
 
-from collections.abc import Iterable
+import re
 from functools import lru_cache
-from itertools import islice
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
 _LONGEST = 1_000
-_SHOWN, _MOST_COMPARED = 5, 1_000
+_STAR = re.compile(r"\*|\[([*?\[])\]")
 
 EVERYTHING = "**"
 """The pattern of all files: ``**`` stands for any folders, at the end for whatever is in them."""
@@ -36,9 +34,10 @@ def pattern_problem(pattern: str) -> str | None:
 def matches(pattern: str, path: str) -> bool:
     """Tell whether a pattern fits the whole of a path inside the corpus's folder, archives as folders.
 
-    ``*`` is any letters of one name, ``**`` any folders; everything else is itself. Takes time in proportion to both.
+    ``*`` is any letters of one name, ``**`` any folders; everything else is itself, and so is ``*``, ``?`` or ``[`` in
+    brackets, as ``glob.escape`` writes them. Takes time in proportion to both.
     """
-    if "*" not in pattern:
+    if "*" not in pattern and "[" not in pattern:
         return pattern == path
     first, *others = _groups(pattern)
     parts = path.split("/")
@@ -70,26 +69,10 @@ def which(declaration: Declaration, path: str) -> Files | None:
             f"the file {path!r} is in two [[files]]",
             where=_place(declaration, second),
             expected="each file in exactly one",
-            found=f"path = {first.path!r} in line {first.line}, and path = {second.path!r} in line {second.line}",
+            found=" and ".join(f"path = {files.path!r} ({_place(declaration, files)})" for files in (first, second)),
             next_step="narrow one of the patterns, or remove one of the two",
         )
     return fitting[0] if fitting else None
-
-
-def no_file(declaration: Declaration, files: Files, paths: Iterable[str]) -> RegistryError:
-    """Return the error of a pattern that fits none of these paths."""
-    names = sorted(islice(paths, _MOST_COMPARED))
-    if not names:
-        found = "no files"
-    else:
-        found = ", ".join(closest(files.path, names)[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return RegistryError(
-        f"path = {files.path!r} fits no file",
-        where=_place(declaration, files),
-        expected="a path inside the corpus's folder; '*' stays within a name, '**/' stands for any folders",
-        found=found,
-        next_step="correct the path, or remove this [[files]]",
-    )
 
 
 def _place(declaration: Declaration, files: Files) -> str:
@@ -104,8 +87,20 @@ def _groups(pattern: str) -> list[list[list[str]]]:
         if part == EVERYTHING:
             groups.append([])
         else:
-            groups[-1].append(part.split("*"))
+            groups[-1].append(_pieces(part))
     return groups
+
+
+def _pieces(part: str) -> list[str]:
+    """Return what stands between the stars of a part."""
+    pieces, at = [""], 0
+    for star in _STAR.finditer(part):
+        pieces[-1] += part[at : star.start()] + (star[1] or "")
+        if star[1] is None:
+            pieces.append("")
+        at = star.end()
+    pieces[-1] += part[at:]
+    return pieces
 
 
 def _fit(group: list[list[str]], parts: list[str], at: int) -> bool:

@@ -134,7 +134,7 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
         raise RegistryError(
             "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         match = _SYNTAX.fullmatch(str(error))
         last = text.rstrip("\n").count("\n") + 1
         raise RegistryError(

@@ -51,9 +51,7 @@ class Table:
 
     def wrong(self, key: str, expected: str) -> NoReturn:
         """Raise the error of a value that is none of those that its key takes."""
-        self.fail(
-            key, f"{self._called(key)} is not what it has to be", expected=expected, found=shown(self.values[key])
-        )
+        self.fail(key, f"{self._called(key)} can't be {shown(self.values[key])}", expected=expected)
 
     def _called(self, key: str) -> str:
         return f"{key!r} in {self.name}" if self.name else repr(key)
@@ -75,8 +73,7 @@ class Table:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
         if value not in words:
-            near = closest(value[:80], words) if isinstance(value, str) else words
-            self.wrong(key, f"one of: {', '.join(near)}")
+            self.wrong(key, one_of(value if isinstance(value, str) else "", words))
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -87,11 +84,11 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def table(self, key: str, of_what: str = "a table") -> "Table":
+    def table(self, key: str, expected: str = "") -> "Table":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            self.wrong(key, of_what)
+            self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
         self._bounded(key, value)
         return Table(value, (*self.path, key), self._origin)
 
@@ -115,17 +112,16 @@ class Table:
         """Return the name of a column, as a path."""
         return (self.text(key) or self.wrong(key, "the name of a column"),)
 
-    def check_keys(self, known: Iterable[str], format_: str = "", elsewhere: Mapping[str, str] | None = None) -> None:
-        """Refuse a key that is not known, in this format; ``elsewhere``: keys of other tables, with their tables."""
+    def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:
+        """Refuse a key that is not known, in this format; ``advice``: what to do with keys that belong elsewhere."""
         words = list(known)
         for key in (key for key in self.values if key not in words):
-            other = (elsewhere or {}).get(key)
             self.fail(
                 key,
                 f"there is no {key!r:.80} in {self.name or 'a declaration'}"
                 + (f" where format = {format_!r}" if format_ else ""),
-                expected=f"one of: {', '.join(closest(key[:80], words))}",
-                **({} if other is None else {"next_step": f"write it below [{other}]"}),
+                expected=one_of(key, words),
+                **({"next_step": advice[key]} if advice and key in advice else {}),
             )
 
     def _bounded(self, key: str, value: dict[str, Any] | list[Any]) -> None:
@@ -136,11 +132,17 @@ class Table:
             )
 
 
+def one_of(name: str, known: Iterable[str]) -> str:
+    """Name the known words that come closest to one that is none, or all of them."""
+    near = closest(name[:80], known)
+    return near[0] if len(near) == 1 else f"one of: {', '.join(near)}"
+
+
 def shown(value: object) -> str:
     """Show a value of TOML in a message, not all of a long one."""
     match value:
         case str():
-            text, kind = repr(value), "a text"
+            return f"{value!r:.80}"
         case bool():
             text, kind = str(value).lower(), "true or false"
         case int() | float():
@@ -148,7 +150,7 @@ def shown(value: object) -> str:
         case list():
             return f"a list of {len(value):,}"
         case dict():
-            return f"a table with {', '.join(list(value)[:3]) or 'nothing'}"
+            return f"a table with {', '.join(list(value)[:3]) or 'nothing':.80}"
         case _:
             text, kind = str(value), "a date or time"
-    return f"{text if len(text) <= 80 else text[:79] + '…'} ({kind})"
+    return f"{text:.80} ({kind})"

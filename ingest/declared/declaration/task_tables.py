@@ -6,8 +6,7 @@ from typing import get_args, get_type_hints
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.label_tables import name_of
 from talkhouse.ingest.declared.declaration.model import Annotations, Format, Task
-from talkhouse.ingest.declared.declaration.table import Table
-from talkhouse.schema.closest import closest
+from talkhouse.ingest.declared.declaration.table import Table, one_of
 
 _KINDS = get_args(get_type_hints(Task)["kind"])
 _OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
@@ -69,8 +68,11 @@ def _check_scheme(table: Table, kind: str, schemes: dict[str, Annotations]) -> N
         table.fail("kind", f"kind = {kind!r} needs a scheme", expected=f"scheme = one of [[annotations]]: {names}")
     name = table.text("scheme")
     if name not in schemes:
-        near = ", ".join(closest(name[:80], schemes)) or "none is declared"
-        table.fail("scheme", f"no [[annotations]] has the scheme {name!r:.80}", expected=f"one of: {near}")
+        table.fail(
+            "scheme",
+            f"no [[annotations]] has the scheme {name!r:.80}",
+            expected=one_of(name, schemes) if schemes else names,
+        )
     scheme = schemes[name]
     if scheme.on not in _TARGETS[kind]:
         table.fail("kind", f"kind = {kind!r} does not fit the scheme {name!r}, which is on = {scheme.on!r}")

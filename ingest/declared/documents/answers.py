@@ -7,9 +7,12 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.markers import Markers
-from talkhouse.ingest.declared.documents.messages import Message, Messages
+from talkhouse.ingest.declared.documents.message_fields import Message
+from talkhouse.ingest.declared.documents.messages import Messages
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
@@ -18,13 +21,15 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
-AnswerForm: TypeAlias = Literal["text", "marks", "message", "list"]
+AnswerForm: TypeAlias = Literal["text", "marks", "open", "message", "list"]
+"""``open``: a text with marks that ends with the mark of whoever answers."""
 
 ROLE = "role"
 _FIELDS = "fields"
 """In a candidate's ``extra``: what else its message has, where that has a member called role too."""
 
 _TEXT = decoder(str)
+_ITEMS = decoder(list[Raw])
 
 
 @dataclass
@@ -34,18 +39,20 @@ class Answer:
     form: AnswerForm
     said: list[Said]
     messages: list[Message]
-    """Of the forms message and list, those that the turns are."""
+    """Of the forms message and list, those that the turns are; empty where all are plain."""
 
 
 class Answers:
-    """Reads and writes such members of one corpus."""
+    """Reads and writes such members of one corpus; ``turn``: where a message says what (``Messages``)."""
 
-    def __init__(self, declaration: Declaration) -> None:
-        self._messages = Messages(declaration)
+    def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
+        self._messages = Messages(declaration, turn)
         self._markers = Markers(declaration.markers)
+        self._plain: dict[str, PlainMessages] = {}
+        """By the pointer of the member, of which there are few."""
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
-    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool) -> Answer:
+    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
         """Read a member; ``role`` says a text without marks.
 
         ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
@@ -60,7 +67,12 @@ class Answers:
                 message = self._messages.open(raw, at, findings)
                 return Answer("message", [message.close()], [message])
             case b"[":
-                items: list[Raw] = decoder(list[Raw]).decode(raw)
+                if at not in self._plain:
+                    self._plain[at] = PlainMessages(self._messages, at)
+                plain = self._plain[at].read_all(raw)
+                if plain is not None:
+                    return Answer("list", plain, [])
+                items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
                 return Answer("list", [message.close() for message in messages], messages)
         raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
@@ -80,8 +92,17 @@ class Answers:
             case "marks":
                 return msgspec.json.encode(b"".join(pieces).decode())
             case "list":
-                return b"[" + b",".join(pieces) + b"]"
+                return write_list(pieces)
         return pieces[0]
+
+    def write_open(self, turns: Sequence[Turn]) -> bytes:
+        """Write a text with marks, up to the mark of the last of these turns."""
+        return msgspec.json.encode(self._markers.join(turns).removesuffix(turns[-1].text))
+
+    def has_messages(self, raw: Raw) -> bool:
+        """Tell whether a member is a list of objects, one at least."""
+        items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
+        return bool(items) and all(bytes(item)[:1] == b"{" for item in items)
 
     def _turn(self, form: str, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         match form:
@@ -104,8 +125,9 @@ class Answers:
             rest: dict[str, Raw] = {}
             offered.shape = self._shape(answer.messages[place], rest)
             offered.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
-        elif is_whole and said.extra:
-            offered.extra |= said.extra
+        elif is_whole:
+            offered.shape = said.shape
+            offered.extra |= said.extra or {}
         return offered
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
@@ -125,6 +147,14 @@ class Answers:
         rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
         filled = {ROLE: self._messages.roles.theirs(role), "text": text}
         return join(shapes.of("candidate", extra), rest, lambda hole: msgspec.json.encode(filled[hole]))
+
+
+def open_prompt(prompt: Answer, answers: Iterable[Answer]) -> None:
+    """Take an empty last turn of a prompt for what it is where the answers have no marks: the mark of the answer."""
+    last = prompt.said.pop()
+    prompt.form = "open"
+    for answer in answers:
+        answer.said[0].role, answer.said[0].extra = last.role, last.extra
 
 
 def has_same_words(said: Said, other: Said) -> bool:

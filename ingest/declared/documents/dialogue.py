@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.messages import FUNCTION_CALL, Message, Messages, missing
+from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.replies import first_by_id, resolve
 from talkhouse.ingest.declared.roles import NO_ROLE
@@ -23,34 +24,29 @@ _AFTER_SYSTEM = "turns[1:]"
 """The same hole in the shape of a record whose first turn is the system's text."""
 
 _ITEMS = decoder(list[Raw])
-_VALUES = decoder(list[object])
-_LONGEST_WORD = 100
-_MOST_WORDS = 1_000
-"""Roles that are looked up at once; more are read one by one."""
 
 
 class DialogueFormat:
     """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        path = declaration.dialogue.turns or ()
-        self._path: JsonPath = path[:-1] if path[-1:] == (None,) else path
+        self._path = list_path(declaration.dialogue.turns)
         self._system = declaration.dialogue.system
         self._has_bare_turns = declaration.turn.text == ()
         self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")
-        self._plain = _PlainMessages(self._messages)
+        self._is_one_list = None not in self._path
+        self._at = pointer(*self._path)
+        self._plain = PlainMessages(self._messages, self._at)
         self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
 
     def read(self, record: Split) -> Talk:
         """Read the turns of a record; raises BadRecord GF-01."""
         talk = Talk([])
         self._read_system(record, talk)
-        if None in self._path:
-            self._read_far(record, talk)
-        else:
+        if self._is_one_list:
             self._read_list(record, talk)
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        else:
+            self._read_far(record, talk)
         return talk
 
     def _read_system(self, record: Split, talk: Talk) -> None:
@@ -71,24 +67,23 @@ class DialogueFormat:
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
-        at = pointer(*self._path)
-        if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", at)
+        if memoryview(raw)[0] != ord("["):
+            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
         talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
         first = len(talk.said)
-        self._read_messages(raw, at, talk)
+        self._read_messages(raw, record.decoded(self._path), talk)
         if not self._has_bare_turns:
             talk.messages = _Objects(raw, first, len(talk.said))
 
-    def _read_messages(self, raw: Raw, at: str, talk: Talk) -> None:
-        plain = self._plain.read(raw, at)
-        if plain is not None and None not in plain:
+    def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
+        plain = self._plain.read_decoded(decoded) if decoded is not None else self._plain.read_all(raw)
+        if plain is not None:
             talk.is_plain = not talk.said
-            talk.said += plain  # type: ignore[arg-type]
+            talk.said += plain
             return
         items = _ITEMS.decode(raw)
-        pointers = self._plain.pointers(at, len(items))[: len(items)]
-        self._read_items(items, pointers, talk, plain or [None] * len(items))
+        pointers = [f"{self._at}/{position}" for position in range(len(items))]
+        self._read_items(items, pointers, talk)
 
     def _read_far(self, record: Split, talk: Talk) -> None:
         """Read turns that stand in several lists; these stay in extra, as they are."""
@@ -99,7 +94,7 @@ class DialogueFormat:
         places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
         first = len(talk.said)
         items, pointers = [item for item, _ in places], [at for _, at in places]
-        self._read_items(items, pointers, talk, [None] * len(items))
+        self._read_items(items, pointers, talk)
         for said in talk.said[first:]:
             said.shape = said.extra = None
             for piece in said.parts or ():
@@ -107,20 +102,18 @@ class DialogueFormat:
         if not self._has_bare_turns:
             talk.messages = {first + index: members_of(item) for index, (item, _) in enumerate(places)}
 
-    def _read_items(
-        self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk, plain: Sequence[Said | None]
-    ) -> None:
-        """Read the items that are not plain messages, which were read."""
+    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk) -> None:
+        """Read the turns one by one."""
         if self._has_bare_turns:
             talk.said += [
                 Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
             ]
             return
-        first = len(talk.said)
         messages: dict[int, Message] = {}
-        for position, (item, at, said) in enumerate(zip(items, pointers, plain, strict=True)):
+        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(talk.said)):
+            said = self._plain.read(item, at)
             if said is None:
-                message = messages[first + position] = self._messages.open(item, at, talk.findings)
+                message = messages[index] = self._messages.open(item, at, talk.findings)
                 said = message.said
             talk.said.append(said)
         if self._messages.turn.id is not None:
@@ -148,57 +141,6 @@ class DialogueFormat:
                 for turn in turns
             ]
         )
-
-
-class _PlainMessages:
-    """Reads lists in which every message is a role and a text, as nearly all are, in a third of the time."""
-
-    def __init__(self, messages: Messages) -> None:
-        self._roles: dict[str, str] = {}
-        self._messages = messages
-        role, text = messages.turn.role or (), messages.turn.text or ()
-        self._shapes: dict[tuple[str, ...], dict[str, object]] = {}
-        self._role_key, self._text_key = "", ""
-        if len(role) == len(text) == 1 and role[0] and text[0] and messages.turn.speaker != role != text:
-            self._role_key, self._text_key = role[0], text[0]
-            shape: dict[str, object] = {role[0]: "role", text[0]: "text"}
-            self._shapes = {tuple(shape): shape, tuple(reversed(shape)): dict(reversed(shape.items()))}
-        self._pointers: dict[str, list[str]] = {}
-
-    def pointers(self, at: str, number: int) -> list[str]:
-        """Return the pointers of at least so many items of the list at a pointer."""
-        known = self._pointers.setdefault(at, [])
-        if len(known) < number:
-            known += [f"{at}/{position}" for position in range(len(known), number)]
-        return known
-
-    def read(self, raw: Raw, at: str) -> list[Said | None] | None:
-        """Read the turns of a list: None for each that is no plain message; None for all where there can be none."""
-        if not self._shapes:
-            return None
-        try:
-            messages = _VALUES.decode(raw)
-        except msgspec.DecodeError:  # a number that no float holds
-            return None
-        role_key, text_key, roles, shapes = self._role_key, self._text_key, self._roles, self._shapes
-        read: list[Said | None] = []
-        for place, message in zip(self.pointers(at, len(messages)), messages, strict=False):
-            if type(message) is dict and (shape := shapes.get(tuple(message))) is not None:
-                word, text = message[role_key], message[text_key]
-                if type(word) is str and type(text) is str and (role := roles.get(word) or self._role(word)):
-                    read.append(Said(role, text, place, shape=shape))
-                    continue
-            read.append(None)
-        return read
-
-    def _role(self, word: str) -> str | None:
-        """Return the role of a word about which there is nothing else to say; None for another."""
-        roles = self._messages.roles
-        if not roles.is_known(word) or not roles.gives_back(word) or word == FUNCTION_CALL:
-            return None
-        if len(self._roles) < _MOST_WORDS and len(word) <= _LONGEST_WORD:
-            self._roles[word] = roles.ours(word)
-        return roles.ours(word)
 
 
 class _Objects(Mapping[int, Members]):

@@ -13,6 +13,9 @@ from talkhouse.ingest.rows import Turn
 MARK = "mark"
 """In a turn's ``extra``: its mark, where that is not the first that ``[markers]`` has for the role."""
 
+MOST_TURNS = 1_000_000
+"""A text has no more turns; each takes memory, however short it is."""
+
 _SHOWN = 60
 """Letters of a text that a message shows."""
 
@@ -45,7 +48,7 @@ class Markers:
     def cut(self, text: str, pointer: str) -> list[Said]:
         """Cut a text into turns, each verbatim from its mark to the next; an empty text has none.
 
-        Raises BadRecord GF-10 at ``pointer``, which is the text's, where it begins with no mark.
+        Raises BadRecord GF-10 at ``pointer``, which is the text's, where it begins with no mark or has too many.
         """
         if not text:
             return []
@@ -54,6 +57,8 @@ class Markers:
             raise BadRecord("GF-10", f"the text begins with no marker, but with {text[:_SHOWN]!r}", pointer)
         said = []
         for following in self._within.finditer(text, mark.end()):
+            if len(said) == MOST_TURNS:
+                raise BadRecord("GF-10", f"the text has more than {MOST_TURNS:,} marks, such as {mark[0]!r}", pointer)
             said.append(self._turn(mark[0], text[mark.end() : following.start()], pointer))
             mark = following
         said.append(self._turn(mark[0], text[mark.end() :], pointer))

@@ -1,23 +1,24 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them, and how they are written again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.parts import (
-    MEMBERS,
-    read_content,
-    read_member,
-    write_list,
-    write_member,
-    write_part,
+from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
+from talkhouse.ingest.declared.documents.message_fields import (
+    Message,
+    Reply,
+    missing,
+    read_ms,
+    read_name,
+    read_said_at,
 )
+from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece, Said
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
-from talkhouse.ingest.declared.times import ISO, UNIX, read_time, write_time
+from talkhouse.ingest.declared.times import ISO, UNIX, write_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -29,33 +30,10 @@ CHAT = TurnFields(role=("role",), text=("content",), speaker=("name",))
 FUNCTION_CALL = "function_call"
 """The role of ShareGPT whose text is the call of a function; the kind of such a turn."""
 
-_LARGEST = 2**63 - 1
+_ALWAYS = frozenset({"text", "role", "speaker"})
+_MOST_ROLES = 1_000
+_ITEMS = decoder(list[Raw])
 _BOOLEANS = {b"true": True, b"false": False}
-
-
-@dataclass
-class Reply:
-    """What a message says that it replies to: the id, and what its hole's name ends with."""
-
-    to: str
-    suffix: str
-
-
-class Message:
-    """A message on its way in: what was read of it, and what columns take."""
-
-    def __init__(self, split: Split, said: Said) -> None:
-        self.split = split
-        self.said = said
-        self.taken: dict[str, str | None] = {}
-        self.reply: Reply | None = None
-
-    def close(self) -> Said:
-        """Set shape and extra, now that it is known what columns take."""
-        extra: dict[str, Raw] = {}
-        self.said.shape = self.split.shape(self.taken, extra)
-        self.said.extra = extra or None
-        return self.said
 
 
 class Messages:
@@ -75,7 +53,6 @@ class Messages:
     ) -> None:
         self.turn = turn or declaration.turn
         self.roles = Roles(declaration)
-        self._speaker = declaration.speaker
         self._time_form = declaration.times.get("said_at", ISO)
         self._field = ".".join(filter(None, self.turn.text or ()))
         # The speaker is before the role: what is both comes back whatever [roles] says.
@@ -92,8 +69,12 @@ class Messages:
         }
         own = wanted({**paths, **(others or {})})
         self._parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self._may_be_alone = self._parts | {"text"}
         self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
+        self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
+        self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
+        self._plain_roles: dict[bytes, str] = {}
 
     def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
         """Read a message, the object at a pointer; raises BadRecord GF-01. What it replies to stays in its extra."""
@@ -107,23 +88,36 @@ class Messages:
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message)
-        self._read_speaker(message)
-        self._read_others(message, findings)
+        if any(self._names):
+            self._read_speaker(message)
+        if self._has_others:
+            self._read_others(message, findings)
         return message
 
     def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
         raw, said = message.split.find(path), message.said
         if raw is None:
             raise missing(message.split, path, said.pointer)
+        role = self._plain_roles.get(bytes(raw))
+        if role is not None:
+            said.role, message.taken["role"] = role, "role"
+            return
         at = said.pointer + pointer(*path)
         word = string_of(raw, at, f"'{path[-1]}'")
         said.role = self.roles.ours(word)
-        if word == FUNCTION_CALL:
+        if self.is_plain(word):
+            if len(self._plain_roles) < _MOST_ROLES:
+                self._plain_roles[bytes(raw)] = said.role
+        elif word == FUNCTION_CALL:
             said.kind = FUNCTION_CALL
         if self.roles.gives_back(word):
             message.taken["role"] = "role"
         if not self.roles.is_known(word):
             findings.append(ReaderFinding("GF-05", f"the role {word!r:.100} is not known", pointer=at))
+
+    def is_plain(self, word: str) -> bool:
+        """Tell whether a role's word says no more than the role does."""
+        return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
 
     def _read_parts(self, message: Message) -> None:
         """Read text and parts, in the order of the members."""
@@ -138,84 +132,60 @@ class Messages:
                 elif (read := read_member(name, raw)) is not None:
                     message.taken[name] = name
                     pieces += read
-        path = self.turn.text
-        if path and not pieces and split.find(path) is None and not message.taken.keys() & self._parts:
-            raise missing(split, path, said.pointer)
-        said.parts = pieces or None
+        if pieces:
+            said.parts = pieces
+        elif self.turn.text and not message.taken.keys() & self._may_be_alone and split.find(self.turn.text) is None:
+            raise missing(split, self.turn.text, said.pointer)
 
     def _read_text(self, message: Message) -> list[Piece]:
         path = self.turn.text or ()
         raw, said = message.split.find(path), message.said
         if raw is None:
             return []
-        at = said.pointer + pointer(*path)
         match bytes(raw)[:1]:
             case b'"':
-                said.text = string_of(raw, at, self._field)
+                said.text = string_of(raw, said.pointer, self._field)
                 message.taken["text"] = "text"
             case b"n":
                 message.taken["text"] = None
             case b"[":
-                content = read_content(decoder(list[Raw]).decode(raw), self._field, at)
+                at = said.pointer + pointer(*path)
+                content = read_content(_ITEMS.decode(raw), self._field, at)
                 said.text = content.text
                 message.taken["text"] = "parts"
                 return content.pieces
             case _:
-                raise BadRecord("GF-01", f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts", at)
+                detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
+                raise BadRecord("GF-01", detail, said.pointer + pointer(*path))
         return []
 
     def _read_speaker(self, message: Message) -> None:
         split, said = message.split, message.said
-        said.speaker = self._read_name(message, "speaker", self.turn.speaker)
-        name, is_bot = split.find(self._speaker.name), split.find(self._speaker.is_bot)
+        speaker, path, bot_path = self._names
+        said.speaker = read_name(message, "speaker", speaker)
+        name, is_bot = split.find(path), split.find(bot_path)
         if name is not None and not is_null(name):
-            said.speaker_name, _ = text_of(name, said.pointer + pointer(*self._speaker.name or ()), "the name")
+            said.speaker_name, _ = text_of(name, said.pointer + pointer(*path or ()), "the name")
         if is_bot is not None:
             said.is_bot = _BOOLEANS.get(bytes(is_bot))
-
-    def _read_name(self, message: Message, hole: str, path: JsonPath | None) -> str | None:
-        """Read a text that names something; None where there is none, which an empty one is too."""
-        raw = message.split.find(path)
-        if raw is None:
-            return None
-        if is_null(raw):
-            message.taken[hole] = None
-            return None
-        text, suffix = text_of(raw, message.said.pointer + pointer(*path or ()), f"'{(path or ('',))[-1]}'")
-        if not text:
-            return None
-        message.taken[hole] = hole + suffix
-        return text
 
     def _read_others(self, message: Message, findings: list[ReaderFinding]) -> None:
         turn, said = self.turn, message.said
         if turn.id is not None:
-            said.native_id = self._read_name(message, "native_id", turn.id)
+            said.native_id = read_name(message, "native_id", turn.id)
         if turn.said_at is not None:
-            self._read_time(message, turn.said_at, findings)
+            read_said_at(message, turn.said_at, self._time_form, findings)
         if turn.kind is not None:
-            said.kind = self._read_name(message, "kind", turn.kind) or said.kind
+            said.kind = read_name(message, "kind", turn.kind) or said.kind
         if turn.reply_to is not None:
-            to = self._read_name(message, "reply_to", turn.reply_to)
+            to = read_name(message, "reply_to", turn.reply_to)
             if to is not None:
                 hole = message.taken.pop("reply_to") or ""
                 message.reply = Reply(to, hole.removeprefix("reply_to"))
         if turn.start_ms is not None:
-            said.start_ms = _read_ms(message, "start_ms", turn.start_ms)
+            said.start_ms = read_ms(message, "start_ms", turn.start_ms)
         if turn.end_ms is not None:
-            said.end_ms = _read_ms(message, "end_ms", turn.end_ms)
-
-    def _read_time(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
-        text = self._read_name(message, "said_at", path)
-        if text is None:
-            return
-        hole = message.taken.pop("said_at") or ""
-        message.said.said_at, how = read_time(text, self._time_form, is_number=hole.endswith(LITERAL))
-        if how is not None:
-            message.taken["said_at"] = f"said_at@{how}"
-        elif message.said.said_at is None:
-            detail = f"{text!r:.100} is no time of the form {self._time_form}"
-            findings.append(ReaderFinding("GF-09", detail, pointer=message.said.pointer + pointer(*path)))
+            said.end_ms = read_ms(message, "end_ms", turn.end_ms)
 
     def write(
         self,
@@ -259,24 +229,3 @@ class Messages:
                 return turns[turn.reply_to].native_id or ""
             case _:
                 return str(getattr(turn, column))
-
-
-def _read_ms(message: Message, hole: str, path: JsonPath) -> int | None:
-    """Read milliseconds: an integer that the column holds; what is none stays in extra."""
-    raw = message.split.find(path)
-    if raw is None or is_null(raw):
-        if raw is not None:
-            message.taken[hole] = None
-        return None
-    literal = bytes(raw)
-    value = int(literal) if len(literal) < 20 and literal.removeprefix(b"-").isdigit() else None
-    if value is None or abs(value) > _LARGEST or str(value).encode() != literal:
-        return None
-    message.taken[hole] = hole + LITERAL
-    return value
-
-
-def missing(split: Split, path: JsonPath, at: str = "") -> BadRecord:
-    """Say that a member is missing, at the object that does not have it; ``at`` is where ``split`` is."""
-    depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
-    return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))

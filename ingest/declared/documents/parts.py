@@ -4,12 +4,12 @@ The names are those of OpenAI's and Anthropic's interfaces, and of chat template
 that is not known here gets the kind that is nearest, and what no column takes stays with the part.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
 
+from talkhouse.ingest.declared.documents.part_types import ADDRESS, COLUMNS, KIND_OF_TYPE, Hole
 from talkhouse.ingest.declared.documents.talk import Piece
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
@@ -19,79 +19,8 @@ from talkhouse.ingest.rows import Part
 BARE = {"": "text"}
 """The shape of a text that stands in a list of parts without an object around it."""
 
-_TYPES: Mapping[str, str] = {
-    "text": "text",
-    "input_text": "text",
-    "output_text": "text",
-    "image": "uri",
-    "image_url": "uri",
-    "input_image": "uri",
-    "video": "uri",
-    "video_url": "uri",
-    "audio": "uri",
-    "audio_url": "uri",
-    "input_audio": "blob",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
-    "refusal": "refusal",
-    "reasoning": "reasoning",
-    "thinking": "reasoning",
-    "redacted_thinking": "reasoning",
-    "function": "tool_call",
-    "tool_call": "tool_call",
-    "tool_use": "tool_call",
-    "tool_call_response": "tool_call_response",
-    "tool_result": "tool_call_response",
-}
-"""Type of a part -> kind."""
-
-_Hole: TypeAlias = "str | Mapping[str, str]"
-
-_ADDRESS = {"url": "uri"}
-_COLUMNS: Mapping[str, Mapping[str, _Hole]] = {
-    "text": {"text": "text", "value": "text", "content": "text"},
-    "refusal": {"refusal": "text", "text": "text"},
-    "reasoning": {"reasoning": "text", "thinking": "text", "text": "text", "content": "text"},
-    "tool_call": {
-        "function": {"name": "name", "arguments": "arguments"},
-        "custom": {"name": "name", "input": "text"},
-        "id": "call_id",
-        "name": "name",
-        "arguments": "arguments",
-        "input": "arguments",
-    },
-    "tool_call_response": {
-        "tool_use_id": "call_id",
-        "id": "call_id",
-        "name": "name",
-        "content": "text",
-        "response": "text",
-    },
-    "uri": {
-        "image_url": _ADDRESS,
-        "video_url": _ADDRESS,
-        "audio_url": _ADDRESS,
-        "image": _ADDRESS,
-        "video": _ADDRESS,
-        "audio": _ADDRESS,
-        "url": "uri",
-        "uri": "uri",
-        "source": {"url": "uri", "media_type": "mime_type"},
-        "mime_type": "mime_type",
-    },
-    "blob": {"mime_type": "mime_type", "transcript": "text"},
-    "file": {
-        "file": {"filename": "name"},
-        "filename": "name",
-        "file_url": "uri",
-        "source": {"url": "uri", "media_type": "mime_type"},
-        "mime_type": "mime_type",
-    },
-}
-"""Kind -> which columns take which members; of two members for one column the one that is named first."""
-
 _DATA = "data:"
+_STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
 
 
 class Content:
@@ -141,10 +70,10 @@ def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
 def _kind(members: Members) -> str:
     """Return the kind of a content part."""
     raw = members.get("type")
-    kind = _TYPES.get(decoder(str).decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
+    kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
     if kind is not None:
         return kind
-    if any(bytes(members.get(name, b""))[:1] == b'"' for name in _COLUMNS["text"]):
+    if any(bytes(members.get(name, b""))[:1] == b'"' for name in COLUMNS["text"]):
         return "text"
     return "uri" if members.keys() & {"url", "uri", "image_url", "video_url", "audio_url"} else "file"
 
@@ -171,13 +100,13 @@ def read_part(members: Members, field: str, kind: str) -> Piece:
 
 def _wanted(members: Members, kind: str) -> Wanted:
     """Say which members the columns take, each column one."""
-    want: dict[str, _Hole] = {}
+    want: dict[str, Hole] = {}
     used: set[str] = set()
-    for name, hole in _COLUMNS[kind].items():
+    for name, hole in COLUMNS[kind].items():
         if name not in members:
             continue
         opening = bytes(members[name])[:1]
-        if hole is _ADDRESS and opening == b'"':
+        if hole is ADDRESS and opening == b'"':
             hole = "uri"
         columns = {hole} if isinstance(hole, str) else set(hole.values())
         if not columns & used and (isinstance(hole, str) or opening == b"{"):
@@ -207,7 +136,7 @@ def is_json(text: str) -> bool:
     """Tell whether a text is JSON that every reader of JSON takes."""
     try:
         check_depth(text.encode())
-        msgspec.json.decode(text)
+        _ANY.decode(text)
     except (BadRecord, msgspec.DecodeError, RecursionError, UnicodeError):
         return False
     return True
@@ -225,51 +154,6 @@ def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
         return write_text(hole, value)
 
     return fill("text") if shape == BARE else join(shape, extra, fill)
-
-
-_WHOLE: Mapping[str, str] = {
-    "reasoning_content": "reasoning",
-    "reasoning": "reasoning",
-    "thinking": "reasoning",
-    "refusal": "refusal",
-    "tool_call_id": "tool_call_response",
-    "tool_calls": "tool_call",
-    "function_call": "tool_call",
-    "audio": "blob",
-}
-"""Members of a message beside its content -> kind of the parts that they are."""
-
-MEMBERS: Wanted = {name: name for name in _WHOLE}
-"""What parts take of a message; the holes are called as the members."""
-
-_TEXTS = frozenset({"reasoning_content", "reasoning", "thinking", "refusal", "tool_call_id"})
-_OBJECTS = frozenset({"function_call", "audio"})
-
-
-def read_member(name: str, raw: Raw) -> list[Piece] | None:
-    """Read a member of ``MEMBERS`` that is not null; None where it is not what it should be, so it stays in extra."""
-    opening = bytes(raw)[:1]
-    kind = _WHOLE[name]
-    if opening == b'"' and name in _TEXTS:
-        value = decoder(str).decode(raw)
-        return [Piece(name, kind, call_id=value) if name == "tool_call_id" else Piece(name, kind, text=value)]
-    if opening == b"[" and name == "tool_calls":
-        calls = decoder(list[Raw]).decode(raw)
-        if all(bytes(call)[:1] == b"{" for call in calls):
-            return [read_part(members_of(call), name, kind) for call in calls]
-    if opening == b"{" and name in _OBJECTS:
-        members = members_of(raw)
-        return [read_part(members, name, "file" if name == "audio" and "data" not in members else kind)]
-    return None
-
-
-def write_member(name: str, parts: Sequence[Part], text: str, shapes: KnownShapes) -> bytes:
-    """Return the JSON text of a member of ``MEMBERS``, from the turn's parts of that field."""
-    if name in _TEXTS:
-        value = parts[0].call_id if name == "tool_call_id" else parts[0].text
-        return write_text(name, value or "")
-    pieces = [write_part(part, text, shapes) for part in parts]
-    return pieces[0] if name in _OBJECTS else write_list(pieces)
 
 
 def write_list(items: Sequence[bytes]) -> bytes:

@@ -103,14 +103,15 @@ class _Reader:
                 raise raw.problem
             self._gather(raw, self._read(raw), place, gathered)
         except BadRecord as problem:
-            return reject(_location(raw, place, None), problem, raw.raw)
+            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
+            return reject(_location(raw, place, None), problem, verbatim)
         return None
 
     def _read(self, raw: RawRecord) -> _Read:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(members_of(raw.raw), self._want)
+        split = Split(members_of(raw.raw), self._want, raw.value)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
@@ -122,6 +123,8 @@ class _Reader:
             take_label(spec.spec, split, taken)
         taken |= talk.taken
         findings += talk.findings
+        if not talk.said:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
 
     def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:

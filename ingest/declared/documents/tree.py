@@ -7,13 +7,13 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.dialogue import find_same_ids, results_without_calls
-from talkhouse.ingest.declared.documents.messages import Message, Messages, missing
+from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
+from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, wanted
 from talkhouse.ingest.declared.values import is_null, kind_of
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
-from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 _ROOT = "root"
@@ -30,8 +30,7 @@ class TreeFormat:
     """A message and its replies, each with its own: a message comes first, then each reply with all below it."""
 
     def __init__(self, declaration: Declaration) -> None:
-        path = declaration.dialogue.turns or ()
-        self._path = path[:-1] if path[-1:] == (None,) else path
+        self._path = list_path(declaration.dialogue.turns)
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = Messages(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
         self.wanted: Wanted = wanted({_ROOT: self._path})
@@ -52,8 +51,6 @@ class TreeFormat:
         talk.messages = {index: message.split.members for index, message in enumerate(messages)}
         find_same_ids(self._messages.turn, talk)
         talk.findings += results_without_calls(talk.said)
-        if not talk.said:
-            talk.findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return talk
 
     def _read_all(self, roots: list[tuple[Raw, str]], talk: Talk) -> list[Message]:

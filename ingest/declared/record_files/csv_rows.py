@@ -1,7 +1,5 @@
 """CSV and TSV: a row of cells, all of them texts; fast where it is written as Python's csv does, exact everywhere."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
@@ -14,6 +12,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import Content, ending
 from talkhouse.ingest.declared.record_files.csv_cells import Cells, ParsedRow, names
+from talkhouse.ingest.declared.record_files.csv_usual import MOST_MIXED, UsualRows
 from talkhouse.ingest.declared.record_files.gaps import LINE_END, Gaps
 from talkhouse.ingest.declared.record_files.record import RowChunk
 from talkhouse.ingest.decode import BadRecord
@@ -48,6 +47,7 @@ class CsvRows:
         self._read_header()
         self._names = names(self.columns)
         self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted())
+        self._usual = UsualRows(self._cells, self._line_end, len(self.columns))
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -108,7 +108,8 @@ class CsvRows:
             for column, (value, raw) in enumerate(zip(row.values, row.written, strict=True)):
                 if self._cells.cell(value, column, len(row.values)) == value:
                     needless[column] += 1 if raw != value else -1
-        return [column for column in range(len(self.columns)) if needless[column] > 0]
+        quoted = [column for column in range(len(self.columns)) if needless[column] > 0]
+        return quoted if len(quoted) == len(self.columns) or len(self.columns) <= MOST_MIXED else []
 
     def _chunk(self, *, is_last: bool) -> tuple[RowChunk, list[str]]:
         """Tell the rows apart that are there as a whole; the rest of the text stays."""
@@ -116,15 +117,16 @@ class CsvRows:
         is_ended = not is_last or not text or text.endswith("\n")
         if not is_ended:
             text += self._line_end
-        rows, texts = self._as_usual(text)
-        if set(map(len, rows)) == {len(self.columns)} and "".join(texts) == text:
+        texts = self._usual.texts(text)
+        rows = self._usual.values(texts) if texts else None
+        if texts and rows and set(map(len, rows)) == {len(self.columns)}:
             chunk = RowChunk(self.columns, rows, self._lines(texts))
             self._text = ""
             self._gaps.add(self._gap)
             self._gaps.add(self._line_end, len(rows) - 1)
             self._gap = self._line_end
         else:
-            chunk, texts = self._one_by_one(text, rows, texts, is_last=is_last)
+            chunk, texts = self._one_by_one(text, is_last=is_last)
         if not is_ended:
             self._gap = self._gap.removesuffix(self._line_end)
         return chunk, texts
@@ -136,37 +138,15 @@ class CsvRows:
         self._line = ends.pop()
         return ends
 
-    def _as_usual(self, text: str) -> tuple[list[list[str]], list[str]]:
-        """Read rows as Python does, and write each as the dialect has it; nothing where Python can't."""
-        cells, line_end = self._cells, self._line_end
-        if not cells.quote:
-            lines = text.split("\n")[:-1]
-            rows = [line.removesuffix("\r").split(cells.delimiter) for line in lines]
-            return rows, [cells.delimiter.join(row) + line_end for row in rows]
-        options: dict[str, Any] = {"delimiter": cells.delimiter, "quotechar": cells.quote, "doublequote": True}
-        try:
-            rows = list(csv.reader(io.StringIO(text, newline="\n"), **options))
-        except csv.Error:
-            return [], []  # a carriage return within a line, or a very long cell
-        if cells.quoted and len(cells.quoted) < len(self.columns):
-            return rows, [cells.row(row) + line_end for row in rows]
-        quoting = csv.QUOTE_ALL if cells.quoted else csv.QUOTE_MINIMAL
-        texts = _Texts()
-        csv.writer(texts, lineterminator=line_end, quoting=quoting, **options).writerows(rows)
-        return rows, texts.texts
-
-    def _one_by_one(
-        self, text: str, rows: list[list[str]], texts: list[str], *, is_last: bool
-    ) -> tuple[RowChunk, list[str]]:
-        """Take a row as Python read it where the file has the very text that the dialect gives, else read it again."""
-        chunk, sources = RowChunk(self.columns, [], [], {}), list[str]()
-        usual = iter(zip(rows, texts, strict=True))
+    def _one_by_one(self, text: str, *, is_last: bool) -> tuple[RowChunk, list[str]]:
+        """Tell rows apart one after the other, whatever they look like."""
+        chunk, texts = RowChunk(self.columns, [], [], {}), list[str]()
         start = 0
         while start < len(text):
-            row, written = next(usual, ([], ""))
-            if len(row) == len(self.columns) and text.startswith(written, start):
-                self._add(chunk, row, self._line_end)
-                source = written
+            source = self._usual.text_at(text, start)
+            values = self._usual.values([source]) if source else None
+            if source and values and len(values[0]) == len(self.columns):
+                self._add(chunk, values[0], self._line_end)
             else:
                 parsed = self._cells.row_at(text, start)
                 if parsed is None:
@@ -176,12 +156,12 @@ class CsvRows:
                     break
                 source = text[start : parsed.end]
                 self._add_parsed(chunk, parsed, source)
-            if len(sources) < len(chunk.rows):
-                sources.append(source)
+            if len(texts) < len(chunk.rows):
+                texts.append(source)
             self._line += source.count("\n")
             start += len(source)
         self._text = text[start:]
-        return chunk, sources
+        return chunk, texts
 
     def _add_parsed(self, chunk: RowChunk, parsed: ParsedRow, source: str) -> None:
         """Add a row that is written otherwise, or a blank line; BadRecord GF-13 for another number of cells."""
@@ -211,14 +191,6 @@ class CsvRows:
         """Raise BadRecord GF-13 for a quote that is open for longer than a record may be."""
         if len(text) > self._content.file.limits.record:
             raise self._open_quote(line)
-
-
-class _Texts:
-    """What csv.writer writes, row by row."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.write = self.texts.append
 
 
 class _Blocks:

@@ -1,6 +1,6 @@
 """JSON Lines: a record a line."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Raw
@@ -32,7 +32,7 @@ class JsonLines:
         """Yield the lines that are not blank."""
         file, limits = self._content.file, self._content.file.limits
         gap, index = bytearray(), 0
-        for number, line in enumerate(self._lines()):
+        for number, line in enumerate(lines(self._content.pieces(), self._check)):
             text = line.strip(_BLANKS)
             if not text:
                 gap += line
@@ -49,38 +49,45 @@ class JsonLines:
             if len(text) > limits.record:
                 file.refuse_record(len(text), f"/{number}")
             try:
-                check(text)
+                value = check(text)
             except BadRecord as bad:
                 if index == 0:
                     _check_form(text)
                 yield BadRawRecord(index, f"/{number}", text, in_line(bad, number))
             else:
-                yield RawRecord(index, f"/{number}", text)
+                yield RawRecord(index, f"/{number}", text, value=value)
             index += 1
         self._gaps.add(gap.decode())
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the lines with their ends; SourceError for one that is longer than a record may be."""
-        file = self._content.file
-        parts: list[bytes] = []
-        count, size = 0, 0
-        for piece in self._content.pieces():
-            first, feed, rest = piece.partition(b"\n")
-            parts.append(first + feed)
-            size += len(first)
-            if size > file.limits.record:
-                file.refuse_record(size, f"/{count}", f"{size:,} bytes or more in one line")
-            if not feed:
-                continue
-            yield b"".join(parts)
-            lines = rest.split(b"\n")
-            last = lines.pop()
-            for line in lines:
-                yield line + b"\n"
-            count += 1 + len(lines)
-            parts, size = [last], len(last)
-        if size:
-            yield b"".join(parts)
+    def _check(self, size: int, number: int) -> None:
+        """Raise SourceError for a line that is longer than a record may be; more of it may follow."""
+        if size > self._content.file.limits.record:
+            self._content.file.refuse_record(size, f"/{number}", f"{size:,} bytes or more in one line")
+
+
+def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_: None) -> Iterator[bytes]:
+    """Yield the lines of a text that comes in pieces, each with its line feed; the last may have none.
+
+    ``check`` gets the size of a line that is not at its end, and its number from 0, before more of it is read.
+    """
+    parts: list[bytes] = []
+    count, size = 0, 0
+    for piece in pieces:
+        first, feed, rest = piece.partition(b"\n")
+        parts.append(first + feed)
+        size += len(first)
+        check(size, count)
+        if not feed:
+            continue
+        yield b"".join(parts)
+        whole = rest.split(b"\n")
+        last = whole.pop()
+        for line in whole:
+            yield line + b"\n"
+        count += 1 + len(whole)
+        parts, size = [last], len(last)
+    if size:
+        yield b"".join(parts)
 
 
 def in_line(bad: BadRecord, number: int) -> BadRecord:

@@ -26,6 +26,8 @@ class RawRecord(Struct, gc=False):
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
     verbatim: bytes | None = None
     """Of CSV: the row as the file has it, without its line end."""
+    value: Any = None
+    """What the text decodes to, if that is at hand: numbers as doubles and integers, keys in their order."""
 
     @property
     def quarantined(self) -> bytes:

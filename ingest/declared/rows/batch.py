@@ -1,11 +1,12 @@
 """Rows of whole dialogues to the rows of the tables, as columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.rows.columns import (
@@ -33,8 +34,8 @@ from talkhouse.ingest.declared.rows.facts import OWNER, differing, facts_of
 from talkhouse.ingest.declared.rows.findings import RowFindings
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.kept import Kept
-from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogues
-from talkhouse.ingest.declared.rows.labels_in_rows import labels_of
+from talkhouse.ingest.declared.rows.known_dialogues import KnownRows
+from talkhouse.ingest.declared.rows.labels_in_rows import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
 from talkhouse.ingest.declared.rows.people import OURS, People
 from talkhouse.ingest.declared.rows.record_extra import record_extra
@@ -57,15 +58,18 @@ class Build:
     declaration: Declaration
     columns: RowColumns
     identity: Identity
-    known: KnownDialogues | None
+    known: KnownRows | None
     """None where no labels are about dialogues that were read before."""
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
+    labels_inside: Sequence[Labels] = ()
+    """Schemes whose labels are inside JSON rows."""
 
     def __post_init__(self) -> None:
         """Prepare roles, people and splits."""
         self.roles = Roles(self.declaration)
-        self.people = People(self.declaration, Speakers(self.declaration))
+        self.speakers = Speakers(self.declaration)
+        self.people = People(self.declaration, self.speakers)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
@@ -118,7 +122,8 @@ class FileRows:
         ]
         size = int(len(rows) * self._bytes_a_row)
         filled = [batch for batch in batches if len(batch)]
-        return LoadedBatch(self._file, len(dialogues), size, spoken.rows, filled, findings.findings)
+        rows_by_one = [*spoken.rows, *labels_inside(rows)]
+        return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sort the turns of each dialogue, and number them."""
@@ -182,8 +187,6 @@ class FileRows:
         """Lay out the turns but for speakers and ``extra``."""
         replied = replies(rows)
         findings.of_replies(replied)
-        turns = rows.select("dialogue_id", TURN_INDEX, role=OURS, text=TEXT)
-        turns = turns.with_columns(replied.targets.alias("reply_to"))
         there = set(rows.columns)
         if REPLY_TO in there:
             kept.keep(REPLY_TO, replied.lost | replied.looped)
@@ -191,13 +194,18 @@ class FileRows:
             kept.keep(ROLE, ~rows["role.back"])
         if ORDER in there:
             kept.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
-        kind = pl.lit("message")
         if KIND in there:
             kept.keep(KIND, rows[KIND].is_null())
-            kind = pl.col(KIND).fill_null("message")
-        said_at = pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us"))
-        own = pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String)
-        turns = turns.hstack(rows.select(kind=kind, said_at=said_at, native_id=own))
+        turns = rows.select(
+            "dialogue_id",
+            TURN_INDEX,
+            role=OURS,
+            text=TEXT,
+            kind=pl.col(KIND).fill_null("message") if KIND in there else pl.lit("message"),
+            native_id=pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String),
+            said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
+            reply_to=replied.targets,
+        )
         for hole in (SAID_AT, STARTED_AT):
             if hole in there:
                 findings.of_times(hole, rows[hole + BAD_TIME])
@@ -208,10 +216,9 @@ class FileRows:
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
         own = dialogues.select("dialogue_id", "native_id").hstack(facts.select(set(facts.columns) & set(_FACTS)))
-        if LANGUAGE not in own.columns or own[LANGUAGE].null_count():
-            said = pl.col(LANGUAGE).fill_null(self._build.language) if LANGUAGE in own.columns else self._build.language
-            own = own.with_columns(pl.lit(said).alias(LANGUAGE) if not isinstance(said, pl.Expr) else said)
         shared = {"corpus_id": self._build.declaration.corpus_id}
+        if LANGUAGE not in own.columns and self._build.language is not None:
+            shared[LANGUAGE] = self._build.language
         return ColumnBatch(Dialogue, shared, own.filter(dialogues["is_new"]).to_dict())
 
     def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:

@@ -4,7 +4,7 @@ They lie in a temporary file; in memory is where each begins.
 """
 
 from tempfile import SpooledTemporaryFile
-from typing import Self
+from typing import Protocol, Self
 
 import msgspec
 import polars as pl
@@ -14,6 +14,13 @@ from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID
 from talkhouse.ingest.declared.rows.facts import OWNER
 
 _IN_MEMORY = 16_000_000
+
+
+class KnownRows(Protocol):
+    """What remembers dialogues as they are read."""
+
+    def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
+        """Remember the dialogues of a batch of rows."""
 
 
 class KnownDialogue(Struct, array_like=True, gc=False):

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
 import polars as pl
 
+from talkhouse.ingest.declared.documents.labels import Given
 from talkhouse.ingest.declared.offsets import Offsets
 from talkhouse.ingest.declared.rows.columns import TEXT, LabelColumn, RowColumns
+from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
-from talkhouse.ingest.rows import Annotation, ColumnBatch
+from talkhouse.ingest.rows import Annotation, ColumnBatch, Row
 
 
 @dataclass
@@ -30,6 +33,32 @@ def labels_of(rows: pl.DataFrame, columns: RowColumns, kept: Kept) -> LabelledRo
         if label.is_of_turn:
             made.batches += _batch(rows, label, made.outside)
     return made
+
+
+def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
+    """Make the labels that are inside JSON rows."""
+    if GIVEN not in rows.columns:
+        return
+    found = rows.filter(pl.col(GIVEN).is_not_null()).select(GIVEN, "record_id", "dialogue_id", TURN_INDEX)
+    for raw, record_id, dialogue_id, turn_index in found.iter_rows():
+        for given in msgspec.json.decode(raw, type=list[Given]):
+            yield Annotation(
+                record_id,
+                turn_index,
+                None,
+                None,
+                given.scheme,
+                given.annotator,
+                given.item,
+                dialogue_id,
+                None,
+                given.annotator_id,
+                given.label,
+                given.value,
+                None,
+                given.start,
+                given.end,
+            )
 
 
 def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:

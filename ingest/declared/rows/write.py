@@ -1,24 +1,27 @@
 """Files of rows, written again from the tables."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Protocol
 
 import msgspec
+from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
 from talkhouse.ingest.declared.record_files.write import write_records, write_rows
 from talkhouse.ingest.declared.rows.columns import columns_of
+from talkhouse.ingest.declared.rows.convokit_files import kind_of, utterance_columns
 from talkhouse.ingest.declared.rows.label_columns import label_file_columns
 from talkhouse.ingest.declared.rows.label_files import refused_rows
 from talkhouse.ingest.declared.rows.labels_back import LabelsBack
+from talkhouse.ingest.declared.rows.members_back import member_back
 from talkhouse.ingest.declared.rows.opening import is_csv
 from talkhouse.ingest.declared.rows.sorted_rows import in_order_of_lines
 from talkhouse.ingest.declared.rows.spool import SCATTERED
-from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow
 from talkhouse.ingest.declared.rows.turns_back import RowsBack
 from talkhouse.ingest.declared.shapes import KnownShapes
 from talkhouse.ingest.decode import literals
@@ -48,7 +51,9 @@ class _Files:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._turns = RowsBack(declaration, columns_of(declaration))
+        self._is_convokit = declaration.format == "convokit"
+        columns = utterance_columns(declaration) if self._is_convokit else columns_of(declaration)
+        self._turns = RowsBack(declaration, columns)
 
     def _back(self, path: str) -> _Back:
         """Return what writes the rows of a file: of turns, or of labels."""
@@ -59,13 +64,18 @@ class _Files:
 
     def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
         """Write a file from its envelope and its records."""
-        envelope = literals(first.file.extra)
-        rows = self._rows(first, others, envelope)
-        if SCATTERED in envelope:
-            rows = in_order_of_lines(rows)
+        envelope, path = literals(first.file.extra), PurePosixPath(first.path)
         if first.file.note == BOM_NOTE:
             yield BOM
-        yield from write_rows_of(envelope, rows, PurePosixPath(first.path))
+        if self._has_members(path):
+            yield from write_records(envelope, _members(chain([first], others), KnownShapes(envelope)), path)
+            return
+        rows = self._rows(first, others, envelope)
+        yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
+
+    def _has_members(self, path: PurePosixPath) -> bool:
+        """Tell whether a file is one of ConvoKit's that has no rows."""
+        return self._is_convokit and kind_of(path) != "utterances"
 
     def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
         back, shapes, has_cells = self._back(first.path), KnownShapes(envelope), is_csv(PurePosixPath(first.path))
@@ -78,22 +88,33 @@ class _Files:
     def write_record(self, stored: StoredRecord) -> bytes:
         """Write the rows of a record alone, one below the other."""
         shapes = KnownShapes(literals(stored.file.extra))
+        if self._has_members(PurePosixPath(stored.path)):
+            return member_back(stored, shapes)
         rows = self._back(stored.path).rows(stored, shapes, is_csv=is_csv(PurePosixPath(stored.path)))
         return b"\n".join(row.as_object() for row in sorted(rows, key=lambda row: row.line))
+
+
+def _members(records: Iterable[StoredRecord], shapes: KnownShapes) -> Iterator[WrittenRecord]:
+    """Write the members of a file, those in quarantine verbatim."""
+    members = (stored for stored in records if stored.record is not None or stored.raw is not None)
+    for number, stored in enumerate(members):
+        raw = member_back(stored, shapes) if stored.raw is None else stored.raw
+        yield WrittenRecord(number, stored.pointer, raw, is_verbatim=stored.raw is not None)
 
 
 def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
     """Write rows as a file of this path."""
     if is_csv(path):
-        return _write_cells(envelope, iter(rows), path)
+        return write_rows(envelope, _columns(envelope), map(_written, rows), path)
     records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
     return write_records(envelope, records, path)
 
 
-def _write_cells(envelope: Envelope, rows: Iterator[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
-    first = [*islice(rows, 1)]
-    columns = list(first[0].cells) if first else []
-    return write_rows(envelope, columns, map(_written, chain(first, rows)), path)
+def _columns(envelope: Envelope) -> list[str]:
+    """Return the columns of a file, which every shape of its rows has; none where it has no rows."""
+    shapes = literals(bytes(envelope["shapes"]).decode()) if "shapes" in envelope else {}
+    known: dict[str, dict[str, Raw]] = msgspec.json.decode(shapes.get(LEVEL, b"{}"), type=dict[str, dict[str, Raw]])
+    return [*next(iter(known.values()), {})]
 
 
 def _written(row: StoredRow) -> WrittenRow:

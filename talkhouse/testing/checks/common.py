@@ -32,6 +32,11 @@ class _Broken:
         return any(told.file == self.file for told in self.reading.told - subject.read_findings)
 
 
+def rules_to_break(subject: Subject) -> list[str]:
+    """List the common rules that files made from any sample can break."""
+    return [rule for rule in subject.corpus.common_rules if rule in DAMAGES or rule == UNRECOGNISED]
+
+
 def a_common_rule_is_told_and_kept(subject: Subject, rule: str) -> None:
     """Files made from the sample break a common rule: it is told at the file, the rest is loaded, and all comes back.
 

@@ -1,7 +1,7 @@
 given as (
-    -- A record's own labels.
+    -- A record's own labels. Both parts take record_id from one table: Sail can't join columns with two comments.
     select
-        annotations.record_id,
+        records.record_id,
         annotations.dialogue_id,
         annotations.turn_index,
         annotations.annotator_index,

@@ -12,18 +12,22 @@ $talks,
 
 $given
 
-lists as (
-    select record_id, list(label order by annotator_index, item_index, labelled_by) as labels
+votes as (
+    select
+        *,
+        count(*) over (partition by record_id, dialogue_id, label) as vote_count,
     from given
     where turn_index is null and label is not null
-    group by record_id
 ),
 
-votes as (
-    select record_id, label, count(*) as vote_count
-    from given
-    where turn_index is null and label is not null
-    group by record_id, label
+lists as (
+    select
+        record_id,
+        dialogue_id,
+        list(label order by annotator_index, item_index, labelled_by) as labels,
+        case when max(vote_count) * 2 > count(*) then min_by(label, (-vote_count, label)) end as label,
+    from votes
+    group by record_id, dialogue_id
 )
 
 select
@@ -36,12 +40,11 @@ select
     coalesce(talks.texts, []::varchar[]) as context,
     null::varchar as utterance,
     lists.labels,
-    votes.label,
+    lists.label,
     examples.release,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join lists on lists.record_id = examples.record_id
+inner join lists on lists.record_id = examples.record_id and lists.dialogue_id = examples.dialogue_id
 left join talks on talks.dialogue_id = examples.dialogue_id
-left join votes on votes.record_id = examples.record_id and votes.vote_count * 2 > len(lists.labels)
 where examples.corpus_id = $corpus and examples.task = $task

@@ -11,13 +11,14 @@ $talks,
 answers as (
     select
         candidates.record_id,
+        candidates.dialogue_id,
         candidates.turn_index,
         candidates.position,
         list(texts.text order by candidates.item_index) as texts,
     from main.candidates
     inner join main.texts on texts.text_id = candidates.text_id
     where candidates.candidate_set = 'completion' and starts_with(candidates.record_id, $records)
-    group by candidates.record_id, candidates.turn_index, candidates.position
+    group by candidates.record_id, candidates.dialogue_id, candidates.turn_index, candidates.position
 )
 
 select
@@ -37,9 +38,13 @@ from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
 inner join answers as chosen
-    on chosen.record_id = examples.record_id and chosen.turn_index = examples.turn_index and chosen.position = 0
+    on chosen.record_id = examples.record_id
+    and chosen.dialogue_id = examples.dialogue_id
+    and chosen.turn_index = examples.turn_index
+    and chosen.position = 0
 inner join answers as rejected
     on rejected.record_id = examples.record_id
+    and rejected.dialogue_id = examples.dialogue_id
     and rejected.turn_index = examples.turn_index
     and rejected.position = 1
 where examples.corpus_id = $corpus and examples.task = $task

@@ -9,6 +9,7 @@ $given
 lists as (
     select
         given.record_id,
+        given.dialogue_id,
         given.turn_index,
         list(
             {
@@ -25,7 +26,7 @@ lists as (
     inner join main.turns
         on turns.dialogue_id = given.dialogue_id and turns.turn_index = given.turn_index
     where given.start_index is not null and given.end_index is not null
-    group by given.record_id, given.turn_index
+    group by given.record_id, given.dialogue_id, given.turn_index
 )
 
 select
@@ -43,5 +44,8 @@ from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns
     on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index
-inner join lists on lists.record_id = examples.record_id and lists.turn_index = examples.turn_index
+inner join lists
+    on lists.record_id = examples.record_id
+    and lists.dialogue_id = examples.dialogue_id
+    and lists.turn_index = examples.turn_index
 where examples.corpus_id = $corpus and examples.task = $task

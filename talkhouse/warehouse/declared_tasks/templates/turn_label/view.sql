@@ -12,21 +12,23 @@ $talks,
 
 $given
 
+votes as (
+    select
+        *,
+        count(*) over (partition by record_id, dialogue_id, turn_index, label) as vote_count,
+    from given
+    where label is not null
+),
+
 lists as (
     select
         record_id,
+        dialogue_id,
         turn_index,
         list(label order by annotator_index, item_index, labelled_by) as labels,
-    from given
-    where label is not null
-    group by record_id, turn_index
-),
-
-votes as (
-    select record_id, turn_index, label, count(*) as vote_count
-    from given
-    where label is not null
-    group by record_id, turn_index, label
+        case when max(vote_count) * 2 > count(*) then min_by(label, (-vote_count, label)) end as label,
+    from votes
+    group by record_id, dialogue_id, turn_index
 )
 
 select
@@ -39,15 +41,14 @@ select
     talks.texts[1:examples.turn_index] as context,
     talks.texts[examples.turn_index + 1] as utterance,
     lists.labels,
-    votes.label,
+    lists.label,
     examples.release,
     examples.record_id,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
-inner join lists on lists.record_id = examples.record_id and lists.turn_index = examples.turn_index
-left join votes
-    on votes.record_id = examples.record_id
-    and votes.turn_index = examples.turn_index
-    and votes.vote_count * 2 > len(lists.labels)
+inner join lists
+    on lists.record_id = examples.record_id
+    and lists.dialogue_id = examples.dialogue_id
+    and lists.turn_index = examples.turn_index
 where examples.corpus_id = $corpus and examples.task = $task

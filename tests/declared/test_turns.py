@@ -1,0 +1,211 @@
+"""Rows of cells to dialogues and back: ``format = "turns"`` with CSV and TSV."""
+
+import csv
+import io
+import json
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration.model import (
+    Annotations,
+    Dialect,
+    DialogueFields,
+    SpeakerFields,
+    TurnFields,
+)
+from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Speaker, Turn
+from tests.declared.rows_loaded import declared, read, restored
+
+PIER = DialogueFields(id=("d",), title=("title",), split=("fold",))
+SAID = TurnFields(
+    id=("u",), text=("text",), role=("role",), speaker=("who",), said_at=("at",), reply_to=("to",), order=("n",)
+)
+
+
+def table(*rows: str, header: str) -> bytes:
+    """Write lines below a header."""
+    return "".join(f"{row}\n" for row in (header, *rows)).encode()
+
+
+def test_rows_of_one_dialogue_become_one_record_with_all_of_their_cells() -> None:
+    raw = table('c1,007,ann,"a, b",x', "c1,008,,,", "c2,1,bo, c ,007", header="d,u,who,text,mood")
+    turn = TurnFields(id=("u",), text=("text",), speaker=("who",))
+    made = read(declared(turn=turn), {"a.csv": raw})
+    assert [(row.record_id, row.source_pointer, row.split) for row in made.of(Record)] == [
+        ("quay/a.csv/0", "/1", "all"),
+        ("quay/a.csv/1", "/3", "all"),
+    ]
+    assert [(row.native_id, row.text, row.speaker_id, row.role, row.extra) for row in made.of(Turn)] == [
+        ("007", "a, b", "quay:ann", "speaker", '{"mood":"x"}'),
+        ("008", "", None, "speaker", '{"mood":""}'),
+        ("1", " c ", "quay:bo", "speaker", '{"mood":"007"}'),
+    ]
+    assert [row.dialogue_id for row in made.of(Dialogue)] == ["quay:c1", "quay:c2"]
+    assert [row.kind for row in made.of(Speaker)] == ["human", "human"]
+    assert [row.role for row in made.of(Participant)] == ["speaker", "speaker"]
+    assert restored(made) == {"a.csv": raw}
+
+
+def test_scattered_rows_are_gathered_by_order_and_their_lines_kept() -> None:
+    raw = table("b\t2\tfour", "a\t10\tthree", "b\t1\tone", 'a\t9\t"two', header="d\tn\ttext")
+    declaration = declared(turn=TurnFields(text=("text",), order=("n",)), dialect=Dialect(quote_char=""))
+    made = read(declaration, {"a.tsv": raw})
+    assert made.said("quay:b") == [("speaker", "one"), ("speaker", "four")]
+    assert made.said("quay:a") == [("speaker", '"two'), ("speaker", "three")]
+    assert [(row.native_id, row.source_pointer, row.extra) for row in made.of(Record)] == [
+        ("b", "/1", '{"lines":[3,1]}'),
+        ("a", "/2", '{"lines":[4,2]}'),
+    ]
+    assert restored(made) == {"a.tsv": raw}
+
+
+def test_replies_are_by_the_ids_of_turns() -> None:
+    rows = ("c,x,,a", "c,y,x,b", "c,z,q,c", "c,y,z,d", "c,p,p,e", "e,x,y,f", "e,y,x,g")
+    made = read(
+        declared(turn=TurnFields(id=("u",), text=("text",), reply_to=("to",))),
+        {"a.csv": table(*rows, header="d,u,to,text")},
+    )
+    assert [turn.reply_to for turn in made.of(Turn)] == [None, 0, None, 2, None, None, None]
+    assert made.places == [
+        ("GF-06", "a.csv#/4/u"),
+        ("GF-07", "a.csv#/3/to"),
+        ("GF-07", "a.csv#/5/to"),
+        ("GF-07", "a.csv#/6/to"),
+        ("GF-07", "a.csv#/7/to"),
+    ]
+    assert made.of(Turn)[2].extra == '{"to":"q"}'
+    assert restored(made) == {"a.csv": table(*rows, header="d,u,to,text")}
+
+
+def test_the_first_row_that_says_something_of_the_dialogue_counts() -> None:
+    raw = table("c,,train,a", "c,Pier,train,b", "c,Mole,train,c", "c,Mole,dev,d", header="d,title,fold,text")
+    made = read(declared(dialogue=PIER), {"a.csv": raw})
+    assert [row.title for row in made.of(Dialogue)] == ["Pier"]
+    (record,) = made.of(Record)
+    assert (record.split, record.standard_split) == ("train", "train")
+    assert json.loads(record.extra or "{}") == {
+        "differs": {"/0/title": "", "/2/title": "Mole", "/3/title": "Mole", "/3/fold": "dev"}
+    }
+    assert made.places == [("GF-18", "a.csv#/3/title"), ("GF-18", "a.csv#/4/fold")]
+    assert restored(made) == {"a.csv": raw}
+
+
+def test_the_same_words_in_two_files_are_one_dialogue_and_others_another() -> None:
+    files = {
+        "a.csv": table("c,hi,1", "c,ho,2", header="d,text,note"),
+        "b.csv": table("c,hi,1", "c,ho,3", header="d,text,note"),
+        "c.csv": table("c,ha,1", header="d,text,note"),
+    }
+    made = read(declared(), files)
+    assert [str(row.dialogue_id)[:7] for row in made.of(Record)] == ["quay:c", "quay:c", "quay:c~"]
+    assert [row.extra and "differs" in row.extra for row in made.of(Record)] == [None, True, None]
+    assert len(made.of(Turn)) == 3
+    assert made.places == [("GF-04", "c.csv#/1")]
+    assert restored(made) == files
+
+
+def test_without_an_id_a_file_is_one_dialogue() -> None:
+    raw = table("a", "b", header="text")
+    made = read(declared(dialogue=DialogueFields()), {"a.csv": raw})
+    assert [(row.dialogue_id, row.native_id) for row in made.of(Dialogue)] == [("quay:a.csv/0", None)]
+    assert restored(made) == {"a.csv": raw}
+
+
+def test_times_that_a_column_does_not_give_back_stay() -> None:
+    rows = ("c,2026-01-02 10:00,a", "c,2 Jan,b", "c,,c", "c,2026-01-02 9:30,d")
+    raw = table(*rows, header="d,at,text")
+    declaration = declared(turn=TurnFields(text=("text",), said_at=("at",)), times={"said_at": "%Y-%m-%d %H:%M"})
+    made = read(declaration, {"a.csv": raw})
+    assert [row.said_at for row in made.of(Turn)] == [
+        datetime(2026, 1, 2, 10),  # noqa: DTZ001 - the wall clock
+        None,
+        None,
+        datetime(2026, 1, 2, 9, 30),  # noqa: DTZ001 - the wall clock
+    ]
+    assert [row.extra for row in made.of(Turn)] == [None, '{"at":"2 Jan"}', None, '{"at":"2026-01-02 9:30"}']
+    assert made.places == [("GF-09", "a.csv#/2/at")]
+    assert restored(made) == {"a.csv": raw}
+
+
+def test_raters_have_a_column_each() -> None:
+    raw = table("c,a,calm,NA", "c,b,,cross", "c,c,NA,", header="d,text,r1,r2")
+    mood = Annotations("mood", 0, columns=("r1", "r2"), missing_values=("", "NA"))
+    made = read(declared(annotations=(mood,)), {"a.csv": raw})
+    assert [
+        (row.turn_index, row.annotator_index, row.annotator_id, row.label, row.scheme) for row in made.of(Annotation)
+    ] == [(0, 0, "r1", "calm", "quay.mood"), (1, 1, "r2", "cross", "quay.mood")]
+    assert [row.extra for row in made.of(Turn)] == ['{"r2":"NA"}', None, '{"r1":"NA"}']
+    assert restored(made) == {"a.csv": raw}
+
+
+@pytest.mark.parametrize(
+    ("raw", "place", "detail"),
+    [
+        (b"d,utterance\nc,a\n", "GF-12#/0", "'text'"),
+        (b"d,text,text\nc,a,b\n", "GF-12#/0", "twice"),
+        (b"d,text\nc,a\nc,b,x\n", "GF-13#/2", "3 cells"),
+        (b'd,text\nc,"a\n', "GF-13#/1", "never closed"),
+        (b"d,text\nc,\xff\n", "TH-02#/1", "UTF-8"),
+    ],
+)
+def test_a_file_with_a_bad_row_is_refused_whole(raw: bytes, place: str, detail: str) -> None:
+    files = {"a.csv": raw, "b.csv": table("c,a", header="d,text")}
+    made = read(declared(), files)
+    (rejected,) = made.rejected
+    assert (f"{rejected.rule}#{rejected.location.pointer}{rejected.at}", rejected.raw) == (place, raw)
+    assert detail in rejected.detail
+    assert len(made.of(Record)) == 1
+    assert restored(made) == files
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(["", "a", "0", "1", "x y"])
+HEADER = ("d", "title", "fold", "u", "text", "role", "who", "at", "to", "n", "r1", "lines", "*")
+RICH = declared(
+    dialogue=PIER,
+    turn=SAID,
+    speaker=SpeakerFields(scope="dialogue"),
+    roles={"guest": "user", "a": "user"},
+    annotations=(Annotations("mood", 0, columns=("r1",), missing_values=("NA", "")),),
+)
+
+
+def written(rows: list[list[str]]) -> bytes:
+    """Write cells as Python does; a table that begins with an empty one has its columns the other way round."""
+    out = io.StringIO()
+    turn = -1 if rows and rows[0][1] == "" else 1
+    csv.writer(out, lineterminator="\n").writerows(row[::turn] for row in [list(HEADER), *rows])
+    return out.getvalue().encode()
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[list[str]]:
+    """Invent rows of two or three dialogues, in any order, with any cells."""
+    rows = []
+    for number in range(draw(st.integers(0, 5))):
+        row = {name: draw(CELLS) for name in HEADER} | {"n": str(draw(st.integers(0, 3))), "u": str(number % 4)}
+        rows.append([*(row | {"d": draw(st.sampled_from(["1", "01", ""]))}).values()])
+    return rows
+
+
+@given(tables(), tables())
+def test_any_cells_come_back(rows: list[list[str]], others: list[list[str]]) -> None:
+    files = {"a.csv": written(rows), "b.csv": written(others)}
+    made = read(RICH, files)
+    assert len(made.of(Turn)) <= len(rows) + len(others)
+    assert not made.rejected
+    assert restored(made) == files
+
+
+@given(st.permutations(range(6)))
+def test_shuffled_rows_with_an_order_are_the_sorted_ones(order: list[int]) -> None:
+    declaration = declared(turn=TurnFields(id=("u",), text=("text",), reply_to=("to",), order=("n",)))
+    rows = [f"{'ab'[n % 2]},{n},u{n},u{n - 2},t{n}" for n in range(6)]
+    header = "d,n,u,to,text"
+    shuffled = table(*(rows[n] for n in order), header=header)
+    made, plain = (read(declaration, {"a.csv": raw}) for raw in (shuffled, table(*rows, header=header)))
+    for key in ("quay:a", "quay:b"):
+        assert made.said(key) == plain.said(key)
+    assert restored(made) == {"a.csv": shuffled}
