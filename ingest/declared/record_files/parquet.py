@@ -156,7 +156,7 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
         encoded = array.cast(kind.value_type).dictionary_encode()
         indices = encoded.indices.cast(kind.index_type)
         return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=kind.ordered)
-    return array.cast(kind)
+    return _as(array, kind)
 
 
 def write_parquet(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
