@@ -30,7 +30,8 @@ def declaration_text(corpus_id: str, look: Look) -> str:
         '# languages = ["en"]  # to do',
     ]
     if look.guess is None:
-        return "\n".join([*lines, *_SKELETON]) + "\n"
+        here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
+        return "\n".join([*lines, *_SKELETON, "", f"# what lies here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
     lines += [*_tables(look.guess), *_proposals(look)]
     return "\n".join(lines) + "\n"

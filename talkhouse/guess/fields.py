@@ -32,7 +32,8 @@ DIALOGUES = (
     *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
     *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
     *("call_id", "call", "ticket_id", "ticket", "case_id", "interaction_id", "episode_id", "episode", "scene_id"),
-    *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id", "id"),
+    *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
+    *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
 )
 _TEXTS = (
     *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
@@ -44,7 +45,7 @@ _ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_ty
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
-    *("participant", "person", "name", "by", "actor"),
+    *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
 )
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),

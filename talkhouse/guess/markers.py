@@ -47,7 +47,10 @@ def _marks(texts: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
 
 def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Take the commonest spelling of each speaker's mark behind the same line ends, but for rare ones."""
+    """Take the commonest spelling of each speaker's mark behind the same line ends, but for rare ones.
+
+    Whoever speaks may begin a text, and a line: where one speaker has a mark behind some line ends, all have.
+    """
     chosen: dict[tuple[str, str], str] = {}
     totals = Counter[str]()
     for mark in set(marks):
@@ -55,7 +58,10 @@ def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
     for mark in sorted(set(marks), key=lambda mark: (-counts[mark], mark)):
         if counts[mark] >= _RARE * totals[_word(mark)]:
             chosen.setdefault((_word(mark), mark[: len(mark) - len(mark.lstrip("\r\n"))]), mark)
-    return [mark for mark in dict.fromkeys(marks) if mark in chosen.values()]
+    for begin in {begin for _, begin in chosen}:
+        for (word, _), mark in list(chosen.items()):
+            chosen.setdefault((word, begin), begin + mark.lstrip("\r\n"))
+    return sorted(chosen.values(), key=lambda mark: (-len(mark) + len(mark.lstrip("\r\n")), -counts[mark], mark))
 
 
 def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:

@@ -139,7 +139,7 @@ def _json(value: Any) -> str:
 
 
 def _member(member: Field) -> str:
-    """Name a member; with its words where it has a few, else with its types where they are several."""
-    about = member.words if len(member.words) > 1 and member.count > len(member.words) else ()
-    about = about or (tuple(member.types) if len(member.types) > 1 else ())
+    """Name a member; with its types where they are several, else with its words where a few recur."""
+    about = tuple(member.types) if len(member.types) > 1 else ()
+    about = about or (member.words if 1 < len(member.words) <= member.count // 2 else ())
     return f"{member.name} ({', '.join(about)})" if about else member.name

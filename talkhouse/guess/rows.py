@@ -7,7 +7,7 @@ from typing import Any
 from talkhouse.guess.fields import DIALOGUES, about_dialogues, meanings, named
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.values import Record, are_keys, at, column
+from talkhouse.guess.values import Record, are_keys, at, column, leaves, whole_numbers
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath
 
 CONVOKIT_FILES = (
@@ -19,6 +19,7 @@ CONVOKIT_FILES = (
     "corpus.json",
 )
 _CONVOKIT_ROWS = ({"id", "text", "meta", "timestamp"}, {"conversation_id", "root"}, {"speaker", "user"})
+_MOST_COLUMNS = 30
 _LABELS = ("label", "labels", "tag", "category", "class", "annotation", "value", "emotion", "intent", "sentiment")
 
 
@@ -40,13 +41,16 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
         return None
     files = [[_cells(record) for record in sample.records] for sample in samples]
     records = [record for file in files for record in file]
-    path = dialogue_of(records)
+    path, order = dialogue_of(records), None
+    if path is None:
+        path, order = _numbered(records)
     if path is None:
         return None
     dialogues = [dialogue for file in files for dialogue in _grouped(file, path)]
-    found = meanings(dialogues, with_order=True, but=[path])
+    found = meanings(dialogues, with_order=True, but=[path, *([order] if order else [])])
     if found is None:
         return None
+    found.turn = replace(found.turn, order=found.turn.order or order)
     taken = [path, *(value for value in vars(found.turn).values() if value)]
     fields, times = about_dialogues([dialogue[0] for dialogue in dialogues], taken)
     fields = _constant(replace(fields, id=path), dialogues)
@@ -72,6 +76,31 @@ def dialogue_of(records: Sequence[Record]) -> JsonPath | None:
         if are_keys(values) and len(set(map(str, values))) < len(values):
             return path
     return None
+
+
+def _numbered(records: Sequence[Record]) -> tuple[JsonPath | None, JsonPath | None]:
+    """Return two fields of which one numbers the rows of each value of the other, 0, 1, 2 ... or 1, 2, 3 ..."""
+    paths = list(leaves(records))[:_MOST_COLUMNS]
+    numbers = {path: whole_numbers(column(records, path)) for path in paths}
+    for path in paths:
+        keys = column(records, path)
+        if not are_keys(keys) or not 1 < len(set(keys)) <= len(keys) / 2:
+            continue
+        for order, places in numbers.items():
+            if order != path and places is not None and _counts(keys, places):
+                return path, order
+    return None, None
+
+
+def _counts(keys: Sequence[Any], places: Sequence[int]) -> bool:
+    """Whether the places of each key are a count from 0 or 1, of which none stands twice."""
+    of_keys: dict[Any, set[int]] = {}
+    for key, place in zip(keys, places, strict=True):
+        if place in of_keys.setdefault(key, set()):
+            return False
+        of_keys[key].add(place)
+    first = min(places)
+    return first in (0, 1) and all(max(own) - first + 1 == len(own) for own in of_keys.values())
 
 
 def looks_like_labels(sample: Sample) -> bool:

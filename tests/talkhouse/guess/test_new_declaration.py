@@ -1,19 +1,32 @@
 """What ``talkhouse new DIR`` writes: a declaration of what the files show, and nothing else."""
 
+import gzip
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from talkhouse.guess.folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration.read import of_folder
-from tests.talkhouse.guess.folders import FOLDERS, write
+from talkhouse.schema.errors import SourceError, UsageError
+from tests.talkhouse.guess.folders import CHAT, FOLDERS, LOG, PREFERENCE, lines, listed, messages, parquet, write
 
 
 def declared(folder: Path) -> dict[str, Any]:
     new_declaration(folder)
     return tomllib.loads((folder / "corpus.toml").read_text(encoding="utf-8"))
+
+
+def comments(folder: Path) -> str:
+    lines = (folder / "corpus.toml").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.partition("#")[2] for line in lines if "#" in line)
+
+
+def splits(document: dict[str, Any]) -> dict[str, str | None]:
+    return {entry["path"]: entry.get("split") for entry in document["files"]}
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -23,5 +36,224 @@ def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
     document = declared(folder)
     assert of_folder(folder).format == expected["format"]
     proposed = {table: document.get(table) for table in expected}
-    proposed["files"] = {entry["path"]: entry.get("split") for entry in document.get("files", [])}
+    proposed["files"] = splits(document) if "files" in document else {}
     assert {table: proposed[table] for table in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("train.jsonl", "train"),
+        ("valid-00000-of-00002.jsonl", "valid"),
+        ("my_dev.jsonl", "dev"),
+        ("Test/part1.jsonl", "test"),
+        ("data.validation.jsonl", "validation"),
+        ("train/test.jsonl", "test"),
+        ("training.jsonl", None),
+        ("train_test.jsonl", None),
+        ("latest.jsonl", None),
+    ],
+)
+def test_splits_are_words_in_names(path: str, split: str | None, tmp_path: Path) -> None:
+    assert splits(declared(write(tmp_path / "talks", {path: lines(*CHAT)}))) == {path: split}
+
+
+def test_what_stands_twice_is_no_id(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.parquet": parquet(LOG)})
+    assert "id" not in declared(folder)["dialogue"]
+    assert "no id: hash has a value twice in the sample" in comments(folder)
+
+
+def test_an_id_may_stand_in_two_files(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"train.jsonl": lines(*CHAT), "test.jsonl": lines(*CHAT)})
+    assert declared(folder)["dialogue"]["id"] == "id"
+
+
+def test_what_nothing_takes_is_named_and_labels_are_proposed_in_comments(tmp_path: Path) -> None:
+    records = [
+        {**record, "mood": mood, "score": 1.5} for record, mood in zip(CHAT, ("calm", "cross", "calm"), strict=True)
+    ]
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*records), "photo.png": b"\x89PNG", "README.md": b"# Talks"})
+    seen = new_declaration(folder)
+    assert seen.guess is not None
+    assert seen.guess.extra == ("topic", "mood", "score")
+    assert seen.left == {"README.md": "notes", "photo.png": "no ending of a format that is known"}
+    proposal = "\n".join(line for line in comments(folder).splitlines() if not line.startswith(" -"))
+    assert ' scheme = "mood"' in proposal
+    assert 'calm = ""' in proposal
+    assert ' path = "photo.png"' in proposal
+    assert "annotations" not in tomllib.loads((folder / "corpus.toml").read_text())
+
+
+def test_files_of_labels_are_no_dialogues(tmp_path: Path) -> None:
+    turns = b"conv,who,text\nc1,ida,Row on now\nc1,ole,I do row\n"
+    folder = write(tmp_path / "talks", {"train.csv": turns, "labels.csv": b"conv,utt,label\nc1,0,calm\nc1,1,calm\n"})
+    assert splits(declared(folder)) == {"train.csv": "train"}
+    assert ' holds = "annotations"' in comments(folder)
+
+
+def test_a_reply_is_known_by_its_values(tmp_path: Path) -> None:
+    rows = b"conv,utt_id,who,text,to\nc1,u1,ida,Row on now,\nc1,u2,ole,I do row,u1\nc1,u3,ida,Slower then,u2\n"
+    assert declared(write(tmp_path / "talks", {"a.csv": rows}))["turn"]["reply_to"] == "to"
+
+
+def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
+    rows = b"x,y,z,text\n7,2,ole,I do row\n7,1,ida,Row on now\n8,1,ida,And you row\n8,2,ole,As I can\n"
+    document = declared(write(tmp_path / "talks", {"a.csv": rows}))
+    assert document["dialogue"]["id"] == "x"
+    assert document["turn"] == {"text": "text", "order": "y"}
+
+
+@pytest.mark.parametrize(
+    ("time", "form"),
+    [
+        ("2026-02-01T10:00:00Z", None),
+        ("1767261600", "unix"),
+        ("1767261600123", "unix_ms"),
+        ("24.12.2026 18:00", "%d.%m.%Y %H:%M"),
+        ("12/24/2026", "%m/%d/%Y"),
+    ],
+)
+def test_the_form_of_times(time: str, form: str | None, tmp_path: Path) -> None:
+    rows = f"conv,who,text,time\nc1,ida,Row on now,{time}\nc1,ole,I do row,{time}\n".encode()
+    document = declared(write(tmp_path / "talks", {"a.csv": rows}))
+    assert document["turn"]["said_at"] == "time"
+    assert document.get("times", {}).get("said_at") == form
+
+
+def test_a_time_that_may_be_two_is_to_do(tmp_path: Path) -> None:
+    rows = b"conv,who,text,time\nc1,ida,Row on now,01/02/2026\nc1,ole,I do row,03/02/2026\n"
+    folder = write(tmp_path / "talks", {"a.csv": rows})
+    declared(folder)
+    assert "to do: it may be %m/%d/%Y as well" in comments(folder)
+
+
+def test_many_files_are_patterns_which_fit_no_other(tmp_path: Path) -> None:
+    files = {f"{split}/part-{n:03}.jsonl": lines(CHAT[0]) for split in ("train", "test") for n in range(15)}
+    document = declared(write(tmp_path / "talks", files))
+    assert splits(document) == {"train/part-*.jsonl": "train", "test/part-*.jsonl": "test"}
+
+
+def test_names_that_no_pattern_tells_apart_are_listed(tmp_path: Path) -> None:
+    files = {f"{n:02}-{split}.jsonl": lines(CHAT[0]) for n in range(11) for split in ("train", "test")}
+    files |= {f"{n:02}-train-x.jsonl": lines(CHAT[0]) for n in range(2)}
+    document = declared(write(tmp_path / "talks", files))
+    assert splits(document) == {path: "train" if "train" in path else "test" for path in files}
+
+
+def test_of_two_formats_the_other_is_left(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"chat.jsonl": lines(*CHAT), "pairs.jsonl": lines(PREFERENCE[0])})
+    seen = new_declaration(folder)
+    assert [file.path for file in seen.files] == ["chat.jsonl"]
+    assert seen.left == {"pairs.jsonl": "looks like preference, with other fields"}
+
+
+def test_only_one_of_file_and_field_is_the_split(tmp_path: Path) -> None:
+    records = [{**record, "split": "train"} for record in CHAT]
+    by_field = write(tmp_path / "talks", {"all.jsonl": lines(*records)})
+    assert declared(by_field)["dialogue"]["split"] == "split"
+    by_file = write(tmp_path / "talks2", {"train.jsonl": lines(*records)})
+    assert "split" not in declared(by_file)["dialogue"]
+    of_folder(by_file)
+
+
+def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.json": b'[{"n": 1}]', "b.txt": b"Ida: Row on.", "c.csv": b"x\n1\n"})
+    assert declared(folder) == {"title": "Talks"}
+    assert "to do: chat, sharegpt, pairs" in comments(folder)
+    assert "what lies here: b.txt, a.json, c.csv" in comments(folder)
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT), "corpus.toml": b"mine"})
+    with pytest.raises(UsageError, match="nothing is overwritten"):
+        new_declaration(folder)
+    assert (folder / "corpus.toml").read_bytes() == b"mine"
+
+
+def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT)})
+    (folder / "corpus.toml").symlink_to(tmp_path / "elsewhere.toml")
+    with pytest.raises(UsageError, match="nothing is overwritten"):
+        new_declaration(folder)
+    assert not (tmp_path / "elsewhere.toml").exists()
+
+
+def test_folders_that_can_be_none(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such folder"):
+        new_declaration(tmp_path / "nowhere")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(SourceError, match="the folder is empty"):
+        new_declaration(tmp_path / "bare")
+    with pytest.raises(UsageError, match="can be none"):
+        new_declaration(write(tmp_path / "Not-An-Id", {"a.jsonl": lines(*CHAT)}))
+    with pytest.raises(UsageError, match="this is a file"):
+        new_declaration(tmp_path / "Not-An-Id" / "a.jsonl")
+    assert not list(tmp_path.rglob("corpus.toml"))
+
+
+def test_names_and_marks_can_write_nothing_else_into_the_declaration(tmp_path: Path) -> None:
+    evil = 'x"\n[[files]]\npath = "/etc/passwd'
+    records = [{"id": n, "messages": messages("Hi", "Ho"), evil: evil, "'] #": 1} for n in range(2)]
+    document = declared(write(tmp_path / "talks", {'a "b" $(id).jsonl': lines(*records)}))
+    assert splits(document) == {'a "b" $(id).jsonl': None}
+    assert set(document) == {"title", "format", "files", "dialogue", "turn"}
+
+
+def test_what_looks_like_a_format_says_so(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT), "b.json": b"[1, 2]"})
+    assert looks_like([folder]) == "chat"
+    assert looks_like([folder / "a.jsonl"]) == "chat"
+    assert looks_like([folder / "b.json"]) is None
+
+
+def test_archives_are_folders(tmp_path: Path) -> None:
+    import zipfile
+
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.writestr("train/a.jsonl", lines(*CHAT))
+        archive.writestr("test/a.jsonl.gz", gzip.compress(lines(*CHAT)))
+    assert splits(declared(folder)) == {"all/train/a.jsonl": "train", "all/test/a.jsonl.gz": "test"}
+
+
+HOSTILE = {
+    "a pickle": ("a.jsonl", b"cos\nsystem\n(S'touch pwned'\ntR."),
+    "no UTF-8": ("a.csv", b"conv,text\n\xff\xfe,\x00\n"),
+    "half of a pair": ("a.jsonl", b'{"messages": [{"role": "user", "content": "\\ud800"}]}\n'),
+    "deep": ("a.json", b"[" * 100_000),
+    "deep lines": ("a.jsonl", b'{"a":' * 100_000),
+    "digits": ("a.json", b"[" + b"9" * 100_000 + b"]"),
+    "cut off": ("a.jsonl.gz", gzip.compress(json.dumps(CHAT).encode() * 9)[:-20]),
+    "not packed": ("a.json.gz", b"[]"),
+    "no Parquet": ("a.parquet", b"PAR1PAR1PAR1"),
+    "empty": ("a.csv", b""),
+    "an open quote": ("a.tsv", b'a\tb\n1\t"2\n'),
+    "other values": ("a.json", b'["x", 1, null, [], {}]'),
+    "nothing": ("a.json", b""),
+    "many columns": ("a.csv", b"a," * 20_000 + b"b\n"),
+    "two of a name": ("a.csv", b"conv,text,text\n1,Row on now,x\n1,I do row,y\n"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_file_gives_a_skeleton_and_nothing_else(what: str, tmp_path: Path) -> None:
+    path, content = HOSTILE[what]
+    folder = write(tmp_path / "talks", {path: content})
+    assert look(folder).guess is None
+    assert declared(folder) == {"title": "Talks"}
+    assert sorted(file.name for file in folder.iterdir()) == [path, "corpus.toml"]
+
+
+def test_a_bad_line_hides_no_format(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT) + b'{"messages": [{"role"\n' + lines(*CHAT)})
+    seen = new_declaration(folder)
+    assert seen.guess is not None
+    assert seen.guess.format == "chat"
+    assert seen.problems["a.jsonl"].startswith("line 4 is no JSON")
+
+
+def test_a_list_that_is_called_lines(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.json": lines(*CHAT), "b.jsonl": listed(*CHAT)})
+    assert look(folder).problems["a.json"] == "a record a line: the file should be called .jsonl"

@@ -1,0 +1,144 @@
+"""What ``talkhouse inspect`` says of a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from talkhouse.guess.inspection import Inspection, inspected
+from talkhouse.guess.json_start import start_of
+from talkhouse.guess.markers import markers_of
+from talkhouse.schema.errors import SourceError, UsageError
+from tests.commands import on_a_terminal, run
+from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, SCATTERED, lines, messages, write
+
+
+def seen(folder: Path, name: str, content: bytes) -> Inspection:
+    return inspected(write(folder, {name: content}) / name)
+
+
+def test_fields_have_types_counts_ranges_and_members(tmp_path: Path) -> None:
+    records = [
+        {"id": "a", "messages": messages("Hi", "Ho"), "source": "web", "score": None},
+        {"id": "b", "messages": [*messages("Hi", "Ho"), {"role": "user", "content": None}], "source": "web"},
+    ]
+    shown = seen(tmp_path, "a.jsonl", lines(*records))
+    assert shown.about == "JSON Lines, 286 bytes; all of it was read, 2 records"
+    assert shown.lines == [
+        ("id", "text", "2", "all different", '"a"'),
+        ("messages", "list", "2", "2 to 3 items", "role (user, assistant), content (text, null)"),
+        ("source", "text", "2", "1 value", '"web"'),
+        ("score", "null", "0", "", ""),
+    ]
+    assert shown.looks_like == "chat (each record has messages with role and content)"
+    assert shown.first == [("user", "Hi"), ("assistant", "Ho")]
+
+
+FIRST = {
+    "sharegpt": [("system", "Be brief."), ("human", "Fog?"), ("gpt", "Yes.")],
+    "chat_parquet": [("user", "Is it far?"), ("assistant", "Two miles.")],
+    "alpaca": [("system", "Be kind."), ("user", "Name a bird."), ("assistant", "Wren.")],
+    "preference": [("user", "A tea?"), ("assistant", "Green.")],
+    "preference_openai": [("user", "Which train?"), ("assistant", "The nine o'clock.")],
+    "preference_transcripts": [
+        ("user", "A boat?"),
+        ("assistant", "Which one?"),
+        ("user", "Red."),
+        ("assistant", "Gone."),
+    ],
+    "transcript": [("agent", "Yes?"), ("caller", 'My "line" is dead.'), ("agent", "Since when?")],
+    "scattered": [("Ole", "Good evening to all"), ("Ida", '"Oh, you are late')],
+    "tree": [("user", "Why rain?"), ("assistant", "Clouds.")],
+    "frames": [("user", "A boat at noon."), ("assistant", "For how many?")],
+    "channel": [("ida", "Who has the key?"), ("keybot", "I do.")],
+    "group": [("Ida", "Row?"), ("Ole", "See https://example.org")],
+    "members": [("speaker", "A room, please."), ("speaker", "For when?")],
+    "studio": [("user", "Hi you"), ("assistant", "Hello")],
+    "spoken": [("p1", "Nice hat."), ("p2", "My aunt's."), ("p1", "Ah.")],
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_dialogue_is_shown(name: str, tmp_path: Path) -> None:
+    files, _ = FOLDERS[name]
+    path = next(path for path in files if "schema" not in path)
+    assert inspected(write(tmp_path, files) / path).first == FIRST[name]
+
+
+def test_a_file_that_is_cut_off_is_known_by_its_beginning(tmp_path: Path) -> None:
+    text = json.dumps(CHANNEL).encode()
+    shown = seen(tmp_path, "a.json", text[: text.index(b'"101"')])
+    assert shown.guess is not None
+    assert shown.guess.format == "dialogue"
+    assert shown.problem == "malformed JSON: only its beginning can be read"
+
+
+def test_the_first_thousand_records_are_read(tmp_path: Path) -> None:
+    many = [{"id": str(n), "messages": messages("Hi", "Ho")} for n in range(1_001)]
+    for name, content in {"a.jsonl": lines(*many), "a.json": json.dumps(many).encode()}.items():
+        shown = seen(tmp_path, name, content)
+        assert len(shown.sample.records) == 1_000
+        assert "; the first 1,000 records were read" in shown.about
+    assert "all of it was read" in seen(tmp_path, "b.jsonl", lines(*many[:1_000])).about
+
+
+def test_quotes_that_open_nothing_are_letters(tmp_path: Path) -> None:
+    shown = seen(tmp_path, "a.tsv", SCATTERED)
+    assert shown.sample.dialect.quote_char == ""
+    assert shown.sample.records[0]["said"] == '"Oh, you are late'
+
+
+@pytest.mark.parametrize("text", ["[1, 2", '{"a": [{"b": 1}, {"b"', '{"a": {"b": "c', "[[[[[[[[", '{"a" 1}', "nul", ""])
+def test_the_beginning_of_what_is_cut_off(text: str) -> None:
+    value, is_whole = start_of(text, 10)
+    assert not is_whole
+    assert value in ([1, 2], {"a": [{"b": 1}]}, {"a": {}}, [[[[[]]]]], {}, None)
+
+
+def test_marks_begin_lines_and_recur() -> None:
+    assert markers_of(["A: one\nB: two\nA: three\nB: four"]) == {
+        "\nB: ": "b",
+        "\nA: ": "a",
+        "A: ": "a",
+        "B: ": "b",
+    }
+    assert markers_of(["<|user|>Hi<|assistant|>Ho"] * 2) == {"<|user|>": "user", "<|assistant|>": "assistant"}
+    assert not markers_of(["Note: one text.", "Then: another."])
+    assert not markers_of(["No marks at all."])
+
+
+def test_what_is_no_file_of_records(tmp_path: Path) -> None:
+    write(tmp_path, {"a.pkl": b"x", "b.zip": b"x"})
+    with pytest.raises(SourceError, match="no form that is read"):
+        inspected(tmp_path / "a.pkl")
+    with pytest.raises(UsageError, match="this is a folder"):
+        inspected(tmp_path)
+    with pytest.raises(UsageError, match="this is an archive"):
+        inspected(tmp_path / "b.zip")
+    with pytest.raises(SourceError, match="no such file"):
+        inspected(tmp_path / "c.json")
+
+
+def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"train.jsonl": lines(*CHAT)})
+    shown = run("inspect", "talks/train.jsonl", "--json", cwd=tmp_path)
+    data = json.loads(shown.stdout)
+    assert data["looks_like"]["format"] == "chat"
+    assert data["next"] == "talkhouse new talks"
+    made = run("new", "talks", cwd=tmp_path)
+    assert made.stdout.splitlines() == [
+        'wrote talks/corpus.toml: chat, train.jsonl (train), id = "id"',
+        "  kept in extra: topic",
+        "  to do: licence, citation",
+        "next: talkhouse build --data . --dry-run",
+    ]
+    assert (folder / "corpus.toml").is_file()
+
+
+def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
+    evil = {"id\x1b[2J": "\x1b]0;x\x07", "messages": messages("\x1b[31mred\u202e", "Ho\r\nHi " + "far " * 100)}
+    write(tmp_path, {"a.jsonl": lines(evil)})
+    shown = on_a_terminal(["inspect", "a.jsonl"], tmp_path, columns=40)
+    assert "\\x1b[31mred\\u202e" in shown
+    assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in shown]
+    assert max(map(len, shown.splitlines())) <= 60
