@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ TASK_LABELS, LABELLED_TASKS = "task_labels", "labelled_tasks"
 
 _TEXT = re.compile(r"'([^']+)'(\s*\|\|)?")
 """A text in SQL, and whether something is joined to it."""
+
+_full_name = attrgetter("full_name")
 
 _PLACE = ("path", "sql_line", "head")
 """What of a file has no part in what its view is."""
@@ -91,9 +94,10 @@ class Catalogue:
 
     @property
     def hash(self) -> str:
-        """SHA-256 over names and SQL: it changes when a view would."""
+        """SHA-256 over names and SQL: it changes when a view would, and not with the order of the files."""
         state = sha256(f"{FORMAT}\0".encode())
-        for query in (*self.written_macros, *self.written_views, *self.examples, *self.checks):
+        kinds = (self.written_macros, self.written_views, self.examples, self.checks)
+        for query in (query for kind in kinds for query in sorted(kind, key=_full_name)):
             said = [str(getattr(query, own.name)) for own in fields(query) if own.name not in _PLACE]
             state.update("\0".join([*said, ""]).encode())
         return state.hexdigest()
@@ -185,7 +189,8 @@ def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] 
     ``labelled_tasks`` has the names of these views. What is put in place of a name has no line end, so that DuckDB
     still counts the lines of the file.
     """
-    labelled = [view for view in views if view.label_column and view.full_name not in without]
+    named = (view for view in views if view.label_column and view.full_name not in without)
+    labelled = sorted(named, key=_full_name)
     labels = " union all ".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
     written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
-from talkhouse.ingest.corpus import Corpus, Scheme
+from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
 from talkhouse.ingest.declared.declaration.patterns import which
 from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
@@ -17,7 +17,7 @@ from talkhouse.schema.errors import RegistryError
 VERSION = 1
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
-_QUERIES = "queries"
+_QUERIES = "queries/"
 
 
 def declared_corpus(declaration: Declaration) -> Corpus:
@@ -37,6 +37,11 @@ def declared_corpus(declaration: Declaration) -> Corpus:
         files=f"the files that {declaration.place} names: {patterns}",
         splits=Splits(declaration),
         schemes=tuple(_scheme(declaration, spec) for spec in declaration.annotations),
+        exceptions=tuple(
+            Exempt("labels_are_declared", declaration.scheme(spec.scheme), "any label may occur")
+            for spec in declaration.annotations
+            if spec.labels is None
+        ),
         common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in FORMAT_RULES)),
         read=partial(_read, declaration),
         write=writer_of(declaration),
@@ -61,11 +66,12 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
     unused = set(declaration.files)
     for file in files:
         path = str(file.path).partition("/")[2]
+        if path.startswith(_QUERIES):
+            yield Unrecognised(file, "SQL beside data is never run: keep the declaration and it under --corpora")
+            continue
         entry = which(declaration, path)
         if entry is None:
-            in_queries = path.startswith(f"{_QUERIES}/")
-            reason = "SQL beside data is not run: keep it under --corpora" if in_queries else "no [[files]] names it"
-            yield Unrecognised(file, f"{reason} ({declaration.place})")
+            yield Unrecognised(file, f"no [[files]] of {declaration.place} names it")
             continue
         unused.discard(entry)
         if entry.skip is not None:

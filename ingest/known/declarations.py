@@ -22,7 +22,7 @@ class DeclaredFolder:
     """Whether it lies in a data folder, and is not one that a user named for corpora: its SQL is then not run."""
 
     def __str__(self) -> str:
-        return f"{DECLARATION} in the folder {self.path}"
+        return self.place
 
     @property
     def corpus_id(self) -> str:

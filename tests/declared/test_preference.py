@@ -223,7 +223,7 @@ def test_a_prompt_that_ends_with_the_mark_of_its_answers() -> None:
 
 def test_what_is_empty_or_the_same_is_named() -> None:
     assert findings({"chosen": "", "rejected": "No."}) == [("GF-03", "/chosen")]
-    assert findings({"chosen": [], "rejected": [assistant("No.")]}) == [("GF-03", "/chosen"), ("GF-02", None)]
+    assert findings({"chosen": [], "rejected": [assistant("No.")]}) == [("GF-03", "/chosen")]
     assert findings({"prompt": "a", "chosen": "No.", "rejected": "No."}) == [("GF-11", "/rejected")]
     same_talk = [user("a"), assistant("b")]
     assert findings({"chosen": same_talk, "rejected": same_talk}) == [("GF-11", "/rejected")]

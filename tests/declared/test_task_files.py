@@ -105,3 +105,9 @@ def test_sql_in_a_title_or_role_is_text(hostile: duckdb.DuckDBPyConnection) -> N
     assert found == [(1, ["Hi"], SQL)]
     ((comment,),) = hostile.execute("select comment from duckdb_views() where view_name = 'reply'").fetchall()
     assert comment == " ".join(SQL.split()) + "."
+
+
+def test_views_are_the_same_in_any_order_of_their_files() -> None:
+    tasks = (Task("topic", "dialogue_label", 1, scheme="topic"), Task("mood", "turn_label", 1, scheme="mood"), REPLY)
+    files = (*own_files(), *task_files(declared(*tasks)))
+    assert catalogue_of(files).hash == catalogue_of(files[::-1]).hash

@@ -26,9 +26,12 @@ _OFFSETS = get_args(get_type_hints(Annotations)["offsets"])
 def annotations_of(whole: Table, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
     """Return the schemes of labels, each with a name of its own."""
     schemes: dict[str, Annotations] = {}
+    form = FORMS[format_]
+    if "pair" in whole and "each" in whole.table("pair"):
+        form = replace(form, turns_are_objects=True)  # the first turn of each pair is the object
     for table in whole.tables("annotations"):
         scheme = name_of(table, "scheme", schemes)
-        schemes[scheme] = _annotations(table, scheme, format_, files)
+        schemes[scheme] = _annotations(table, scheme, format_, form, files)
     read = [each.from_file for each in schemes.values() if each.from_file is not None]
     for index, each in enumerate(files):
         if each.holds == "annotations" and not any(_fit(each, pattern) for pattern in read):
@@ -50,8 +53,7 @@ def name_of(table: Table, key: str, taken: Any) -> str:
     return name
 
 
-def _annotations(table: Table, scheme: str, format_: Format, files: tuple[Files, ...]) -> Annotations:
-    form = FORMS[format_]
+def _annotations(table: Table, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]) -> Annotations:
     own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
     advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
     advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")

@@ -1,13 +1,11 @@
 """Which ``[[files]]`` a file belongs to: by patterns as on the Hub, in which ``*`` stays within a name."""
 
-import re
 from functools import lru_cache
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.schema.errors import RegistryError
 
 _LONGEST = 1_000
-_STAR = re.compile(r"\*|\[([*?\[])\]")
 
 EVERYTHING = "**"
 """The pattern of all files: ``**`` stands for any folders, at the end for whatever is in them."""
@@ -34,10 +32,9 @@ def pattern_problem(pattern: str) -> str | None:
 def matches(pattern: str, path: str) -> bool:
     """Tell whether a pattern fits the whole of a path inside the corpus's folder, archives as folders.
 
-    ``*`` is any letters of one name, ``**`` any folders; everything else is itself, and so is ``*``, ``?`` or ``[`` in
-    brackets, as ``glob.escape`` writes them. Takes time in proportion to both.
+    ``*`` is any letters of one name, ``**`` any folders; everything else is itself. Takes time in proportion to both.
     """
-    if "*" not in pattern and "[" not in pattern:
+    if "*" not in pattern:
         return pattern == path
     first, *others = _groups(pattern)
     parts = path.split("/")
@@ -87,20 +84,8 @@ def _groups(pattern: str) -> list[list[list[str]]]:
         if part == EVERYTHING:
             groups.append([])
         else:
-            groups[-1].append(_pieces(part))
+            groups[-1].append(part.split("*"))
     return groups
-
-
-def _pieces(part: str) -> list[str]:
-    """Return what stands between the stars of a part."""
-    pieces, at = [""], 0
-    for star in _STAR.finditer(part):
-        pieces[-1] += part[at : star.start()] + (star[1] or "")
-        if star[1] is None:
-            pieces.append("")
-        at = star.end()
-    pieces[-1] += part[at:]
-    return pieces
 
 
 def _fit(group: list[list[str]], parts: list[str], at: int) -> bool:

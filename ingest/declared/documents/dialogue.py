@@ -1,6 +1,7 @@
 """The formats ``chat``, ``sharegpt`` and ``dialogue``: a record has a list of turns, and maybe a system's text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from msgspec import Raw
 
@@ -76,14 +77,14 @@ class DialogueFormat:
             talk.messages = _Objects(raw, first, len(talk.said))
 
     def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
-        plain = self._plain.read_decoded(decoded) if decoded is not None else self._plain.read_all(raw)
-        if plain is not None:
+        plain, is_whole = self._plain.read(raw, decoded)
+        if is_whole:
             talk.is_plain = not talk.said
-            talk.said += plain
+            talk.said += cast(list[Said], plain)
             return
         items = _ITEMS.decode(raw)
         pointers = [f"{self._at}/{position}" for position in range(len(items))]
-        self._read_items(items, pointers, talk)
+        self._read_items(items, pointers, talk, plain or [None] * len(items))
 
     def _read_far(self, record: Split, talk: Talk) -> None:
         """Read turns that stand in several lists; these stay in extra, as they are."""
@@ -94,7 +95,7 @@ class DialogueFormat:
         places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
         first = len(talk.said)
         items, pointers = [item for item, _ in places], [at for _, at in places]
-        self._read_items(items, pointers, talk)
+        self._read_items(items, pointers, talk, [None] * len(items))
         for said in talk.said[first:]:
             said.shape = said.extra = None
             for piece in said.parts or ():
@@ -102,20 +103,20 @@ class DialogueFormat:
         if not self._has_bare_turns:
             talk.messages = {first + index: members_of(item) for index, (item, _) in enumerate(places)}
 
-    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk) -> None:
-        """Read the turns one by one."""
+    def _read_items(
+        self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk, plain: Sequence[Said | None]
+    ) -> None:
+        """Read those turns one by one that were not read as plain messages."""
         if self._has_bare_turns:
             talk.said += [
                 Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
             ]
             return
         messages: dict[int, Message] = {}
-        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(talk.said)):
-            said = self._plain.read(item, at)
+        for index, (item, at, said) in enumerate(zip(items, pointers, plain, strict=True), len(talk.said)):
             if said is None:
-                message = messages[index] = self._messages.open(item, at, talk.findings)
-                said = message.said
-            talk.said.append(said)
+                messages[index] = self._messages.open(item, at, talk.findings)
+            talk.said.append(messages[index].said if said is None else said)
         if self._messages.turn.id is not None:
             find_replies(messages, self._messages.turn, talk)
         for message in messages.values():

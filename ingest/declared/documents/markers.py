@@ -55,7 +55,7 @@ class Markers:
         mark = self._at_start.match(text)
         if mark is None:
             raise BadRecord("GF-10", f"the text begins with no marker, but with {text[:_SHOWN]!r}", pointer)
-        said = []
+        said: list[Said] = []
         for following in self._within.finditer(text, mark.end()):
             if len(said) == MOST_TURNS:
                 raise BadRecord("GF-10", f"the text has more than {MOST_TURNS:,} marks, such as {mark[0]!r}", pointer)

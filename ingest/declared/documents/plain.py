@@ -8,7 +8,9 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.talk import Said
+from talkhouse.ingest.decode import decoder
 
+_ITEMS = decoder(list[Raw])
 _KEPT = 10_000
 _MOST_WORDS = 1_000
 """Roles that are looked up; messages with others are read like those with more members."""
@@ -51,20 +53,35 @@ class PlainMessages:
         """How an object begins -> its shape."""
         self._shapes_by_keys = {tuple(order): _Order(order, names["role"], names["text"]) for order in orders}
 
-    def read_decoded(self, messages: object) -> list[Said] | None:
-        """Read a list of messages that has been decoded; None where not all are plain."""
-        if not self._is_used or type(messages) is not list:
-            return None
+    def read(self, raw: Raw, decoded: object) -> tuple[list[Said | None], bool]:
+        """Read the plain messages of a list: None for each other one; and whether all are plain.
+
+        ``decoded`` is the list's value, None where that is not at hand. Where no message can be plain, there is no
+        None either.
+        """
+        if not self._is_used:
+            return [], False
+        if type(decoded) is list:
+            return self._read_decoded(decoded)
+        if (all_said := self.read_all(raw)) is not None:
+            return list(all_said), True
+        items = _ITEMS.decode(raw)
+        self._point(len(items))
+        return [self._read_one(item, at) for item, at in zip(items, self._pointers, strict=False)], False
+
+    def _read_decoded(self, messages: list[object]) -> tuple[list[Said | None], bool]:
         self._point(len(messages))
-        roles, shapes, said = self._roles, self._shapes_by_keys, []
+        roles, shapes, is_whole = self._roles, self._shapes_by_keys, True
+        read: list[Said | None] = []
         for message, at in zip(messages, self._pointers, strict=False):
-            if type(message) is not dict or (known := shapes.get(tuple(message))) is None:
-                return None
-            role, text = message[known.role], message[known.text]
-            if type(text) is not str or type(role) is not str or (role not in roles and not self._learn(role)):
-                return None
-            said.append(Said(roles[role], text, at, shape=known.shape))
-        return said
+            if type(message) is dict and (known := shapes.get(tuple(message))) is not None:
+                role, text = message[known.role], message[known.text]
+                if type(text) is str and type(role) is str and (role in roles or self._learn(role)):
+                    read.append(Said(roles[role], text, at, shape=known.shape))
+                    continue
+            read.append(None)
+            is_whole = False
+        return read, is_whole
 
     def _point(self, count: int) -> None:
         """Have the pointers of so many messages at hand; those of the longest lists are not kept for the next."""
@@ -100,10 +117,7 @@ class PlainMessages:
         """Return the shape that all objects of a list have: in a text the quotes of a key would be escaped."""
         return next((shape for start, shape in self._shapes.items() if text.count(start) == number), None)
 
-    def read(self, raw: Raw, at: str) -> Said | None:
-        """Read a message; None where it is not plain."""
-        if not self._is_used:
-            return None
+    def _read_one(self, raw: Raw, at: str) -> Said | None:
         text = bytes(raw)
         shape = self._shapes.get(text[: text.find(b":") + 1])
         if shape is None:

@@ -13,7 +13,8 @@ from talkhouse.ingest.sources import SourceFile
 JSON_LINES = (".jsonl", ".ndjson")
 JSON = (".json",)
 CSV = (".csv", ".tsv")
-ENDINGS = (*JSON, *JSON_LINES, ".parquet", *CSV)
+PARQUET = (".parquet",)
+ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
 """Each may have .gz behind it."""
 
 
@@ -35,6 +36,11 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         return JsonDocument(content, record or declaration.dialogue.record)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
+    if kind in PARQUET:
+        # It takes a while to import, and few commands need it.
+        from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
+
+        return ParquetRecords(content)
     raise _unknown(ENDINGS)
 
 

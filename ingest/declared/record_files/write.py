@@ -9,7 +9,7 @@ from talkhouse.ingest.declared.record_files.content import ending, is_packed, pa
 from talkhouse.ingest.declared.record_files.csv_records import write_csv_records, write_csv_rows
 from talkhouse.ingest.declared.record_files.json_document import write_json_document
 from talkhouse.ingest.declared.record_files.json_lines import write_json_lines
-from talkhouse.ingest.declared.record_files.read import CSV, JSON, JSON_LINES
+from talkhouse.ingest.declared.record_files.read import CSV, JSON, JSON_LINES, PARQUET
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
 from talkhouse.ingest.decode import decoder
 from talkhouse.ingest.sources import BOM
@@ -18,7 +18,8 @@ from talkhouse.ingest.sources import BOM
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:
     """Write a file of records, all of them in their order; yield it in pieces. A byte order mark is the caller's.
 
-    JSON is equal in values and order of keys, JSON Lines also in what stands between the values; CSV to the byte.
+    JSON is equal in values and order of keys, JSON Lines also in what stands between the values, Parquet in schema,
+    order and values, CSV to the byte.
     """
     layout, kind = _layout(envelope), ending(path)
     if kind in JSON_LINES:
@@ -27,6 +28,10 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
         pieces = write_json_document(layout, records)
     elif kind in CSV:
         pieces = write_csv_records(layout, records, path)
+    elif kind in PARQUET:
+        from talkhouse.ingest.declared.record_files.parquet import write_parquet
+
+        pieces = write_parquet(layout, records)
     else:
         raise ValueError(f"no file of records: {path}")
     return _file(layout, pieces, path)

@@ -1,6 +1,7 @@
 """Reads files of labels: a row a label, for dialogues that were read before."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 import polars as pl
@@ -112,7 +113,7 @@ class _File:
                 continue
             self.is_scattered |= labels.is_scattered
             made += [record, *own]
-            findings += [location.finding(problem, record.record_id) for problem in problems]
+            findings += [replace(problem, file=self._file, record_id=record.record_id) for problem in problems]
         self.records += len(rejected)
         count = sum(type(row) is Record for row in made)
         self.records += count

@@ -116,7 +116,9 @@ class LabelRows:
             return None, None
         span = Offsets(spec.offsets).span(start or "", end or "", dialogue.texts[turn])
         if span is None:
-            self._find("GF-08", spec, "start", row, f"the span {start:.20} to {end:.20} is not inside its text")
+            self._find(
+                "GF-08", spec, "start", row, f"the span {start or '':.20} to {end or '':.20} is not inside its text"
+            )
         return span or (None, None)
 
     def _find(self, rule: str, spec: Annotations, field: str, row: dict[str, Any], detail: str) -> None:

@@ -138,8 +138,8 @@ def _labels(declaration: Declaration, given: Annotations) -> _Table:
         "limit": 30,
     }
     if given.from_file is None:
-        chart |= {"by": ["split"], "stacked": True}
-    return chart
+        return chart | {"by": ["split"], "stacked": True}
+    return chart | {"description": "Of all splits: the labels are in a file of their own, which belongs to none."}
 
 
 def _has_several_annotators(given: Annotations) -> bool:

@@ -1,8 +1,13 @@
 """Files that differ in bytes: equal in what they say, or where not."""
 
 import gzip
+import io
+import math
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from talkhouse.restore.diff_bytes import Difference
@@ -60,3 +65,43 @@ def test_the_first_difference(
     difference, _ = compared(tmp_path, name, published, restored)
     assert difference is not None
     assert (difference.what, difference.pointer, difference.line) == (what, pointer, line)
+
+
+def parquet(columns: dict[str, Any], notes: dict[str, str] | None = None, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns).replace_schema_metadata(notes), sink, **options)
+    return sink.getvalue()
+
+
+ROWS = {"a": list(range(2_500)), "b": [[math.nan, 1.0]] * 2_500}
+
+
+def test_parquet_may_be_grouped_and_packed_otherwise(tmp_path: Path) -> None:
+    one, other = parquet(ROWS, row_group_size=700), parquet(ROWS, compression="gzip", row_group_size=2_000)
+    assert compared(tmp_path, "a.parquet", one, other) == (None, "values")
+    assert compared(tmp_path, "a.parquet.gz", gzip.compress(one), gzip.compress(other)) == (None, "values")
+
+
+OTHER_PARQUET = [
+    (parquet(ROWS | {"a": [*range(2_499), 0]}), "another value", "/2499/a"),
+    (parquet(ROWS | {"b": [*[[math.nan, 1.0]] * 2_499, [1.0, math.nan]]}), "another value", "/2499/b"),
+    (parquet({"a": ROWS["a"][:2_000], "b": ROWS["b"][:2_000]}), "another number of rows", ""),
+    (parquet({"b": ROWS["b"], "a": ROWS["a"]}), "another column", "/a"),
+    (parquet(ROWS | {"a": pa.array(ROWS["a"], pa.int32())}), "another column", "/a"),
+    (parquet(ROWS | {"c": ROWS["a"]}), "another column", "/c"),
+    (parquet(ROWS, {"made by": "a test"}), "other notes in the schema", ""),
+    (b"none", "other bytes", None),
+]
+
+
+@pytest.mark.parametrize(("restored", "what", "pointer"), OTHER_PARQUET, ids=[str(case[1:]) for case in OTHER_PARQUET])
+def test_the_first_difference_of_parquet(tmp_path: Path, restored: bytes, what: str, pointer: str | None) -> None:
+    difference, _ = compared(tmp_path, "a.parquet", parquet(ROWS), restored)
+    assert difference is not None
+    assert (difference.what, difference.pointer) == (what, pointer)
+
+
+def test_a_nanosecond_and_the_sign_of_a_zero_are_a_difference(tmp_path: Path) -> None:
+    for kind, before, after in [(pa.timestamp("ns"), 1, 2), (pa.float64(), 0.0, -0.0), (pa.string(), "", None)]:
+        files = [parquet({"a": pa.array([value], kind)}) for value in (before, after)]
+        assert compared(tmp_path, "a.parquet", *files)[0] is not None, kind

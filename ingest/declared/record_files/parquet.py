@@ -1,0 +1,190 @@
+"""Parquet: each row is a JSON object, its columns in the order of the schema."""
+
+import io
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from itertools import islice
+from typing import IO, Any
+
+import msgspec
+from msgspec import Raw
+from pyarrow import lib as pa
+from pyarrow import types  # type: ignore[attr-defined]
+from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
+from pyarrow.parquet import ParquetFile, ParquetWriter
+
+from talkhouse.ingest.declared.record_files.content import Content
+from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, WrittenRecord
+from talkhouse.ingest.decode import BadRecord, check
+
+_MAGIC = b"PAR1"
+_READ, _WRITTEN = 1_000, 10_000
+"""Rows that are read and written at a time."""
+
+
+class ParquetRecords:
+    """A Parquet file on its way in; a ``RecordFile``. Memory: a thousand rows, and of a packed file its content.
+
+    It is read twice: one that is damaged is refused before a record of it is loaded.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._schema: pa.Schema | None = None
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The schema, as Arrow writes one, in base64."""
+        if self._schema is None:
+            return {}
+        return {"layout": {"schema": b64encode(self._schema.serialize()).decode()}}
+
+    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the rows."""
+        with opened_parquet(self._content) as parquet:
+            self._schema = parquet.schema_arrow
+            columns = _columns(self._schema)
+            for _ in batches(parquet):
+                pass
+            size = 0
+            encode = msgspec.json.encode
+            index = 0
+            for batch in batches(parquet):
+                values = [
+                    map(to, batch.column(position).cast(kind).to_pylist())
+                    for position, (_, kind, to) in enumerate(columns)
+                ]
+                for row in zip(*values, strict=True):
+                    raw = encode({name: value for (name, _, _), value in zip(columns, row, strict=True)})
+                    size += len(raw)
+                    self._check_size(len(raw), size, index)
+                    yield _record(index, raw)
+                    index += 1
+
+    def _check_size(self, record: int, size: int, index: int) -> None:
+        """Raise SourceError where a record is too large, or far more comes out of the file than files hold."""
+        file = self._content.file
+        file.check_record(record, f"/{index}")
+        if size > file.limits.record:
+            file.limits.check("ratio", size // file.size, file.id, f"{size:,} bytes or more, of {file.size:,}")
+
+
+def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
+    try:
+        check(raw)
+    except BadRecord as bad:  # deeper than a record may be
+        return BadRawRecord(index, f"/{index}", raw, bad)
+    return RawRecord(index, f"/{index}", raw)
+
+
+@contextmanager
+def opened_parquet(content: Content) -> Iterator[ParquetFile]:
+    """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read."""
+    file = content.file
+    if content.is_packed or file.member is not None:
+        stream: Any = pa.BufferReader(content.whole())
+    else:
+        file.hash()
+        stream = file.disk.open()
+    with stream, parsed(stream) as parquet:
+        yield parquet
+
+
+@contextmanager
+def parsed(stream: IO[bytes]) -> Iterator[ParquetFile]:
+    """Read what an open file is; raises what ``opened_parquet`` does."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    begin = stream.read(4)
+    stream.seek(max(size - 4, 0))
+    if begin != _MAGIC or stream.read(4) != _MAGIC:
+        raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
+    stream.seek(0)
+    try:
+        with ParquetFile(stream) as parquet:  # type: ignore[no-untyped-call]
+            yield parquet
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
+
+
+def batches(parquet: ParquetFile) -> Iterator[pa.RecordBatch]:
+    """Read all rows, about a thousand at a time.
+
+    Raises BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8.
+    """
+    count = 0
+    for batch in parquet.iter_batches(_READ, use_threads=False):  # type: ignore[no-untyped-call]
+        batch.validate(full=True)
+        count += batch.num_rows
+        yield batch
+    if count != parquet.metadata.num_rows:
+        raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {parquet.metadata.num_rows:,}")
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
+    """Return the name of each column, the type by which it is read, and what makes JSON of its values.
+
+    Raises BadRecord: GF-12 for a column that is there twice, GF-14 for a type that could not be written back.
+    """
+    columns = []
+    for field in schema:
+        if schema.names.count(field.name) > 1:
+            raise BadRecord("GF-12", f"the column {field.name!r} is there twice")
+        try:
+            to, _ = converters(field.type)
+            kind = plain(field.type)
+            _array([], field.type).cast(kind)
+        except (TypeError, pa.ArrowException) as error:
+            raise BadRecord("GF-14", f"the column {field.name!r} is of a type that can't be kept: {error}") from error
+        columns.append((field.name, kind, to))
+    return columns
+
+
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Make an array of a type from values of its plain type."""
+    array = pa.array(values, plain(kind))
+    if types.is_dictionary(kind):
+        encoded = array.cast(kind.value_type).dictionary_encode()
+        indices = encoded.indices.cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=kind.ordered)
+    return array.cast(kind)
+
+
+def write_parquet(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+    """Write a Parquet file from the objects of its rows; yield a piece for every 10,000 of them."""
+    schema = read_schema(pa.py_buffer(b64decode(msgspec.json.decode(layout["schema"]))))
+    back = {field.name: converters(field.type)[1] for field in schema}
+    sink = _Sink()
+    rows = iter(records)
+    with ParquetWriter(pa.PythonFile(sink, mode="w"), schema, use_compliant_nested_type=False) as writer:  # type: ignore[no-untyped-call]
+        while some := list(islice(rows, _WRITTEN)):
+            objects = [json.loads(row.raw, parse_float=Decimal) for row in some]
+            arrays = [_array([back[field.name](item[field.name]) for item in objects], field.type) for field in schema]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """Takes what a writer writes, until it is asked for it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, part: Any) -> int:
+        """Take some bytes."""
+        self._parts.append(bytes(part))
+        return len(part)
+
+    def taken(self) -> bytes:
+        """Give out what was written since it was asked last."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)

@@ -1,0 +1,182 @@
+"""ConvoKit's files to dialogues and back, with their new names and the old ones."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DialogueFields, TurnFields
+from talkhouse.ingest.rows import Annotation, Record, Speaker, Turn
+from talkhouse.schema.errors import SourceError
+from tests.declared.round_trip import LITERALS, same
+from tests.declared.rows_loaded import Read, declared, read, restored
+
+SAID = TurnFields(id=("id",), text=("text",), speaker=("speaker",), said_at=("timestamp",), reply_to=("reply-to",))
+
+
+def convokit(**parts: Any) -> Declaration:
+    """Declare a ConvoKit corpus."""
+    usual = {"dialogue": DialogueFields(id=("conversation_id",)), "turn": SAID, "times": {"said_at": "unix"}}
+    return declared("convokit", **usual | parts)
+
+
+def utterances(*lines: dict[str, Any]) -> dict[str, bytes]:
+    """Return a corpus of these utterances, all else of it empty."""
+    raw = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    empty = {"speakers.json": b"{}", "conversations.json": b"{}", "corpus.json": b"{}", "index.json": b"{}"}
+    return {"utterances.jsonl": raw} | empty
+
+
+def said(number: int, conversation: str, **others: Any) -> dict[str, Any]:
+    """Make an utterance as ConvoKit's dump writes it."""
+    own = {
+        "id": f"u{number}",
+        "conversation_id": conversation,
+        "text": f"t{number}",
+        "speaker": "ann",
+    }
+    return own | {"meta": {}, "reply-to": None, "timestamp": None, "vectors": []} | others
+
+
+def is_restored(made: Read, files: dict[str, bytes]) -> bool:
+    """Tell whether all files come back equal in every value and the order of keys."""
+    back = restored(made)
+    lines = [back.get("utterances.jsonl", b"").splitlines(), files.get("utterances.jsonl", b"").splitlines()]
+    documents = [name for name in files if name.endswith(".json")]
+    return len(lines[0]) == len(lines[1]) and all(
+        same(*pair) for pair in [*zip(*lines, strict=True), *((back[name], files[name]) for name in documents)]
+    )
+
+
+def test_the_five_files_become_records_and_come_back() -> None:
+    files = utterances(
+        said(0, "c0", timestamp=1.5, meta={"f": "<##bin{0}&&@**>"}),
+        said(1, "c1", speaker="eve", timestamp="NOT_RECORDED"),
+        {"reply_to": "u0"} | {key: value for key, value in said(2, "c0", timestamp=7).items() if key != "reply-to"},
+        said(3, "c0", timestamp="8", **{"reply-to": "gone"}),
+    )
+    files |= {
+        "speakers.json": b'{"ann": {"meta": {"age": 1.50}, "vectors": []}, "bob": {"age": 2}, "x/y": {}}',
+        "conversations.json": b'{"c0": {"meta": {"won": true}, "vectors": ["v"]}, "c9": {}}',
+        "corpus.json": b'{"name": "quay"}',
+        "index.json": b'{"version": 1}',
+        "meta.p": b"\x80\x04 never opened",
+        "notes.txt": b"what is this",
+    }
+    made = read(convokit(), files)
+    assert [(turn.dialogue_id, turn.reply_to, turn.said_at, turn.speaker_id) for turn in made.of(Turn)] == [
+        ("quay:c0", None, datetime(1970, 1, 1, 0, 0, 1, 500_000), "quay:ann"),  # noqa: DTZ001 - the wall clock
+        ("quay:c0", 0, datetime(1970, 1, 1, 0, 0, 7), "quay:ann"),  # noqa: DTZ001 - the wall clock
+        ("quay:c0", None, datetime(1970, 1, 1, 0, 0, 8), "quay:ann"),  # noqa: DTZ001 - the wall clock
+        ("quay:c1", None, None, "quay:eve"),
+    ]
+    assert [(row.record_id, row.dialogue_id, row.main_speaker_id, row.source_pointer) for row in made.of(Record)] == [
+        ("quay/utterances.jsonl/0", "quay:c0", None, "/0"),
+        ("quay/utterances.jsonl/1", "quay:c1", None, "/1"),
+        ("quay/conversations.json/0", "quay:c0", None, "/c0"),
+        ("quay/conversations.json/1", None, None, "/c9"),
+        ("quay/corpus.json/0", None, None, ""),
+        ("quay/index.json/0", None, None, ""),
+        ("quay/speakers.json/0", None, "quay:ann", "/ann"),
+        ("quay/speakers.json/1", None, "quay:bob", "/bob"),
+        ("quay/speakers.json/2", None, "quay:x/y", "/x~1y"),
+    ]
+    assert {row.speaker_id for row in made.of(Speaker)} == {"quay:ann", "quay:bob", "quay:eve", "quay:x/y"}
+    assert made.places == [
+        ("GF-07", "utterances.jsonl#/3/reply-to"),
+        ("GF-09", "utterances.jsonl#/1/timestamp"),
+        ("GF-17", "meta.p#"),
+    ]
+    assert [(item.file.name, item.is_meant) for item in made.unrecognised] == [("meta.p", True), ("notes.txt", False)]
+    del files["meta.p"], files["notes.txt"]
+    assert is_restored(made, files)
+
+
+def test_the_names_of_versions_before_are_known() -> None:
+    old = [{"id": "x0", "root": "x0", "text": "a", "user": "ann", "reply_to": None, "timestamp": "1"}]
+    files = {"utterances.json": json.dumps(old).encode(), "users.json": b'{"ann": {}}'}
+    made = read(convokit(), files)
+    assert made.said("quay:x0") == [("speaker", "a")]
+    assert [turn.extra for turn in made.of(Turn)] == ['{"timestamp":"1"}']
+    assert is_restored(made, files)
+
+
+def test_labels_in_meta_are_those_of_the_member() -> None:
+    files = utterances(said(0, "c0", meta={"mood": "calm", "bad": None}), said(1, "c0", meta={"mood": "cross"}))
+    files |= {"conversations.json": b'{"c0": {"won": "yes"}}', "speakers.json": b'{"ann": {"meta": {"age": 30}}}'}
+    mood = Annotations("mood", 0, label=("meta", "mood"))
+    won = Annotations("won", 0, on="dialogue", label=("meta", "won"))
+    age = Annotations("age", 0, on="record", value=("meta", "age"))
+    made = read(convokit(annotations=(mood, won, age)), files)
+    assert [(row.scheme, row.record_id, row.turn_index, row.label, row.value) for row in made.of(Annotation)] == [
+        ("quay.mood", "quay/utterances.jsonl/0", 0, "calm", None),
+        ("quay.mood", "quay/utterances.jsonl/0", 1, "cross", None),
+        ("quay.won", "quay/conversations.json/0", None, "yes", None),
+        ("quay.age", "quay/speakers.json/0", None, None, 30.0),
+    ]
+    assert is_restored(made, files)
+
+
+def test_without_utterances_there_is_no_corpus() -> None:
+    with pytest.raises(SourceError, match=r"utterances\.jsonl"):
+        read(convokit(), {"speakers.json": b"{}"})
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (b"[1]", "GF-01#/1"),
+        (b'{"id": "u1", "conversation_id": "c", "speaker": "ann"}', "GF-01#/1"),
+        (b'{"id": "u1", "conversation_id": null, "text": "", "speaker": "ann"}', "GF-01#/1"),
+        (b'{"id": "u1", "conversation_id": "c", "text": 1, "speaker": "ann"}', "GF-01#/1/text"),
+        (b'{"id": "u1", "conversation_id": "c", "text": "", "speaker": {}}', "GF-01#/1/speaker"),
+        (b'{"id": "u1", "id": "u2"}', "TH-03#/1"),
+        (b'{"id": "cut', "TH-01#/1"),
+    ],
+)
+def test_a_bad_line_refuses_the_utterances(line: bytes, place: str) -> None:
+    files = utterances(said(0, "c"))
+    files["utterances.jsonl"] += line + b"\n"
+    made = read(convokit(), files)
+    assert [f"{item.rule}#{item.location.pointer}{item.at}" for item in made.rejected] == [place]
+    assert restored(made)["utterances.jsonl"] == files["utterances.jsonl"]
+
+
+def test_a_bad_member_is_refused_alone() -> None:
+    files = utterances(said(0, "c")) | {"speakers.json": b'{"ann": 7, "bob": {"a": 1}}'}
+    made = read(convokit(), files)
+    assert made.places == [("GF-01", "speakers.json#/ann")]
+    assert is_restored(made, files)
+
+
+VALUES = {
+    "id": st.sampled_from(["u0", "u1", 7, 7.5]),
+    "conversation_id": st.sampled_from(["a", "b", 3]),
+    "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    "speaker": st.sampled_from(["ann", "", 4, None]),
+    "reply-to": st.sampled_from(["u0", "u1", "7", 7, None]),
+    "reply_to": st.sampled_from(["u0", None]),
+    "timestamp": st.sampled_from([1, 1.5, "2", "NOT_RECORDED", None, 10**30, -1, True]),
+}
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    """Invent an utterance: members in any order, some absent, others that nobody knows."""
+    pairs = [f"{json.dumps(key)}:{json.dumps(draw(value))}" for key, value in VALUES.items() if draw(st.booleans())]
+    there = {pair.partition(":")[0] for pair in pairs}
+    pairs += [f'"{key}":"x"' for key in ("text", "conversation_id") if f'"{key}"' not in there]
+    others = draw(st.dictionaries(st.sampled_from(["meta", "shape", "shape_", "lines", ""]), LITERALS, max_size=2))
+    pairs += [f"{json.dumps(key)}:{value.decode()}" for key, value in others.items()]
+    return "{{{}}}\n".format(",".join(draw(st.permutations(pairs)))).encode()
+
+
+@given(st.lists(lines(), max_size=4))
+def test_any_utterances_come_back(drawn: list[bytes]) -> None:
+    files = {"utterances.jsonl": b"".join(drawn)}
+    made = read(convokit(), files)
+    assert not made.rejected
+    assert is_restored(made, files)

@@ -1,0 +1,142 @@
+"""Parquet: every type as JSON and back, in its schema; and files that lie."""
+
+import gzip
+import io
+import json
+import math
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.schema.errors import SourceError
+from tests.declared.record_file_pieces import back, records_of
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+def of(kind: pa.DataType, *values: Any) -> pa.Table:
+    return pa.table({"a": pa.array(values, kind)})
+
+
+def spelled(raw: bytes) -> list[str]:
+    records = records_of("a.parquet", raw)[1]
+    return [record.raw.decode()[5:-1] for record in records if isinstance(record, RawRecord)]
+
+
+MOMENT = datetime(2024, 1, 2, 3, 4, 5, 600_000, UTC)
+TYPES = [
+    (pa.string(), ["é\u2028", None, ""], ['"é\u2028"', "null", '""']),
+    (pa.bool_(), [True, None], ["true", "null"]),
+    (pa.null(), [None], ["null"]),
+    (pa.int8(), [-128], ["-128"]),
+    (pa.uint64(), [2**64 - 1], ["18446744073709551615"]),
+    (pa.int64(), [-(2**63)], ["-9223372036854775808"]),
+    (pa.float64(), [0.1, -0.0, math.inf, 1e300], ["0.1", "-0.0", '"Infinity"', "1e300"]),
+    (pa.float32(), [0.1], ["0.10000000149011612"]),
+    (pa.decimal128(10, 2), [Decimal("1.50"), Decimal("-0.05"), None], ["1.50", "-0.05", "null"]),
+    (pa.binary(), [b"\x00\xff", b""], ['"AP8="', '""']),
+    (pa.date32(), [date(2024, 1, 2)], ['"2024-01-02"']),
+    (pa.time64("us"), [time(3, 4, 5, 6)], ['"03:04:05.000006"']),
+    (pa.timestamp("ms"), [datetime(2024, 1, 2, 3, 4, 5)], ['"2024-01-02T03:04:05"']),  # noqa: DTZ001
+    (pa.timestamp("us", "UTC"), [MOMENT, None], ['"2024-01-02T03:04:05.600000+00:00"', "null"]),
+    (pa.timestamp("us", "Asia/Kolkata"), [MOMENT], ['"2024-01-02T08:34:05.600000+05:30"']),
+    (pa.timestamp("us", "+02:00"), [MOMENT], ['"2024-01-02T05:04:05.600000+02:00"']),
+    (pa.timestamp("us"), [datetime(1, 1, 1) - timedelta(0)], ["-62135596800000000"]),  # noqa: DTZ001
+    (pa.duration("us"), [timedelta(seconds=1)], ["1000000"]),
+    (pa.large_string(), ["x"], ['"x"']),
+    (pa.list_(pa.float64()), [[1.5, None], None, []], ["[1.5,null]", "null", "[]"]),
+    (pa.list_(pa.timestamp("us")), [[MOMENT.replace(tzinfo=None)]], ['["2024-01-02T03:04:05.600000"]']),
+    (pa.struct({"y": pa.string(), "x": pa.date32()}), [{"y": "1", "x": None}, None], ['{"y":"1","x":null}', "null"]),
+    (pa.map_(pa.string(), pa.int32()), [[("k", 1)], [("k", 1), ("k", 2)]], ['{"k":1}', '[["k",1],["k",2]]']),
+    (pa.dictionary(pa.int32(), pa.string()), ["x", "y", "x", None], ['"x"', '"y"', '"x"', "null"]),
+    (pa.list_(pa.int16(), 2), [[1, 2]], ["[1,2]"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "texts"), TYPES, ids=lambda part: str(part)[:30])
+def test_each_type_has_its_spelling_and_comes_back(kind: pa.DataType, values: list[Any], texts: list[str]) -> None:
+    raw = parquet(of(kind, *values))
+    assert spelled(raw) == texts
+    before, after = pq.read_table(io.BytesIO(raw)), pq.read_table(io.BytesIO(back("a.parquet", raw)))
+    assert after.schema.equals(before.schema, check_metadata=True)
+    assert after.equals(before)
+
+
+def test_nanoseconds_and_nan_come_back() -> None:
+    raw = parquet(of(pa.timestamp("ns"), 1_700_000_000_000_000_001, -1))
+    assert spelled(raw) == ['"2023-11-14T22:13:20.000000001"', '"1969-12-31T23:59:59.999999999"']
+    assert pq.read_table(io.BytesIO(back("a.parquet", raw))).equals(pq.read_table(io.BytesIO(raw)))
+    raw = parquet(of(pa.list_(pa.float64()), [math.nan]))
+    assert spelled(raw) == ['["NaN"]']
+    assert math.isnan(pq.read_table(io.BytesIO(back("a.parquet", raw)))["a"][0].as_py()[0])
+
+
+def test_rows_are_objects_in_the_order_of_the_schema() -> None:
+    table = pa.table({"b": [1, 2, 3], "a": ["x", None, "z"]}).replace_schema_metadata({"made by": "a test"})
+    raw = parquet(table, row_group_size=2)
+    assert records_of("a.parquet", raw)[1] == [
+        RawRecord(0, "/0", b'{"b":1,"a":"x"}'),
+        RawRecord(1, "/1", b'{"b":2,"a":null}'),
+        RawRecord(2, "/2", b'{"b":3,"a":"z"}'),
+    ]
+    written = back("a.parquet", raw)
+    assert pq.read_table(io.BytesIO(written)).equals(pq.read_table(io.BytesIO(raw)), check_metadata=True)
+    assert gzip.decompress(back("a.parquet.gz", gzip.compress(raw))) == written
+    assert pq.read_table(io.BytesIO(back("a.parquet", parquet(table.slice(0, 0))))).num_rows == 0
+
+
+def test_a_required_column_and_lists_as_other_programs_name_them() -> None:
+    schema = pa.schema([pa.field("a", pa.int32(), nullable=False), pa.field("b", pa.list_(pa.string()))])
+    table = pa.table({"a": pa.array([1], pa.int32()), "b": [["x"]]}, schema=schema)
+    for compliant in (True, False):
+        raw = parquet(table, use_compliant_nested_type=compliant, store_schema=compliant)
+        after = pq.read_table(io.BytesIO(back("a.parquet", raw)))
+        assert after.schema.equals(pq.read_schema(io.BytesIO(raw)), check_metadata=True)
+
+
+def test_what_is_no_parquet_or_damaged_is_refused_before_a_record_is_read() -> None:
+    whole = parquet(pa.table({"a": [str(number) for number in range(5_000)]}), row_group_size=1_000)
+    middle = len(whole) // 2
+    lies = [b"", b"PAR1", b'{"a": 1}', whole[:-10], whole[:middle] + b"\xff" * 200 + whole[middle + 200 :]]
+    lies += [b"PAR1" + b"\xff" * 100 + (2**31 - 1).to_bytes(4, "little") + b"PAR1", whole[:-9] + b"\xff" + whole[-8:]]
+    for raw in lies:
+        with pytest.raises(BadRecord) as caught:
+            records_of("a.parquet", raw)
+        assert caught.value.rule == "GF-14", raw[:20]
+
+
+@pytest.mark.slow
+def test_one_changed_byte_is_named_or_loads_as_parquet_reads_it() -> None:
+    whole = parquet(pa.table({"a": ["one", "two"], "b": [[1], None]}), compression="none")
+    for position in range(len(whole)):
+        raw = whole[:position] + bytes([whole[position] ^ 0x41]) + whole[position + 1 :]
+        try:
+            records = records_of("a.parquet", raw)[1]
+        except (BadRecord, SourceError):
+            continue
+        assert len(records) == pq.read_table(io.BytesIO(raw)).num_rows
+        assert all(json.loads(record.raw) for record in records)
+
+
+def test_a_file_that_holds_far_more_than_it_is_large() -> None:
+    raw = parquet(pa.table({"a": pa.array(["x" * 1_000] * 10_000)}))
+    with pytest.raises(SourceError, match="for each byte"):
+        records_of("a.parquet", raw, limits=Limits(record=100_000))
+    with pytest.raises(SourceError, match="bytes of one record"):
+        records_of("a.parquet", raw, limits=Limits(record=500))
+
+
+def test_a_column_twice_and_a_type_that_cannot_be_kept() -> None:
+    with pytest.raises(BadRecord, match="GF-12: the column 'a' is there twice"):
+        records_of("a.parquet", parquet(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])))
