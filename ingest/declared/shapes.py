@@ -120,6 +120,11 @@ class Split:
             value = value.get(name) if type(value) is dict else None
         return value
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether columns want nothing that is inside of the members."""
+        return not self._inner
+
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 

@@ -18,7 +18,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, LoadedBatch, ReaderFinding, Rejected, Unrecognised
 from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.sources import BOM_NOTE, SourceFile, opened
+from talkhouse.ingest.sources import BOM, BOM_NOTE, SourceFile, opened
 from talkhouse.ingest.stored_record import StoredRecord
 
 R = TypeVar("R", bound=rows.Row)
@@ -126,6 +126,10 @@ def restored(made: Read) -> dict[str, bytes]:
     pieces = defaultdict[str, bytes](bytes)
     for path, piece in made.corpus.write(stored(made)):
         pieces[path] += piece
+    for file in made.files.values():
+        path = file.path.partition("/")[2]
+        if file.note == BOM_NOTE and path in pieces:  # as ``restore.write_back`` does
+            pieces[path] = BOM + pieces[path]
     return dict(pieces)
 
 
