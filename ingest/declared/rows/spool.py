@@ -18,10 +18,10 @@ from talkhouse.ingest.declared.rows.columns import ID
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""
 
-_IN_MEMORY = 32_000_000
+_IN_MEMORY = 16_000_000
 """Bytes of rows that are kept in memory; more go to a temporary file."""
 
-_SLICE = 60_000
+_SLICE = 30_000
 """Rows that are given back at once, and the rest of their last dialogue."""
 
 _BUCKETS = 64
