@@ -13,8 +13,7 @@ from talkhouse.ingest.declared.record_files.record import RowFile, RowTable
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
 from talkhouse.ingest.declared.rows.frames import HOW, RAW, joined, member, members, said, shape_member, times
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import Shapes, alias
 from talkhouse.ingest.declared.times import ISO
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import ReaderFinding
