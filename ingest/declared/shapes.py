@@ -26,7 +26,7 @@ Shape: TypeAlias = str
 MOST_SHAPES = 10_000
 """Past these, a shape stays with its object: ``extra -> 'shape'`` is then the shape itself."""
 
-RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark"})
+RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark", "repeats"})
 """Names in ``extra`` that are ours; a member of such a name, with or without ``_`` behind it, gets a ``_``."""
 
 NULL = "=null"

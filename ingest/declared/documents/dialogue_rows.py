@@ -28,6 +28,7 @@ class WholeTalk:
         self.talk = talk
         self.roles = [said.role for said in talk.said]
         self.texts = [said.text for said in talk.said]
+        self.shape_numbers: list[Any] | None = None
 
     def words(self) -> bytes:
         """Hash who says what."""
@@ -51,7 +52,9 @@ class DialogueRows:
         known = (fields.title, fields.domain, fields.language, fields.started_at)
         said = whole.talk.said
         if whole.talk.is_plain:
-            turns: Any = self._shape_numbers(said)
+            turns: Any = self._shape_numbers(whole)
+            if not any(turns) and known == (None, None, fields.language, None):
+                return (fields.language or "").encode()  # as most are
         else:
             turns = [
                 (
@@ -86,7 +89,7 @@ class DialogueRows:
         )
         said = whole.talk.said
         if whole.talk.is_plain:
-            numbers = self._shape_numbers(said)
+            numbers = self._shape_numbers(whole)
             extra = [_extra(number, None) for number in numbers] if any(numbers) else [None] * len(said)
             gathered.turns(dialogue_id, whole.roles, whole.texts, None, extra, None)
         else:
@@ -112,13 +115,16 @@ class DialogueRows:
                 )
             )
 
-    def _shape_numbers(self, said: list[Said]) -> list[Any]:
+    def _shape_numbers(self, whole: WholeTalk) -> list[Any]:
         """Return the number of each plain turn's shape; most have the same."""
-        shapes = [turn.shape for turn in said]
-        first = shapes[0] if shapes else None
-        if len(set(map(id, shapes))) < 2:
-            return [self._shapes.number("message", first) if first else 0] * len(shapes)
-        return [self._shapes.number("message", shape) if shape else 0 for shape in shapes]
+        if whole.shape_numbers is None:
+            shapes = [turn.shape for turn in whole.talk.said]
+            first = shapes[0] if shapes else None
+            if len(set(map(id, shapes))) < 2:
+                whole.shape_numbers = [self._shapes.number("message", first) if first else 0] * len(shapes)
+            else:
+                whole.shape_numbers = [self._shapes.number("message", shape) if shape else 0 for shape in shapes]
+        return whole.shape_numbers
 
     def _people(self, dialogue_id: str, said: list[Said], gathered: Gathered) -> list[str | None] | None:
         """Add the speakers of a dialogue, and return that of each turn; None where nothing names one."""

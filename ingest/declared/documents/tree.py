@@ -6,10 +6,10 @@ from dataclasses import replace
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.dialogue import find_same_ids, results_without_calls
 from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.documents.replies_and_calls import find_same_ids, results_without_calls
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, wanted
 from talkhouse.ingest.declared.values import is_null, kind_of

@@ -1,0 +1,43 @@
+"""What the turns of a dialogue say of each other: ids, replies, and the results of tool calls."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from talkhouse.ingest.declared.declaration.model import TurnFields
+from talkhouse.ingest.declared.documents.message_fields import Message
+from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.replies import first_by_id, resolve
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+
+
+def find_replies(messages: Mapping[int, Message], turn: TurnFields, talk: Talk) -> None:
+    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
+    first = find_same_ids(turn, talk)
+    replies = resolve({index: message.reply.to for index, message in messages.items() if message.reply}, first)
+    for index, target in replies.to.items():
+        message = messages[index]
+        message.said.reply_to = target
+        message.taken["reply_to"] = "reply_to" + (message.reply.suffix if message.reply else "")
+    for index, problem in replies.problems.items():
+        at = talk.said[index].pointer + pointer(*turn.reply_to or ())
+        talk.findings.append(ReaderFinding("GF-07", problem, pointer=at))
+
+
+def find_same_ids(turn: TurnFields, talk: Talk) -> Mapping[str, int]:
+    """Return the first turn of each id; GF-06 where another has the same."""
+    first, later = first_by_id([said.native_id for said in talk.said])
+    for index in later:
+        said = talk.said[index]
+        detail = f"the id {said.native_id!r:.100} is that of an earlier turn"
+        talk.findings.append(ReaderFinding("GF-06", detail, pointer=said.pointer + pointer(*turn.id or ())))
+    return first
+
+
+def results_without_calls(turns: Iterable[Said]) -> Iterator[ReaderFinding]:
+    """Yield GF-16 for each result of a call that none of the turns makes."""
+    answers = [(said, piece) for said in turns for piece in said.parts or () if piece.call_id is not None]
+    calls = {piece.call_id for _, piece in answers if piece.kind == "tool_call"}
+    for said, piece in answers:
+        if piece.kind == "tool_call_response" and piece.call_id not in calls:
+            detail = f"nobody made the call {piece.call_id!r:.100}"
+            yield ReaderFinding("GF-16", detail, pointer=said.pointer + pointer(piece.field))
