@@ -17,6 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
 )
 from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Speaker, Turn
+from tests.conftest import invented_examples
 from tests.declared.rows_loaded import declared, read, restored
 
 PIER = DialogueFields(id=("d",), title=("title",), split=("fold",))
@@ -199,6 +200,7 @@ def test_any_cells_come_back(rows: list[list[str]], others: list[list[str]]) -> 
     assert restored(made) == files
 
 
+@invented_examples(50)
 @given(st.permutations(range(6)))
 def test_shuffled_rows_with_an_order_are_the_sorted_ones(order: list[int]) -> None:
     declaration = declared(turn=TurnFields(id=("u",), text=("text",), reply_to=("to",), order=("n",)))
@@ -209,3 +211,19 @@ def test_shuffled_rows_with_an_order_are_the_sorted_ones(order: list[int]) -> No
     for key in ("quay:a", "quay:b"):
         assert made.said(key) == plain.said(key)
     assert restored(made) == {"a.csv": shuffled}
+
+
+PLAIN = b'd,u,who,text,at\nc1,u1,ann,"a, ""b""",2026-01-02\nc2,u1,bo,c,\nc1,u2,,"d\ne",2026-01-03\n'
+
+
+ADDED = st.sampled_from([b"", b",", b'"', b"\n", b"\r", b"\xff", b"\0", b"c2"])
+
+
+@given(st.integers(0, len(PLAIN)), st.integers(0, 2), ADDED)
+def test_with_one_mutation_a_file_is_named_or_loads(start: int, removed: int, added: bytes) -> None:
+    raw = PLAIN[:start] + added + PLAIN[start + removed :]
+    turn = TurnFields(id=("u",), text=("text",), speaker=("who",), said_at=("at",))
+    made = read(declared(turn=turn), {"a.csv": raw})
+    assert restored(made) == {"a.csv": raw}
+    assert {item.rule for item in made.rejected} <= {"GF-12", "GF-13", "TH-02"}
+    assert bool(made.rejected) != bool(made.of(Turn))
