@@ -107,8 +107,9 @@ def are_texts_or_parts(values: list[Any]) -> bool:
 
 def are_words(values: list[Any]) -> bool:
     """Whether they are short texts of which there are a few."""
-    words = {value for value in values if value is not None}
-    return are_texts(values) and len(words) <= 12 and all(isinstance(word, str) and len(word) <= 40 for word in words)
+    words = {value for value in values if isinstance(value, str)}
+    texts = all(isinstance(value, str | None) for value in values)
+    return texts and are_texts(values) and len(words) <= 12 and all(len(word) <= 40 for word in words)
 
 
 def are_ids(values: list[Any]) -> bool:
