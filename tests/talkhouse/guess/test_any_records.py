@@ -6,12 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration.read import of_folder
+from tests.conftest import invented_examples
 from tests.talkhouse.guess.folders import write
 
 NAMES = st.sampled_from(
@@ -48,7 +49,7 @@ VALUES = st.recursive(
 RECORDS = st.lists(st.dictionaries(NAMES, VALUES, max_size=6) | VALUES, max_size=6)
 
 
-@settings(max_examples=20, deadline=None)
+@invented_examples(150)
 @given(RECORDS, st.sampled_from(["a.jsonl", "train.json", "member.json"]))
 def test_any_records_give_a_declaration_that_reads(records: list[Any], name: str) -> None:
     if name == "a.jsonl":
@@ -67,7 +68,7 @@ def test_any_records_give_a_declaration_that_reads(records: list[Any], name: str
         assert all(isinstance(cell, str) for line in shown.lines for cell in line)
 
 
-@settings(max_examples=20, deadline=None)
+@invented_examples(150)
 @given(st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.jsonl.gz"]), st.binary(max_size=200))
 def test_any_bytes_give_a_declaration_that_reads(name: str, content: bytes) -> None:
     with TemporaryDirectory() as place:
