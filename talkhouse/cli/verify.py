@@ -45,8 +45,9 @@ def command(
 
     Without --data, these are the files that the warehouse was built from.
 
-    Each file is equal, or its first difference is shown with its location. JSON must be equal in every value (1 is not
-    1.0) and in the order of its keys, anything else to the byte; members of archives are compared as files.
+    Each file is equal, or its first difference is shown with its location. JSON and JSON Lines must be equal in every
+    value (1 is not 1.0) and in the order of their keys, Parquet in its schema and every value, a .gz in its content,
+    anything else to the byte; members of archives are compared as files.
 
     A file that is not the one that the warehouse was built from is listed as changed, and not compared. Files that are
     not data (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.

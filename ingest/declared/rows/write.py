@@ -25,7 +25,6 @@ from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow
 from talkhouse.ingest.declared.rows.turns_back import RowsBack
 from talkhouse.ingest.declared.shapes import KnownShapes
 from talkhouse.ingest.decode import literals
-from talkhouse.ingest.sources import BOM, BOM_NOTE
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
 
 
@@ -65,8 +64,6 @@ class _Files:
     def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
         """Write a file from its envelope and its records."""
         envelope, path = literals(first.file.extra), PurePosixPath(first.path)
-        if first.file.note == BOM_NOTE:
-            yield BOM
         if self._has_members(path):
             yield from write_records(envelope, _members(chain([first], others), KnownShapes(envelope)), path)
             return
