@@ -154,24 +154,27 @@ class FileRows:
             native_id=native, line=line.min(), lines=pl.when(~is_together).then(line.implode())
         )
         self.is_scattered |= dialogues["lines"].null_count() < len(dialogues)
-        corpus_id, identity = self._build.declaration.corpus_id, self._build.identity
-        names = [f"{corpus_id}:{name}" for name in dialogues["native_id"]] if ID in rows.columns else []
-        new = [True] * len(dialogues)
-        same = taken = new
-        if not names:
-            names = [identity.dialogue_without_id(self._path, number) for number in dialogues[NUMBER]]
-        elif self._build.has_several_files:
-            contents = zip(
-                dialogues["native_id"], _digests(rows, self._words(rows)), _digests(rows, _all(rows)), strict=True
-            )
-            keys = [identity.dialogue(*content) for content in contents]
-            names, new, same, taken = map(list, zip(*keys, strict=True))
-        return dialogues.with_columns(
-            pl.Series("dialogue_id", names, pl.String),
-            pl.Series("is_new", new, pl.Boolean),
-            pl.Series("is_same", same, pl.Boolean),
-            pl.Series("is_taken", taken if taken is not new else [False] * len(new), pl.Boolean),
-            pl.Series("record_id", [identity.record_id(self._path, number) for number in dialogues[NUMBER]], pl.String),
+        begin = self._build.identity.record_id(self._path, 0).removesuffix("0")
+        record_ids = dialogues.select((pl.lit(begin) + pl.col(NUMBER).cast(pl.String)).alias("record_id"))
+        return dialogues.hstack(self._keys(rows, dialogues)).hstack(record_ids)
+
+    def _keys(self, rows: pl.DataFrame, dialogues: pl.DataFrame) -> pl.DataFrame:
+        """Return the keys of dialogues, and whether each is new, the same in all, and of an id that was taken."""
+        identity = self._build.identity
+        if ID in rows.columns and self._build.has_several_files:
+            words, rest = _digests(rows, self._words(rows)), _digests(rows, _all(rows))
+            keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
+            kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
+            return pl.DataFrame(keys, kinds, orient="row")
+        if ID in rows.columns:
+            key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("native_id")
+        else:
+            key = pl.lit(identity.dialogue_without_id(self._path, 0))
+        return dialogues.select(
+            key.alias("dialogue_id"),
+            is_new=pl.lit(value=True),
+            is_same=pl.lit(value=True),
+            is_taken=pl.lit(value=False),
         )
 
     def _words(self, rows: pl.DataFrame) -> pl.Series:

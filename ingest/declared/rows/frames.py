@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.times import read_time
+from talkhouse.ingest.declared.rows.times_in_columns import read_times
 from talkhouse.ingest.outcomes import ReaderFinding
 
 HOW = ".how"
@@ -47,16 +47,9 @@ class RowFrames(Protocol):
 
 def times(texts: pl.Series, form: str) -> list[pl.Series]:
     """Read a column of times: the values, how each is written, and the texts of another form."""
-    hole = texts.name
-    known = {text: read_time(text, form) for text in texts.drop_nulls().unique()}
-    values: list[Any] = [known[text].value if text is not None else None for text in texts]
-    hows = [known[text].how if text is not None else None for text in texts]
-    bad = [text if text is not None and known[text].value is None else None for text in texts]
-    return [
-        pl.Series(f"{hole}.value", values, pl.Datetime("us")),
-        pl.Series(hole + HOW, hows, pl.String),
-        pl.Series(hole + BAD_TIME, bad, pl.String),
-    ]
+    read = read_times(texts, form)
+    names = {"value": f"{texts.name}.value", "how": texts.name + HOW, "bad": texts.name + BAD_TIME}
+    return [read[column].alias(name) for column, name in names.items()]
 
 
 def said(texts: pl.Series) -> pl.Series:

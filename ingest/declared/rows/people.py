@@ -7,6 +7,7 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.roles import speaker_kind
 from talkhouse.ingest.declared.rows.columns import IS_BOT, NAME, READ, SPEAKER
+from talkhouse.ingest.declared.rows.spool import NUMBER
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.rows import ColumnBatch, Participant, Row, Speaker
 
@@ -45,6 +46,7 @@ class People:
         begin = pl.col("dialogue_id") + "/" if self._within else pl.lit(f"{self._declaration.corpus_id}:")
         bot = READ + IS_BOT
         said = rows.select(
+            NUMBER,
             "dialogue_id",
             OURS,
             "is_new",
@@ -54,7 +56,7 @@ class People:
             is_bot=pl.col(bot).str.to_lowercase().is_in(list(_TRUE)) if bot in rows.columns else pl.lit(value=False),
         )
         named = said.filter(pl.col("speaker").is_not_null())
-        cast = named.unique(["dialogue_id", "speaker_id"], keep="first", maintain_order=True).filter("is_new")
+        cast = named.unique([NUMBER, "speaker"], keep="first", maintain_order=True).filter("is_new")
         batches = [ColumnBatch(Participant, {}, cast.select("dialogue_id", "speaker_id", role=OURS).to_dict())]
         made: list[Row] = []
         if self._within and NAME not in rows.columns:

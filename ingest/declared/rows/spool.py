@@ -18,10 +18,10 @@ from talkhouse.ingest.declared.rows.columns import ID
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""
 
-_IN_MEMORY = 32_000_000
+_IN_MEMORY = 16_000_000
 """Bytes of rows that are kept in memory; more go to a temporary file."""
 
-_SLICE = 60_000
+_SLICE = 30_000
 """Rows that are given back at once, and the rest of their last dialogue."""
 
 _BUCKETS = 64
@@ -72,7 +72,7 @@ class Spool:
         self._size = 0
 
     def dialogues(self) -> Iterator[pl.DataFrame]:
-        """Yield all rows, whole dialogues at a time; memory: what is kept there, and 8 bytes for each row."""
+        """Yield all rows, whole dialogues at a time; memory: what is kept there, and 4 bytes for each row."""
         if not self.height:
             return
         numbers = _numbers(self._runs, self.height)
@@ -101,7 +101,7 @@ class Spool:
         frames = (pl.concat(self._frames) for _ in self._frames[:1])
         for part in chain((pl.read_ipc(path) for path in self._paths), frames):
             position = pl.int_range(begin, begin + len(part), dtype=pl.Int64, eager=True).alias(POSITION)
-            yield part.with_columns(numbers[begin : begin + len(part)].alias(NUMBER), position)
+            yield part.with_columns(numbers[begin : begin + len(part)].cast(pl.Int64).alias(NUMBER), position)
             begin += len(part)
 
     def _buckets(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
@@ -123,11 +123,11 @@ class Spool:
 def _numbers(runs: list[pl.DataFrame], height: int) -> pl.Series:
     """Number the dialogue of each row by the first rows of dialogues."""
     if not runs:
-        return pl.repeat(0, height, dtype=pl.Int64, eager=True)
+        return pl.repeat(0, height, dtype=pl.UInt32, eager=True)
     parts = pl.concat(runs)
     first = parts.select(pl.col("value").unique(maintain_order=True)).with_row_index(NUMBER)
     numbers = parts.join(first, on="value", how="left", maintain_order="left")
-    return numbers.select(pl.col(NUMBER).cast(pl.Int64).repeat_by("len").explode()).to_series()
+    return numbers.select(pl.col(NUMBER).cast(pl.UInt32).repeat_by("len").explode()).to_series()
 
 
 def _pieces(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
