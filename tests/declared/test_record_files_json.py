@@ -177,3 +177,15 @@ def test_a_bomb_is_refused() -> None:
         records_of("a.jsonl.gz", gzip.compress(b"\n" * 3_000_000), limits=SMALL)
     with pytest.raises(SourceError, match="unpacked"):
         records_of("a.json.gz", gzip.compress(b" " * 3_000), limits=Limits(file=1_000))
+
+
+@pytest.mark.slow
+@given(json_lines().filter(bool), st.integers(0, 10**6), st.integers(0, 255))
+@settings(max_examples=500)
+def test_with_one_changed_byte_each_line_is_named_or_comes_back(raw: bytes, place: int, byte: int) -> None:
+    changed = bytearray(raw)
+    changed[place % len(raw)] = byte
+    try:
+        assert back("a.jsonl", bytes(changed)) == changed
+    except BadRecord as bad:
+        assert bad.rule == "GF-14"  # noqa: PT017 - the one brace that begins a document

@@ -75,10 +75,10 @@ class ParquetRecords:
 
 def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
     try:
-        check(raw)
+        value = check(raw)
     except BadRecord as bad:  # deeper than a record may be
         return BadRawRecord(index, f"/{index}", raw, bad)
-    return RawRecord(index, f"/{index}", raw)
+    return RawRecord(index, f"/{index}", raw, value=value)
 
 
 @contextmanager
