@@ -47,7 +47,7 @@ def written_tables(draw: Any) -> tuple[bytes, list[list[str]]]:
 
 
 @given(written_tables())
-@settings(max_examples=40)
+@settings(max_examples=10)
 def test_what_csv_writes_is_read_and_comes_back(table: tuple[bytes, list[list[str]]]) -> None:
     raw, rows = table
     if b"\r" not in raw.replace(b"\r\n", b""):  # which Python's csv leaves bare in some versions
@@ -57,7 +57,7 @@ def test_what_csv_writes_is_read_and_comes_back(table: tuple[bytes, list[list[st
 
 
 @given(st.text(st.sampled_from('ab,"\r\n \t'), max_size=30), st.sampled_from([ORDINARY, LETTERS]))
-@settings(max_examples=60)
+@settings(max_examples=8)
 def test_any_text_comes_back_to_the_byte_or_is_named(text: str, dialect: Dialect) -> None:
     raw = text.encode()
     problem = refused("a.csv", raw, dialect)
@@ -71,7 +71,7 @@ def test_any_text_comes_back_to_the_byte_or_is_named(text: str, dialect: Dialect
 
 
 @given(st.text(st.sampled_from('a,"\n'), max_size=40))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_blocks_make_no_difference(text: str) -> None:
     raw = b"x,y\n" + text.encode()
 

@@ -41,7 +41,7 @@ def pointers(records: list[RawRecord | BadRawRecord]) -> list[str]:
 
 
 @given(json_lines())
-@settings(max_examples=30)
+@settings(max_examples=8)
 def test_any_lines_come_back_to_the_byte(raw: bytes) -> None:
     assert back("a.jsonl", raw) == raw
     packed = back("a.ndjson.gz", gzip.compress(raw))
@@ -50,7 +50,7 @@ def test_any_lines_come_back_to_the_byte(raw: bytes) -> None:
 
 
 @given(st.lists(json_texts(), max_size=4), st.sampled_from([",", " , ", ",\n  "]))
-@settings(max_examples=20)
+@settings(max_examples=5)
 def test_any_list_comes_back_in_values_and_order_of_keys(texts: list[str], comma: str) -> None:
     raw = f"[{comma.join(texts)}]".encode()
     assert json.dumps(json.loads(back("a.json", raw))) == json.dumps(json.loads(raw))
@@ -58,7 +58,7 @@ def test_any_list_comes_back_in_values_and_order_of_keys(texts: list[str], comma
 
 
 @given(OBJECTS)
-@settings(max_examples=20)
+@settings(max_examples=5)
 def test_any_object_of_records_comes_back(members: dict[str, Any]) -> None:
     raw = json.dumps(members).encode()
     records = records_of("a.json", raw, "member")[1]

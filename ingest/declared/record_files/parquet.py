@@ -25,7 +25,13 @@ from talkhouse.ingest.decode import BadRecord, check
 _MAGIC = b"PAR1"
 _READ, _WRITTEN = 1_000, 10_000
 """Rows that are read and written at a time."""
-_MEMORY = 128_000_000
+_LOOKED_AT = 20
+"""Rows that are read at a time as long as nobody knows how large they are."""
+_PIECEMEAL: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1_000_000}
+"""So that a group of rows is not read at once, which may be all of the file."""
+_FOLDED = 16_000_000
+"""Bytes of a column in a group of rows that a dictionary of it may take."""
+_MEMORY = 64_000_000
 """Bytes that the rows should take that are read at a time."""
 
 
@@ -70,11 +76,11 @@ class ParquetRecords:
         """Read the file to its end without unfolding what it holds once, and return how many rows fit into memory."""
         largest = size = 0
         with opened_parquet(self._content, is_folded=True) as parquet:
-            for batch in batches(parquet):
+            for batch in batches(parquet, _LOOKED_AT):
                 unfolded = sum(map(_unfolded, batch.columns))
                 largest, size = max(largest, unfolded), size + unfolded
                 self._check_size(0, size, 0)
-        return max(1, min(_READ, _READ * _MEMORY // max(1, largest)))
+        return max(1, min(_READ, _LOOKED_AT * _MEMORY // max(1, largest)))
 
     def _check_size(self, record: int, size: int, index: int) -> None:
         """Raise SourceError where a record is too large, or far more comes out of the file than files hold."""
@@ -119,21 +125,26 @@ def parsed(stream: IO[bytes], *, is_folded: bool = False) -> Iterator[ParquetFil
         raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
     stream.seek(0)
     try:
-        parquet = ParquetFile(stream)  # type: ignore[no-untyped-call]
+        parquet = ParquetFile(stream, **_PIECEMEAL)  # type: ignore[no-untyped-call]
         if is_folded:
-            parquet = ParquetFile(stream, read_dictionary=_texts(parquet))  # type: ignore[no-untyped-call]
+            texts = _texts(parquet)
+            parquet = ParquetFile(stream, read_dictionary=texts, **_PIECEMEAL)  # type: ignore[no-untyped-call]
         yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
         raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
 
 
 def _texts(parquet: ParquetFile) -> list[str]:
-    """List the columns that hold texts or bytes, by their paths."""
-    columns = (parquet.schema.column(number) for number in range(len(parquet.schema)))
+    """List the columns of texts or bytes that may be read as dictionaries, by their paths."""
     kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
-    return [
-        column.path for column in columns if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in kinds
-    ]
+    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+    paths = []
+    for number in range(len(parquet.schema)):
+        column = parquet.schema.column(number)
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in kinds:
+            sizes = (group.column(number).total_uncompressed_size for group in groups)
+            paths += [column.path] if max(sizes, default=0) <= _FOLDED else []
+    return paths
 
 
 def _unfolded(array: pa.Array) -> int:
