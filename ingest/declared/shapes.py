@@ -26,7 +26,7 @@ Shape: TypeAlias = str
 MOST_SHAPES = 10_000
 """Past these, a shape stays with its object: ``extra -> 'shape'`` is then the shape itself."""
 
-RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark"})
+RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark", "repeats"})
 """Names in ``extra`` that are ours; a member of such a name, with or without ``_`` behind it, gets a ``_``."""
 
 NULL = "=null"
@@ -120,6 +120,11 @@ class Split:
             value = value.get(name) if type(value) is dict else None
         return value
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether columns want nothing that is inside of the members."""
+        return not self._inner
+
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 
@@ -136,10 +141,10 @@ class Split:
                 rest: dict[str, Raw] = {}
                 shape[key] = self._inner[key].shape(taken, rest)
                 if rest:
-                    extra[_alias(key)] = Raw(msgspec.json.encode(rest))
+                    extra[alias(key)] = Raw(msgspec.json.encode(rest))
             else:
                 shape[key] = None
-                extra[_alias(key)] = raw
+                extra[alias(key)] = raw
         return shape
 
 
@@ -149,19 +154,19 @@ def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str
     for key, item in shape.items():
         match item:
             case None:
-                piece = bytes(extra[_alias(key)])
+                piece = bytes(extra[alias(key)])
             case str():
                 piece = b"null" if item.endswith(NULL) else fill(item)
             case [constant]:
                 piece = str(constant).encode()
             case _:
-                inner = extra.get(_alias(key))
+                inner = extra.get(alias(key))
                 piece = join(item, members_of(inner) if inner is not None else {}, fill)
         pieces.append(msgspec.json.encode(key) + b":" + piece)
     return b"{" + b",".join(pieces) + b"}"
 
 
-def _alias(key: str) -> str:
+def alias(key: str) -> str:
     """Return the name of a member in ``extra``."""
     return f"{key}_" if key.rstrip("_") in RESERVED else key
 

@@ -124,7 +124,7 @@ def _file(file: SourceFile, made: Read) -> rows.FileRow:
 def restored(made: Read) -> dict[str, bytes]:
     """Write all files from the rows of tables."""
     pieces = defaultdict[str, bytes](bytes)
-    for path, piece in made.corpus.write(_stored(made)):
+    for path, piece in made.corpus.write(stored(made)):
         pieces[path] += piece
     for file in made.files.values():
         path = file.path.partition("/")[2]
@@ -133,14 +133,14 @@ def restored(made: Read) -> dict[str, bytes]:
     return dict(pieces)
 
 
-def _stored(made: Read) -> Iterator[StoredRecord]:
+def stored(made: Read) -> Iterator[StoredRecord]:
     """Return all records as a writer gets them: file by file, the envelope first, in the order of their indexes."""
     by_file = defaultdict[str, list[tuple[int, StoredRecord]]](list)
     hanging = {kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Annotation)}
     speakers = {row.speaker_id: row for row in made.of(rows.Speaker)}
     for record in made.of(rows.Record):
         key = record.dialogue_id or ""
-        stored = StoredRecord(
+        one = StoredRecord(
             made.files[record.source_file_id],
             record,
             pointer=record.source_pointer,
@@ -149,15 +149,15 @@ def _stored(made: Read) -> Iterator[StoredRecord]:
             turns=sorted(hanging[rows.Turn][key], key=lambda turn: turn.turn_index),
             annotations=hanging[rows.Annotation][record.record_id],
         )
-        by_file[record.source_file_id].append((record.record_index, stored))
+        by_file[record.source_file_id].append((record.record_index, one))
     for item in made.rejected:
         location = item.location
-        stored = StoredRecord(made.files[location.file.id], raw=item.raw, pointer=location.pointer)
-        by_file[location.file.id].append((location.record_index or 0, stored))
+        one = StoredRecord(made.files[location.file.id], raw=item.raw, pointer=location.pointer)
+        by_file[location.file.id].append((location.record_index or 0, one))
     for file_id, file in sorted(made.files.items()):
         if file.extra is not None:
             yield StoredRecord(file)
-        yield from (stored for _, stored in sorted(by_file[file_id], key=lambda pair: pair[0]))
+        yield from (one for _, one in sorted(by_file[file_id], key=lambda pair: pair[0]))
 
 
 def _by_key(made: Read, kind: type[rows.Row]) -> defaultdict[str, list[Any]]:

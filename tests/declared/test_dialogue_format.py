@@ -1,5 +1,6 @@
 """Dialogues by a mapping, and ShareGPT's names: what becomes of each form, and that it comes back."""
 
+import json
 from contextlib import suppress
 from datetime import datetime
 
@@ -12,7 +13,7 @@ from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.decode import BadRecord
 from tests.declared import talks
-from tests.declared.json_texts import ANY, TEXTS, lists, with_others
+from tests.declared.json_texts import ANY, LETTERS, TEXTS, lists, with_others
 
 
 def _declared(turn: TurnFields, turns: tuple[str | None, ...] = ("messages",), **more: object) -> Declaration:
@@ -171,6 +172,16 @@ def test_sharegpt_is_chat_with_other_names() -> None:
     assert {name: bytes(raw) for name, raw in (talk.said[1].extra or {}).items()} == {"from": b'"function_call"'}
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-05", "/conversations/4/from")]
     _assert_comes_back(SHAREGPT, record)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["human", "gpt", "observation"]), LETTERS), max_size=4))
+def test_any_sharegpt_talk_is_a_chat_when_its_names_are_changed(turns: list[tuple[str, str]]) -> None:
+    chat = _declared(TurnFields(role=("role",), text=("content",)), format="chat")
+    theirs = {"conversations": [{"from": word, "value": text} for word, text in turns]}
+    ours = {"messages": [{"content": text, "role": SHAREGPT.roles[word]} for word, text in turns]}
+    of_sharegpt, of_chat = _read(SHAREGPT, json.dumps(theirs)).said, _read(chat, json.dumps(ours)).said
+    assert [(said.role, said.text) for said in of_sharegpt] == [(said.role, said.text) for said in of_chat]
 
 
 _IDS = st.sampled_from(['"1"', "1", '"2"', "2.0", "null", '""'])

@@ -7,6 +7,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
 from talkhouse.ingest.declared.documents.message_fields import (
+    Layouts,
     Message,
     Reply,
     missing,
@@ -73,7 +74,9 @@ class Messages:
         self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
+        self._name_keys = {path[0] for path in self._names if path}
         self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
+        self._layouts = Layouts()
         self._plain_roles: dict[bytes, str] = {}
 
     def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
@@ -84,11 +87,11 @@ class Messages:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
         if bytes(raw)[:1] != b"{":
             raise BadRecord("GF-01", f"a turn is {kind_of(raw)}, not an object", at)
-        message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at))
+        message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at), self._layouts)
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message)
-        if any(self._names):
+        if not self._name_keys.isdisjoint(message.split.members):
             self._read_speaker(message)
         if self._has_others:
             self._read_others(message, findings)

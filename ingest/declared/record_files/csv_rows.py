@@ -12,9 +12,10 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import Content, ending
 from talkhouse.ingest.declared.record_files.csv_cells import Cells, ParsedRow, names
+from talkhouse.ingest.declared.record_files.csv_tables import laid_out, lines_of, table_of
 from talkhouse.ingest.declared.record_files.csv_usual import MOST_MIXED, UsualRows
 from talkhouse.ingest.declared.record_files.gaps import LINE_END, Gaps
-from talkhouse.ingest.declared.record_files.record import RowChunk
+from talkhouse.ingest.declared.record_files.record import RowChunk, RowTable
 from talkhouse.ingest.decode import BadRecord
 
 _BLOCK = 4_000_000
@@ -78,6 +79,34 @@ class CsvRows:
                 break
             self._text += self._blocks.next()
         self._gaps.add(self._gap)
+
+    def tables(self) -> Iterator[RowTable]:
+        """Yield the same rows as columns, which is faster."""
+        while True:
+            is_last = self._blocks.is_at_end
+            table = self._table()
+            if table is None:
+                chunk, _ = self._chunk(is_last=is_last)
+                table = laid_out(chunk) if chunk.rows else None
+            if table is not None:
+                yield table
+            if is_last:
+                break
+            self._text += self._blocks.next()
+        self._gaps.add(self._gap)
+
+    def _table(self) -> RowTable | None:
+        """Tell the rows apart that are there if all are whole and written as usual."""
+        text, begin = self._text, self._line
+        cells = table_of(text, len(self.columns), self._cells, self._line_end) if text.endswith("\n") else None
+        if cells is None:
+            return None
+        self._text = ""
+        self._line += text.count("\n")
+        self._gaps.add(self._gap)
+        self._gaps.add(self._line_end, len(cells) - 1)
+        self._gap = self._line_end
+        return RowTable(cells, lines_of(cells, text, begin), {})
 
     def _read_header(self) -> None:
         """Read the first line that is not blank."""

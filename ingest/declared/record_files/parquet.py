@@ -62,7 +62,7 @@ class ParquetRecords:
             encode = msgspec.json.encode
             for batch in batches(parquet, rows):
                 values = [
-                    map(to, batch.column(position).cast(kind).to_pylist())
+                    map(to, _as(batch.column(position), kind).to_pylist())
                     for position, (_, kind, to) in enumerate(columns)
                 ]
                 for row in zip(*values, strict=True):
@@ -88,6 +88,11 @@ class ParquetRecords:
         file.check_record(record, f"/{index}")
         if size > file.limits.record:
             file.limits.check("ratio", size // file.size, file.id, f"{size:,} bytes or more, of {file.size:,}")
+
+
+def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Cast a column; not to its own type, which fails where a list has structs with a member that is always null."""
+    return column if column.type == kind else column.cast(kind)
 
 
 def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
@@ -199,7 +204,7 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
         encoded = array.cast(kind.value_type).dictionary_encode()
         indices = encoded.indices.cast(kind.index_type)
         return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=kind.ordered)
-    return array.cast(kind)
+    return _as(array, kind)
 
 
 def write_parquet(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:

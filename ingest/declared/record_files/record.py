@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import polars as pl
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.decode import BadRecord
@@ -83,6 +84,17 @@ class RowChunk(Struct, gc=False):
     """Position in ``rows`` -> cells that the dialect would write otherwise, by column."""
 
 
+@dataclass(frozen=True)
+class RowTable:
+    """Some rows of a CSV file as columns of texts, ``x0``, ``x1`` ..."""
+
+    cells: pl.DataFrame
+    lines: pl.Series
+    """The line of the file, from 0, on which each row begins."""
+    as_written: Mapping[int, Mapping[str, str]]
+    """Row -> cells that the dialect would write otherwise, by column, as ``RowChunk.cells``."""
+
+
 class RowFile(Protocol):
     """A CSV file on its way in, chunk by chunk: iterate it once."""
 
@@ -91,6 +103,9 @@ class RowFile(Protocol):
 
     def __iter__(self) -> Iterator[RowChunk]:
         """Yield the rows in order; BadRecord GF-13 or TH-02 where the file can't be told apart into cells."""
+
+    def tables(self) -> Iterator[RowTable]:
+        """Yield the same as columns."""
 
     def with_texts(self) -> Iterator[tuple[RowChunk, list[str]]]:
         """Yield the same, and the text of each row with its line end."""

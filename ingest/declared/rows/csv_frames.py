@@ -1,7 +1,6 @@
 """CSV and TSV as frames."""
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -9,12 +8,12 @@ import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.csv_cells import names
-from talkhouse.ingest.declared.record_files.record import RowChunk, RowFile
+from talkhouse.ingest.declared.record_files.csv_tables import laid_out
+from talkhouse.ingest.declared.record_files.record import RowFile, RowTable
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
 from talkhouse.ingest.declared.rows.frames import HOW, RAW, joined, member, members, said, shape_member, times
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import Shapes, alias
 from talkhouse.ingest.declared.times import ISO
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -41,33 +40,32 @@ class CsvFrames:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield a frame for each chunk."""
-        for chunk, texts in self._file.with_texts() if self._with_raw else zip(self._file, repeat([])):
-            if chunk.rows:
-                yield self._frame(chunk, texts)
+        if not self._with_raw:
+            yield from map(self._frame, self._file.tables())
+            return
+        for chunk, texts in self._file.with_texts():
+            raw = pl.Series(RAW, texts, pl.String).str.strip_suffix("\n").str.strip_suffix("\r")
+            yield self._frame(laid_out(chunk)).with_columns(raw)
 
     @property
     def envelope(self) -> dict[str, Any]:
         """What the file is beside its rows, with their shapes."""
         return self._file.envelope | self._shapes.envelope()
 
-    def _frame(self, chunk: RowChunk, texts: list[str]) -> pl.DataFrame:
-        cells = zip(*chunk.rows, strict=True)
+    def _frame(self, rows: RowTable) -> pl.DataFrame:
         # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
-        table = {name: pl.Series(name, column, pl.String) for name, column in zip(self._names, cells, strict=True)}
-        made = [pl.Series("line", chunk.lines, pl.Int64)]
+        table = dict(zip(self._names, rows.cells.get_columns(), strict=True))
+        made = [rows.lines.alias("line")]
         for hole, (column, *_) in self._columns.holes.items():
             cell = table[column]
             made.append((cell if hole in (TEXT, ID) else said(cell)).alias(hole))
         frame = pl.DataFrame(made)
-        if self._with_raw:
-            raw = pl.Series(RAW, texts, pl.String).str.strip_suffix("\n").str.strip_suffix("\r")
-            frame = frame.with_columns(raw)
         hows: list[str] = []
         for hole in TIMES:
             if hole in self._columns.holes:
                 frame = frame.with_columns(times(frame[hole], self._forms[hole]))
                 hows += [hole] if hole in self._keepers.values() else []
-        rest = [self._shape_numbers(frame, hows), self._as_written(chunk)]
+        rest = [self._shape_numbers(frame, hows), _as_written(rows)]
         free = [name for name, hole in self._keepers.items() if hole is None]
         rest += [members(pl.DataFrame([table[name].alias(alias(name)) for name in free]))] if free else []
         rest += [
@@ -98,14 +96,15 @@ class CsvFrames:
         ways = ways.with_columns(pl.Series("number", numbers, pl.String))
         return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
 
-    def _as_written(self, chunk: RowChunk) -> pl.Series | None:
-        """Return the cells that the dialect would write otherwise."""
-        if not chunk.cells:
-            return None
-        written: list[str | None] = [None] * len(chunk.rows)
-        for position, cells in chunk.cells.items():
-            written[position] = '"cells":' + msgspec.json.encode(cells).decode()
-        return pl.Series(written, dtype=pl.String)
+
+def _as_written(rows: RowTable) -> pl.Series | None:
+    """Return the cells that the dialect would write otherwise."""
+    if not rows.as_written:
+        return None
+    written: list[str | None] = [None] * len(rows.lines)
+    for position, cells in rows.as_written.items():
+        written[position] = '"cells":' + msgspec.json.encode(cells).decode()
+    return pl.Series(written, dtype=pl.String)
 
 
 def check_header(columns: list[str], declared: Iterable[str]) -> None:

@@ -14,8 +14,7 @@ from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecor
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
 from talkhouse.ingest.declared.rows.frames import BAD_TIME, GIVEN, HOW, KEY, RAW, shape_member
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, members_of
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, alias, members_of
 from talkhouse.ingest.declared.times import ISO, read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, pointer

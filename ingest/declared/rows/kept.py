@@ -5,7 +5,7 @@ import polars as pl
 
 from talkhouse.ingest.declared.rows.columns import Hole, RowColumns
 from talkhouse.ingest.declared.rows.frames import KEY, joined, members
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import alias
 
 
 class Kept:

@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue
 from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, hole_of
 from talkhouse.ingest.declared.rows.label_values import number_text, offset_text, to_number
 from talkhouse.ingest.declared.rows.spool import POSITION
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import alias
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, Record

@@ -11,8 +11,7 @@ from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, hole_of
 from talkhouse.ingest.declared.rows.label_rows import cells_of, order_of
 from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow, cell
-from talkhouse.ingest.declared.shapes import KnownShapes
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import KnownShapes, alias
 from talkhouse.ingest.decode import literals
 from talkhouse.ingest.rows import Annotation
 from talkhouse.ingest.stored_record import StoredRecord

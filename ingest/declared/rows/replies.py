@@ -29,13 +29,13 @@ def replies(rows: pl.DataFrame) -> Replies:
     height = len(rows)
     own = pl.col(TURN_ID) if TURN_ID in rows.columns else pl.col(TURN_INDEX).cast(pl.String)
     ids = rows.select(NUMBER, TURN_INDEX, id=own)
-    firsts = ids.filter(pl.col("id").is_not_null()).unique([NUMBER, "id"], keep="first", maintain_order=True)
-    found = ids.join(firsts, on=[NUMBER, "id"], how="left", maintain_order="left")
-    is_repeated = (found[f"{TURN_INDEX}_right"] != found[TURN_INDEX]).fill_null(value=False)
+    is_first = ids.select(pl.struct(NUMBER, "id").is_first_distinct()).to_series()
+    is_repeated = ~is_first & ids["id"].is_not_null()
     nothing = pl.repeat(False, height, dtype=pl.Boolean, eager=True)
     if REPLY_TO not in rows.columns:
         none = pl.repeat(None, height, dtype=pl.Int32, eager=True)
         return Replies(none, is_repeated.arg_true(), nothing, nothing)
+    firsts = ids.filter(is_first & ids["id"].is_not_null())
     asked = rows.select(NUMBER, TURN_INDEX, id=REPLY_TO)
     targets = asked.join(firsts, on=[NUMBER, "id"], how="left", maintain_order="left")[f"{TURN_INDEX}_right"]
     lost = asked["id"].is_not_null() & targets.is_null()

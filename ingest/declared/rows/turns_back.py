@@ -10,8 +10,7 @@ from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.roles import Roles
 from talkhouse.ingest.declared.rows.columns import SAID_AT, RowColumns
 from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow, cell
-from talkhouse.ingest.declared.shapes import NULL, KnownShapes
-from talkhouse.ingest.declared.shapes import _alias as alias
+from talkhouse.ingest.declared.shapes import NULL, KnownShapes, alias
 from talkhouse.ingest.declared.times import UNIX, write_time
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Turn

@@ -1,0 +1,62 @@
+"""The pages about one's own data: their files are written, their commands are run, and what these print is compared."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from talkhouse.guess.new_declaration import new_declaration
+from talkhouse.ingest.declared.declaration.read import of_folder
+from tests.commands import run
+
+DOCS = Path(__file__).parents[3] / "docs"
+_BLOCK = re.compile(
+    r"(?:^`(?P<path>[^`\n]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+FORMATS = sorted(page for page in (DOCS / "formats").glob("*.md") if page.stem != "README")
+
+
+@pytest.mark.parametrize("page", FORMATS, ids=lambda page: page.stem)
+def test_the_example_of_a_format_is_what_is_proposed(page: Path, tmp_path: Path) -> None:
+    for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
+        (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
+    (folder,) = (tmp_path / "data").iterdir()
+    assert of_folder(folder).format == page.stem
+    (folder / "corpus.toml").unlink()
+    new_declaration(folder)
+    assert of_folder(folder).format == page.stem
+
+
+@pytest.mark.slow
+def test_the_examples_of_all_formats_load(tmp_path: Path) -> None:
+    for page in FORMATS:
+        for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
+            (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
+    done = run("build", "--data", "data", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "No findings." in done.stdout, done.stdout
+    assert done.stdout.count(" 0 records in quarantine") == len(FORMATS)
+
+
+@pytest.mark.slow
+def test_the_page_is_what_happens(tmp_path: Path) -> None:
+    printed = ""
+    for block in _BLOCK.finditer((DOCS / "your-own-data.md").read_text(encoding="utf-8")):
+        path, language, text = block["path"], block["language"], block["text"]
+        if path:
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+        elif language == "sh":
+            for command in text.splitlines():
+                done = run(*shlex.split(command)[1:], cwd=tmp_path)
+                assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+                printed = done.stdout
+        elif language == "text":
+            assert printed == text
+    assert (tmp_path / "kitchen.html").is_file()
+    assert (tmp_path / "reply_train.jsonl").read_text(encoding="utf-8").count("\n") == 4
