@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
+from talkhouse.guess.time_forms import time_of
 from talkhouse.guess.values import (
     Record,
     are_ids,
@@ -16,12 +16,12 @@ from talkhouse.guess.values import (
     at,
     column,
     leaves,
+    named,
     path_words,
     pick,
     whole_numbers,
 )
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, SpeakerFields, TurnFields
-from talkhouse.ingest.declared.times import ISO, UNIX, read_time
 
 IDS = (
     *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),
@@ -68,18 +68,12 @@ _REPLIES = (
     *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
     *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers"),
 )
-_PATTERNS = (
-    *("%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
-    *("%d.%m.%Y", "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M"),
-    *("%m/%d/%Y", "%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"),
-)
 
 USERS = frozenset({"prompter", "human", "usr"})
 BOTS = frozenset({"gpt", "bot", "ai", "model", "chatbot"})
 _ROLE_WORDS = (
     USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
 )
-_MOST_TIMES = 200
 
 
 @dataclass
@@ -116,7 +110,7 @@ def meanings(
     taken.append(order)
     turn_id = _id_in(dialogues, taken)
     reply_to = _reply_to(dialogues, turn_id, taken)
-    said_at, times, remarks = _time(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
+    said_at, times, remarks = time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
     turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
     words = column(turns, role) if role else []
     return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks)
@@ -128,7 +122,7 @@ def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -
     split = pick(records, ("split", "data_split"), are_words, but)
     domain = pick(records, ("domain",), are_texts, but)
     language = pick(records, ("language", "lang"), are_words, but)
-    started_at, times, _ = _time(records, _STARTS, but, "started_at")
+    started_at, times, _ = time_of(records, _STARTS, but, "started_at")
     return DialogueFields(None, title, split, domain, language, started_at), times
 
 
@@ -146,12 +140,6 @@ def role_words(words: Sequence[Any]) -> dict[str, str]:
         elif lower in ("system", "sys") and not has_bot and len(known) == 2:
             roles[word] = "assistant"  # of task-oriented dialogues, the other is the user
     return roles
-
-
-def named(records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None] = ()) -> list[JsonPath]:
-    """Return the paths of these names, as words, in the order of the names."""
-    by_words = {path_words(path): path for path in reversed(leaves(records)) if path not in but}
-    return [by_words[name] for name in names if name in by_words]
 
 
 def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
@@ -259,41 +247,6 @@ def _reply_to(
         if given and len(meant) * 2 >= len(given) and (path in known or all(isinstance(value, str) for value in meant)):
             return path
     return None
-
-
-def _time(
-    records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None], key: str
-) -> tuple[JsonPath | None, dict[str, str], dict[str, str]]:
-    """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    for path in named(records, names, but):
-        values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
-        forms = _forms(values)
-        if forms:
-            remark = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
-            return path, {} if forms[0] == ISO else {key: forms[0]}, remark
-    return None, {}, {}
-
-
-def _forms(values: list[Any]) -> list[str]:
-    """Return the forms that all of these times have."""
-    if not values or all(isinstance(value, date) for value in values):
-        return [ISO] if values else []
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    if len(numbers) == len(values):
-        return _since_1970([float(number) for number in numbers])
-    if not all(isinstance(value, str) for value in values):
-        return []
-    if all(value.replace(".", "", 1).isdecimal() for value in values):
-        return _since_1970([float(value) for value in values])
-    forms = [form for form in (ISO, *_PATTERNS) if all(read_time(value, form).value for value in values)]
-    return forms[:1] if forms[:1] == [ISO] else forms
-
-
-def _since_1970(numbers: list[float]) -> list[str]:
-    for form, unit in zip(UNIX, (1, 1_000), strict=True):
-        if all(10**8 * unit <= number < 10**10 * unit for number in numbers):
-            return [form]
-    return []
 
 
 def names_of(paths: Sequence[JsonPath | None]) -> set[str]:

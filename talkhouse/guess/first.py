@@ -7,6 +7,7 @@ from talkhouse.guess.guess import Guess
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.values import at
 from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.roles import NO_ROLE
 
 MOST_TURNS = 20
@@ -90,19 +91,10 @@ def _one(role: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _marked(text: str, markers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Cut a transcript at its marks, the longest first; one that begins no line counts only at the beginning."""
-    places: list[tuple[int, int, str]] = []
-    for mark in sorted(markers, key=len, reverse=True):
-        start = text.find(mark)
-        while start >= 0:
-            is_free = all(end <= start or start + len(mark) <= begin for begin, end, _ in places)
-            if is_free and (start == 0 or mark[0] in "\r\n"):
-                places.append((start, start + len(mark), markers[mark]))
-            start = text.find(mark, start + 1)
-    places.sort()
-    ends = [begin for begin, _, _ in places[1:]] + [len(text)]
-    for (_, begin, role), end in zip(places, ends, strict=True):
-        yield role, text[begin:end]
+    """Cut a transcript at its marks, as a build does; none where it begins with no mark."""
+    cut = Markers(markers)
+    if cut.begin(text):
+        yield from ((said.role, said.text) for said in cut.cut(text, ""))
 
 
 def _items(record: dict[str, Any], path: JsonPath | None) -> list[Any]:

@@ -61,6 +61,12 @@ def _labels(guessed: Guess, rest: Iterable[Field]) -> list[Labels]:
         if is_label and (are_words or set(field.types) <= {"boolean", "null"}):
             schemes.setdefault(scheme_word(field.name).rstrip("0123456789").rstrip("_"), []).append(field)
     return [
-        Labels(scheme, on, tuple(f.name for f in fields), tuple(dict.fromkeys(w for f in fields for w in f.words if w)))
+        Labels(scheme, on, tuple(field.name for field in fields), _words(fields))
         for scheme, fields in list(schemes.items())[:_MOST_LABELS]
     ]
+
+
+def _words(fields: Iterable[Field]) -> tuple[str, ...]:
+    """Return what occurs as a label, true and false as they are written in JSON."""
+    words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
+    return tuple(dict.fromkeys(word for word in words if word))

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from talkhouse.guess.fields import DIALOGUES, about_dialogues, meanings, named
+from talkhouse.guess.fields import DIALOGUES, about_dialogues, meanings
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.values import Record, are_keys, at, column, leaves, whole_numbers
+from talkhouse.guess.values import Record, are_keys, at, column, leaves, named, whole_numbers
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath
 
 CONVOKIT_FILES = (

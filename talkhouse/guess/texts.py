@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from talkhouse.guess.fields import about_dialogues, id_of, named
+from talkhouse.guess.fields import about_dialogues, id_of
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.markers import markers_of
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.values import MOST, Record, are_texts, as_words, column, leaves, lists
+from talkhouse.guess.values import MOST, Record, are_texts, as_words, column, leaves, lists, named
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, PairFields, PreferenceFields
 
 _PREFERENCES = (

@@ -90,6 +90,12 @@ def pick(records: Sequence[Record], names: Sequence[str], fits: Fits, but: Itera
     return next((by_words[name] for name in names if name in by_words and fits(column(records, by_words[name]))), None)
 
 
+def named(records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None] = ()) -> list[JsonPath]:
+    """Return the paths of these names, as words, in the order of the names."""
+    by_words = {path_words(path): path for path in reversed(leaves(records)) if path not in but}
+    return [by_words[name] for name in names if name in by_words]
+
+
 def are_texts(values: list[Any]) -> bool:
     """Whether almost all are texts, some may be null, and one is not empty."""
     texts = [value for value in values if isinstance(value, str)]
@@ -107,8 +113,9 @@ def are_texts_or_parts(values: list[Any]) -> bool:
 
 def are_words(values: list[Any]) -> bool:
     """Whether they are short texts of which there are a few."""
-    words = {value for value in values if value is not None}
-    return are_texts(values) and len(words) <= 12 and all(isinstance(word, str) and len(word) <= 40 for word in words)
+    words = {value for value in values if isinstance(value, str)}
+    texts = all(isinstance(value, str | None) for value in values)
+    return texts and are_texts(values) and len(words) <= 12 and all(len(word) <= 40 for word in words)
 
 
 def are_ids(values: list[Any]) -> bool:

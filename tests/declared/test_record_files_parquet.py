@@ -86,9 +86,9 @@ def test_rows_are_objects_in_the_order_of_the_schema() -> None:
     table = pa.table({"b": [1, 2, 3], "a": ["x", None, "z"]}).replace_schema_metadata({"made by": "a test"})
     raw = parquet(table, row_group_size=2)
     assert records_of("a.parquet", raw)[1] == [
-        RawRecord(0, "/0", b'{"b":1,"a":"x"}'),
-        RawRecord(1, "/1", b'{"b":2,"a":null}'),
-        RawRecord(2, "/2", b'{"b":3,"a":"z"}'),
+        RawRecord(0, "/0", b'{"b":1,"a":"x"}', value={"b": 1, "a": "x"}),
+        RawRecord(1, "/1", b'{"b":2,"a":null}', value={"b": 2, "a": None}),
+        RawRecord(2, "/2", b'{"b":3,"a":"z"}', value={"b": 3, "a": "z"}),
     ]
     written = back("a.parquet", raw)
     assert pq.read_table(io.BytesIO(written)).equals(pq.read_table(io.BytesIO(raw)), check_metadata=True)
@@ -134,9 +134,25 @@ def test_a_file_that_holds_far_more_than_it_is_large() -> None:
     with pytest.raises(SourceError, match="for each byte"):
         records_of("a.parquet", raw, limits=Limits(record=100_000))
     with pytest.raises(SourceError, match="bytes of one record"):
-        records_of("a.parquet", raw, limits=Limits(record=500))
+        records_of("a.parquet", parquet(pa.table({"a": ["x" * 1_000]})), limits=Limits(record=500))
 
 
-def test_a_column_twice_and_a_type_that_cannot_be_kept() -> None:
+def test_one_text_that_is_there_many_times_is_never_unfolded() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 2_000, pa.int32()), ["x" * 5_000_000])
+    nested = pa.ListArray.from_arrays(pa.array(range(2_001), pa.int32()), column)
+    for table in (pa.table({"a": column}), pa.table({"a": nested})):
+        raw = parquet(table, store_schema=False, dictionary_pagesize_limit=10**8, compression="zstd")
+        with pytest.raises(SourceError, match="for each byte"):
+            records_of("a.parquet", raw)
+
+
+def test_a_text_that_is_not_utf_8_is_found_before_a_record_is_read() -> None:
+    buffers = pa.array([b"caf\xe9"] * 3).buffers()
+    column = pa.StringArray.from_buffers(3, buffers[1], buffers[2])
+    with pytest.raises(BadRecord, match=r"GF-14: .*UTF8"):
+        records_of("a.parquet", parquet(pa.table({"a": column})))
+
+
+def test_a_column_twice_is_refused() -> None:
     with pytest.raises(BadRecord, match="GF-12: the column 'a' is there twice"):
         records_of("a.parquet", parquet(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])))

@@ -73,9 +73,12 @@ class DialogueFormat:
         first = len(talk.said)
         self._read_messages(raw, record.decoded(self._path), talk)
         if not self._has_bare_turns:
-            talk.messages = _Objects(raw, first, len(talk.said))
+            talk.messages = _Objects(raw, first, len(talk.plain.texts) if talk.plain else len(talk.said))
 
     def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
+        if not talk.said and (columns := self._plain.columns(decoded)) is not None:
+            talk.plain = columns
+            return
         plain, is_whole = self._plain.read(raw, decoded)
         if is_whole:
             talk.is_plain = not talk.said

@@ -26,13 +26,14 @@ class WholeTalk:
 
     def __init__(self, talk: Talk) -> None:
         self.talk = talk
-        self.roles = [said.role for said in talk.said]
-        self.texts = [said.text for said in talk.said]
+        self.is_plain = talk.is_plain or talk.plain is not None
+        self.roles = talk.plain.roles if talk.plain else [said.role for said in talk.said]
+        self.texts = talk.plain.texts if talk.plain else [said.text for said in talk.said]
         self.shape_numbers: list[Any] | None = None
 
     def words(self) -> bytes:
         """Hash who says what."""
-        speakers = None if self.talk.is_plain else [said.speaker for said in self.talk.said]
+        speakers = None if self.is_plain else [said.speaker for said in self.talk.said]
         if speakers is not None and speakers.count(None) == len(speakers):
             speakers = None
         return digest_of(msgspec.json.encode((self.roles, speakers, self.texts)))
@@ -51,7 +52,7 @@ class DialogueRows:
         """Return what a dialogue's rows hold beside its words, as a hash where that is long."""
         known = (fields.title, fields.domain, fields.language, fields.started_at)
         said = whole.talk.said
-        if whole.talk.is_plain:
+        if whole.is_plain:
             turns: Any = self._shape_numbers(whole)
             if not any(turns) and known == (None, None, fields.language, None):
                 return (fields.language or "").encode()  # as most are
@@ -88,14 +89,14 @@ class DialogueRows:
             )
         )
         said = whole.talk.said
-        if whole.talk.is_plain:
+        if whole.is_plain:
             numbers = self._shape_numbers(whole)
-            extra = [_extra(number, None) for number in numbers] if any(numbers) else [None] * len(said)
-            gathered.turns(dialogue_id, whole.roles, whole.texts, None, extra, None)
+            extra = [_extra(number, None) for number in numbers] if any(numbers) else None
+            gathered.plain_turns(dialogue_id, whole.roles, whole.texts, extra)
         else:
             extra = [self._turn_extra(dialogue_id, index, turn, gathered) for index, turn in enumerate(said)]
             speakers = self._people(dialogue_id, said, gathered)
-            gathered.turns(dialogue_id, whole.roles, whole.texts, speakers, extra, said)
+            gathered.turns(dialogue_id, whole.roles, whole.texts, extra, speakers, said)
 
     def candidates(self, record: Record, talk: Talk, gathered: Gathered) -> None:
         """Add the answers that came with a record."""
@@ -118,11 +119,10 @@ class DialogueRows:
     def _shape_numbers(self, whole: WholeTalk) -> list[Any]:
         """Return the number of each plain turn's shape; most have the same."""
         if whole.shape_numbers is None:
-            shapes = [turn.shape for turn in whole.talk.said]
-            first = shapes[0] if shapes else None
-            if len(set(map(id, shapes))) < 2:
-                whole.shape_numbers = [self._shapes.number("message", first) if first else 0] * len(shapes)
+            if whole.talk.plain is not None:
+                whole.shape_numbers = [self._shapes.number("message", whole.talk.plain.shape)] * len(whole.texts)
             else:
+                shapes = [turn.shape for turn in whole.talk.said]
                 whole.shape_numbers = [self._shapes.number("message", shape) if shape else 0 for shape in shapes]
         return whole.shape_numbers
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.documents.messages import Messages
-from talkhouse.ingest.declared.documents.talk import Said
+from talkhouse.ingest.declared.documents.talk import PlainTurns, Said
 from talkhouse.ingest.decode import decoder
 
 _ITEMS = decoder(list[Raw])
@@ -51,7 +51,27 @@ class PlainMessages:
         orders = (shape, dict(reversed(shape.items())))
         self._shapes = {b"{" + msgspec.json.encode(next(iter(order))) + b":": order for order in orders}
         """How an object begins -> its shape."""
+        self._role_key, self._text_key = names["role"], names["text"]
+        self._shapes_by_first = {next(iter(order)): order for order in orders}
         self._shapes_by_keys = {tuple(order): _Order(order, names["role"], names["text"]) for order in orders}
+
+    def columns(self, messages: object) -> PlainTurns | None:
+        """Read a list of messages that has been decoded; None where not all are plain, or not in one order of keys."""
+        if not self._is_used or type(messages) is not list or set(map(type, messages)) != {dict}:
+            return None
+        role_key, text_key = self._role_key, self._text_key
+        try:
+            roles = [message[role_key] for message in messages]
+            texts = [message[text_key] for message in messages]
+        except KeyError:
+            return None
+        first = set(map(next, map(iter, messages)))
+        is_plain = sum(map(len, messages)) == 2 * len(messages) and len(first) == 1 and set(map(type, texts)) == {str}
+        if not is_plain or set(map(type, roles)) != {str} or not all(map(self._learn, set(roles))):
+            return None
+        return PlainTurns(
+            list(map(self._roles.__getitem__, roles)), texts, self._shapes_by_first[first.pop()], self._at
+        )
 
     def read(self, raw: Raw, decoded: object) -> tuple[list[Said | None], bool]:
         """Read the plain messages of a list: None for each other one; and whether all are plain.

@@ -15,6 +15,7 @@ from talkhouse.ingest.declared.documents.record_fields import (
     RecordFields,
     RecordFieldsReader,
     given_back_by_records,
+    is_whole_member,
     paths_of,
     take_label,
 )
@@ -71,6 +72,7 @@ class _Reader:
         self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
+        self._has_labels_of_turns = not all(is_whole_member(labels.spec) for labels in self._labels)
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._shapes = Shapes()
@@ -118,12 +120,14 @@ class _Reader:
         if fields.native_id is None:
             fields.native_id = raw.key
         talk = self._format.read(split)
+        if talk.plain is not None and self._has_labels_of_turns:
+            talk.said, talk.plain, talk.is_plain = talk.plain.said(), None, True
         labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
         for spec in self._labels:
             take_label(spec.spec, split, taken)
         taken |= talk.taken
         findings += talk.findings
-        if not talk.said:
+        if not talk.said and talk.plain is None:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
 

@@ -70,11 +70,30 @@ class Offered(Struct, gc=False):
     extra: dict[str, Raw] | None = None
 
 
+@dataclass(frozen=True)
+class PlainTurns:
+    """The turns of a list of messages that are a role and a text each, all with their keys in one order."""
+
+    roles: list[str]
+    texts: list[str]
+    shape: Mapping[str, object]
+    at: str
+    """The pointer of the list."""
+
+    def said(self) -> list[Said]:
+        """Return them one by one."""
+        pairs = zip(self.roles, self.texts, strict=True)
+        return [Said(role, text, f"{self.at}/{place}", shape=self.shape) for place, (role, text) in enumerate(pairs)]
+
+
 @dataclass
 class Talk:
     """What a record becomes."""
 
     said: list[Said]
+    """Empty where the turns are in ``plain``."""
+    plain: PlainTurns | None = None
+    """All turns, where that says all of them: most dialogues are read by columns."""
     offered: list[Offered] = field(default_factory=list)
     taken: dict[str, str | None] = field(default_factory=dict)
     """What ``Split.shape`` takes: the format's own holes of the record."""

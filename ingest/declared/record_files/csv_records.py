@@ -43,9 +43,10 @@ class CsvRecords:
         index, encode = 0, msgspec.json.encode
         for chunk, texts in self._rows.with_texts():
             for position, (row, line, text) in enumerate(zip(chunk.rows, chunk.lines, texts, strict=True)):
-                raw = encode(dict(zip(chunk.columns, row, strict=True)))
+                value = dict(zip(chunk.columns, row, strict=True))
                 verbatim = text.removesuffix("\n").removesuffix("\r").encode()
-                yield RawRecord(index, f"/{line}", raw, cells=chunk.cells.get(position), verbatim=verbatim)
+                cells = chunk.cells.get(position)
+                yield RawRecord(index, f"/{line}", encode(value), cells=cells, verbatim=verbatim, value=value)
                 index += 1
 
 

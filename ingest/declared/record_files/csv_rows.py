@@ -149,7 +149,7 @@ class CsvRows:
         texts = self._usual.texts(text)
         rows = self._usual.values(texts) if texts else None
         if texts and rows and set(map(len, rows)) == {len(self.columns)}:
-            chunk = RowChunk(self.columns, rows, self._lines(texts))
+            chunk = RowChunk(self.columns, rows, self._lines(text, texts))
             self._text = ""
             self._gaps.add(self._gap)
             self._gaps.add(self._line_end, len(rows) - 1)
@@ -160,12 +160,13 @@ class CsvRows:
             self._gap = self._gap.removesuffix(self._line_end)
         return chunk, texts
 
-    def _lines(self, texts: list[str]) -> list[int]:
+    def _lines(self, text: str, texts: list[str]) -> list[int]:
         """Number the lines on which rows begin."""
-        begin = self._line
-        ends = list(accumulate((text.count("\n") for text in texts), initial=begin))
-        self._line = ends.pop()
-        return ends
+        begin, count = self._line, text.count("\n")
+        self._line += count
+        if count == len(texts):
+            return list(range(begin, self._line))
+        return list(accumulate((row.count("\n") for row in texts[:-1]), initial=begin))
 
     def _one_by_one(self, text: str, *, is_last: bool) -> tuple[RowChunk, list[str]]:
         """Tell rows apart one after the other, whatever they look like."""

@@ -43,13 +43,13 @@ class JsonDocument:
             self._content.file.check_record(len(raw), place)
             text = bytes(raw)
             try:
-                check(text)
+                value = check(text)
             except BadRecord as bad:
                 if self._form == "file":
                     _check_form(view)
                 yield BadRawRecord(index, place, text, bad)
             else:
-                yield RawRecord(index, place, text.strip(), key)
+                yield RawRecord(index, place, text.strip(), key, value=value)
 
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
         """Tell the records apart: pointer, key and text of each."""

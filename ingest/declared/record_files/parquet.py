@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 from pyarrow import lib as pa
 from pyarrow import types  # type: ignore[attr-defined]
+from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
@@ -24,10 +25,18 @@ from talkhouse.ingest.decode import BadRecord, check
 _MAGIC = b"PAR1"
 _READ, _WRITTEN = 1_000, 10_000
 """Rows that are read and written at a time."""
+_LOOKED_AT = 20
+"""Rows that are read at a time as long as nobody knows how large they are."""
+_PIECEMEAL: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1_000_000}
+"""So that a group of rows is not read at once, which may be all of the file."""
+_FOLDED = 16_000_000
+"""Bytes of a column in a group of rows that a dictionary of it may take."""
+_MEMORY = 64_000_000
+"""Bytes that the rows should take that are read at a time."""
 
 
 class ParquetRecords:
-    """A Parquet file on its way in; a ``RecordFile``. Memory: a thousand rows, and of a packed file its content.
+    """A Parquet file on its way in; a ``RecordFile``. Memory: some rows, and of a packed file its content.
 
     It is read twice: one that is damaged is refused before a record of it is loaded.
     """
@@ -48,12 +57,10 @@ class ParquetRecords:
         with opened_parquet(self._content) as parquet:
             self._schema = parquet.schema_arrow
             columns = _columns(self._schema)
-            for _ in batches(parquet):
-                pass
-            size = 0
+            rows = self._rows_at_a_time()
+            size = index = 0
             encode = msgspec.json.encode
-            index = 0
-            for batch in batches(parquet):
+            for batch in batches(parquet, rows):
                 values = [
                     map(to, _as(batch.column(position), kind).to_pylist())
                     for position, (_, kind, to) in enumerate(columns)
@@ -64,6 +71,16 @@ class ParquetRecords:
                     self._check_size(len(raw), size, index)
                     yield _record(index, raw)
                     index += 1
+
+    def _rows_at_a_time(self) -> int:
+        """Read the file to its end without unfolding what it holds once, and return how many rows fit into memory."""
+        largest = size = 0
+        with opened_parquet(self._content, is_folded=True) as parquet:
+            for batch in batches(parquet, _LOOKED_AT):
+                unfolded = sum(map(_unfolded, batch.columns))
+                largest, size = max(largest, unfolded), size + unfolded
+                self._check_size(0, size, 0)
+        return max(1, min(_READ, _LOOKED_AT * _MEMORY // max(1, largest)))
 
     def _check_size(self, record: int, size: int, index: int) -> None:
         """Raise SourceError where a record is too large, or far more comes out of the file than files hold."""
@@ -80,27 +97,30 @@ def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
     try:
-        check(raw)
+        value = check(raw)
     except BadRecord as bad:  # deeper than a record may be
         return BadRawRecord(index, f"/{index}", raw, bad)
-    return RawRecord(index, f"/{index}", raw)
+    return RawRecord(index, f"/{index}", raw, value=value)
 
 
 @contextmanager
-def opened_parquet(content: Content) -> Iterator[ParquetFile]:
-    """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read."""
+def opened_parquet(content: Content, *, is_folded: bool = False) -> Iterator[ParquetFile]:
+    """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read.
+
+    ``is_folded``: texts are read as dictionaries, so that one that is there many times takes the memory of one.
+    """
     file = content.file
     if content.is_packed or file.member is not None:
         stream: Any = pa.BufferReader(content.whole())
     else:
         file.hash()
         stream = file.disk.open()
-    with stream, parsed(stream) as parquet:
+    with stream, parsed(stream, is_folded=is_folded) as parquet:
         yield parquet
 
 
 @contextmanager
-def parsed(stream: IO[bytes]) -> Iterator[ParquetFile]:
+def parsed(stream: IO[bytes], *, is_folded: bool = False) -> Iterator[ParquetFile]:
     """Read what an open file is; raises what ``opened_parquet`` does."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
@@ -110,19 +130,47 @@ def parsed(stream: IO[bytes]) -> Iterator[ParquetFile]:
         raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
     stream.seek(0)
     try:
-        with ParquetFile(stream) as parquet:  # type: ignore[no-untyped-call]
-            yield parquet
+        parquet = ParquetFile(stream, **_PIECEMEAL)  # type: ignore[no-untyped-call]
+        if is_folded:
+            texts = _texts(parquet)
+            parquet = ParquetFile(stream, read_dictionary=texts, **_PIECEMEAL)  # type: ignore[no-untyped-call]
+        yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
         raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
 
 
-def batches(parquet: ParquetFile) -> Iterator[pa.RecordBatch]:
-    """Read all rows, about a thousand at a time.
+def _texts(parquet: ParquetFile) -> list[str]:
+    """List the columns of texts or bytes that may be read as dictionaries, by their paths."""
+    kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
+    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+    paths = []
+    for number in range(len(parquet.schema)):
+        column = parquet.schema.column(number)
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in kinds:
+            sizes = (group.column(number).total_uncompressed_size for group in groups)
+            paths += [column.path] if max(sizes, default=0) <= _FOLDED else []
+    return paths
+
+
+def _unfolded(array: pa.Array) -> int:
+    """Count the bytes that an array takes when each value stands by itself."""
+    if types.is_dictionary(array.type):
+        lengths = call_function("binary_length", [array.dictionary]).cast(pa.int64())
+        return call_function("sum", [lengths.take(array.indices)]).as_py() or 0
+    if types.is_map(array.type):
+        return _unfolded(array.keys) + _unfolded(array.items)
+    if types.is_struct(array.type):
+        return sum(map(_unfolded, array.flatten()))
+    return _unfolded(array.flatten()) if types.is_nested(array.type) else int(array.nbytes)
+
+
+def batches(parquet: ParquetFile, rows: int = _READ) -> Iterator[pa.RecordBatch]:
+    """Read all rows, so many at a time.
 
     Raises BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8.
     """
     count = 0
-    for batch in parquet.iter_batches(_READ, use_threads=False):  # type: ignore[no-untyped-call]
+    for batch in parquet.iter_batches(rows, use_threads=False):  # type: ignore[no-untyped-call]
         batch.validate(full=True)
         count += batch.num_rows
         yield batch

@@ -12,7 +12,18 @@ from talkhouse.guess.folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration.read import of_folder
 from talkhouse.schema.errors import SourceError, UsageError
-from tests.talkhouse.guess.folders import CHAT, FOLDERS, LOG, PREFERENCE, lines, listed, messages, parquet, write
+from tests.talkhouse.guess.folders import (
+    CHAT,
+    FOLDERS,
+    LOG,
+    PREFERENCE,
+    THUMBS,
+    lines,
+    listed,
+    messages,
+    parquet,
+    write,
+)
 
 
 def declared(folder: Path) -> dict[str, Any]:
@@ -83,6 +94,12 @@ def test_what_nothing_takes_is_named_and_labels_are_proposed_in_comments(tmp_pat
     assert 'calm = ""' in proposal
     assert ' path = "photo.png"' in proposal
     assert "annotations" not in tomllib.loads((folder / "corpus.toml").read_text())
+
+
+def test_thumbs_are_labels_of_the_answer(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*THUMBS)})
+    declared(folder)
+    assert ' on = "response"\n label = "label"\n labels = { true = "", false = "" }' in comments(folder)
 
 
 def test_files_of_labels_are_no_dialogues(tmp_path: Path) -> None:
