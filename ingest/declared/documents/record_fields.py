@@ -51,7 +51,9 @@ class RecordFieldsReader:
     """Reads these fields of records of one corpus."""
 
     def __init__(self, declaration: Declaration) -> None:
-        self._paths = {hole: path for hole, path in paths_of(declaration).items() if path and hole in _TEXTS}
+        self._paths = [
+            (hole, path, pointer(*path)) for hole, path in paths_of(declaration).items() if path and hole in _TEXTS
+        ]
         self._started = declaration.dialogue.started_at
         self._form = declaration.times.get(_STARTED, ISO)
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
@@ -59,8 +61,8 @@ class RecordFieldsReader:
     def read(self, record: Split, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
-        for hole, path in self._paths.items():
-            raw, at = record.find(path), pointer(*path)
+        for hole, path, at in self._paths:
+            raw = record.find(path)
             if raw is not None and (hole == "native_id" or not is_null(raw)):
                 text, suffix = text_of(raw, at, f"the {'id' if hole == 'native_id' else hole}")
                 setattr(fields, hole, text)
