@@ -5,24 +5,8 @@ import json
 import random
 from pathlib import Path
 
-_WORDS = (
-    "the",
-    "a",
-    "soup",
-    "pan",
-    "bread",
-    "of",
-    "to",
-    "is",
-    "and",
-    "how",
-    "long",
-    "boil",
-    "in",
-    "water",
-    "salt",
-    "for",
-)
+_SYLLABLES = ("an", "be", "co", "da", "el", "fi", "go", "hu", "in", "jo", "ka", "lo", "mi", "ne", "or", "pa", "ri", "so")
+_WORDS = ["".join(random.Random(number).choices(_SYLLABLES, k=1 + number % 4)) for number in range(4_000)]
 _FOREIGN = ["é", "🍳", "über", "naïve", "鍋"]
 
 
