@@ -5,14 +5,17 @@ import io
 import json
 import os
 import pickle
+import tempfile
 import zipfile
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 import talkhouse
 from talkhouse.ingest.declared.declaration.read import LARGEST, read_declaration
+from talkhouse.ingest.declared.rows import spool
 from talkhouse.schema.errors import RegistryError
 from tests.commands import run
 from tests.declared.invented_corpora import HEAD, Invented
@@ -63,6 +66,18 @@ def test_a_split_of_many_letters_is_cut_in_the_message() -> None:
     with pytest.raises(RegistryError, match="declared twice") as raised:
         read_declaration("a", text, "a/corpus.toml")
     assert len(str(raised.value)) < 1_000
+
+
+def test_rows_that_are_set_aside_have_no_name_that_a_killed_process_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(spool, "_IN_MEMORY", 1)
+    with spool.Spool() as rows:
+        rows.add(pl.DataFrame({"dialogue.id": ["b", "a"]}))
+        rows.add(pl.DataFrame({"dialogue.id": ["b"]}))
+        assert list(tmp_path.iterdir()) == []
+        assert [row for piece in rows.dialogues() for row in piece["dialogue.id"]] == ["b", "b", "a"]
 
 
 @pytest.mark.slow

@@ -7,25 +7,24 @@ Only at its end it is known that a file can be read, and whether a dialogue goes
 
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
 
 import polars as pl
 
 from talkhouse.ingest.declared.rows.columns import ID
+from talkhouse.ingest.declared.rows.set_aside import SetAside
 
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""
 
 _IN_MEMORY = 16_000_000
-"""Bytes of rows that are kept in memory; more go to a temporary file."""
+"""Bytes of rows that are kept in memory; more are set aside in a temporary file."""
 
 _SLICE = 30_000
 """Rows that are given back at once, and the rest of their last dialogue."""
 
 _BUCKETS = 64
-"""Temporary files into which scattered dialogues are sorted, at most."""
+"""Groups of neighbours into which scattered dialogues are sorted, at most."""
 
 NUMBER, POSITION = "dialogue.number", "position"
 """Columns of what is given back: a dialogue's place in the file by its first row, and a row's; both from 0."""
@@ -38,8 +37,8 @@ class Spool:
         self._frames: list[pl.DataFrame] = []
         self._size = 0
         self._runs: list[pl.DataFrame] = []
-        self._paths: list[Path] = []
-        self._folder: TemporaryDirectory[str] | None = None
+        self._written: list[int] = []
+        self._disk: SetAside | None = None
         self.height = 0
 
     def __enter__(self) -> Self:
@@ -49,8 +48,8 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         """Remove what was set aside."""
         self._frames.clear()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._disk is not None:
+            self._disk.close()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Set rows aside; they are grouped by the dialogue's id, where they have that column."""
@@ -63,11 +62,9 @@ class Spool:
             self._write()
 
     def _write(self) -> None:
-        """Move what is in memory to the temporary folder."""
-        self._folder = self._folder or TemporaryDirectory()
-        path = Path(self._folder.name) / f"{len(self._paths)}.arrow"
-        pl.concat(self._frames).write_ipc(path)
-        self._paths.append(path)
+        """Move what is in memory to the temporary file."""
+        self._disk = self._disk or SetAside()
+        self._written.append(self._disk.add(pl.concat(self._frames)))
         self._frames.clear()
         self._size = 0
 
@@ -89,35 +86,35 @@ class Spool:
         """Yield all rows by dialogue, part by part."""
         if numbers.is_sorted():
             yield from self._parts(numbers)
-        elif not self._paths:
+        elif self._disk is None:
             for rows in self._parts(numbers):
                 yield rows.sort(NUMBER, maintain_order=True)
         else:
-            yield from self._buckets(numbers)
+            yield from self._buckets(numbers, self._disk)
 
     def _parts(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
         """Yield all rows as they stand in the file, with their numbers and positions."""
         begin = 0
         frames = (pl.concat(self._frames) for _ in self._frames[:1])
-        for part in chain((pl.read_ipc(path) for path in self._paths), frames):
+        written = (self._disk.read(number) for number in self._written if self._disk is not None)
+        for part in chain(written, frames):
             position = pl.int_range(begin, begin + len(part), dtype=pl.Int64, eager=True).alias(POSITION)
             yield part.with_columns(numbers[begin : begin + len(part)].cast(pl.Int64).alias(NUMBER), position)
             begin += len(part)
 
-    def _buckets(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
-        """Yield all rows by dialogue: they are sorted into files of neighbouring dialogues first."""
-        folder = Path(self._folder.name) if self._folder is not None else Path()
-        count = min(_BUCKETS, len(self._paths) + 1)
+    def _buckets(self, numbers: pl.Series, disk: SetAside) -> Iterator[pl.DataFrame]:
+        """Yield all rows by dialogue: they are sorted into groups of neighbouring dialogues first."""
+        count = min(_BUCKETS, len(self._written) + 1)
         ends = numbers.sort().gather([(number + 1) * self.height // count - 1 for number in range(count)]).to_list()
-        for part_number, part in enumerate(self._parts(numbers)):
+        buckets: list[list[int]] = [[] for _ in ends]
+        for part in self._parts(numbers):
             begin = -1
-            for bucket, end in enumerate(ends):
+            for bucket, end in zip(buckets, ends, strict=True):
                 is_there = (pl.col(NUMBER) > begin) & (pl.col(NUMBER) <= end)
-                part.filter(is_there).write_ipc(folder / f"{bucket}-{part_number}.sorted")
+                bucket.append(disk.add(part.filter(is_there)))
                 begin = end
-        for bucket in range(count):
-            parts = [pl.read_ipc(folder / f"{bucket}-{number}.sorted") for number in range(part_number + 1)]
-            yield pl.concat(parts).sort(NUMBER, maintain_order=True)
+        for bucket in buckets:
+            yield pl.concat([disk.read(number) for number in bucket]).sort(NUMBER, maintain_order=True)
 
 
 def _numbers(runs: list[pl.DataFrame], height: int) -> pl.Series:
