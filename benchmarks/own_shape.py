@@ -5,7 +5,7 @@ import json
 import random
 from pathlib import Path
 
-_SYLLABLES = ("an", "be", "co", "da", "el", "fi", "go", "hu", "in", "jo", "ka", "lo", "mi", "ne", "or", "pa", "ri", "so")
+_SYLLABLES = ("an", "be", "co", "da", "el", "fi", "go", "hu", "in", "jo", "ka", "lo", "mi", "ne", "or", "pa", "ri")
 _WORDS = ["".join(random.Random(number).choices(_SYLLABLES, k=1 + number % 4)) for number in range(4_000)]
 _FOREIGN = ["é", "🍳", "über", "naïve", "鍋"]
 
