@@ -19,7 +19,7 @@ def command(
 
     They come with Talkhouse (built in), with packages that are installed (entry points of the group talkhouse.corpora),
     and from folders that are named by --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported:
-    there a page of TOML, corpus.toml, declares what a corpus is. Without --data, those of the folder corpora are listed.
+    there a page of TOML, corpus.toml, declares what a corpus is. Without --data, the folder corpora is looked into.
 
     All of them are imported for this list; one that is broken is in it with the reason, and stops only what needs it.
 
