@@ -49,13 +49,16 @@ class DialogueRows:
         self._texts = Texts(declaration.corpus_id)
 
     def rest(self, fields: RecordFields, whole: WholeTalk) -> bytes:
-        """Return what a dialogue's rows hold beside its words, as a hash where that is long."""
+        """Return what a dialogue's rows hold beside its words, as a hash where that is long.
+
+        All shapes of its rows count as used: a file that only repeats a dialogue is written with them too.
+        """
         known = (fields.title, fields.domain, fields.language, fields.started_at)
         said = whole.talk.said
         if whole.is_plain:
             turns: Any = self._shape_numbers(whole)
             if not any(turns) and known == (None, None, fields.language, None):
-                return (fields.language or "").encode()  # as most are
+                return b"" if fields.language is None else b"=" + fields.language.encode()  # as most are
         else:
             turns = [
                 (
@@ -70,6 +73,7 @@ class DialogueRows:
                     turn.is_bot,
                     turn.extra,
                     turn.parts,
+                    [self._shapes.number("part", piece.shape) for piece in turn.parts or () if piece.shape],
                 )
                 for turn in said
             ]

@@ -101,7 +101,7 @@ class FileRows:
         findings.of_dialogues(dialogues)
         spoken = self._build.people.of(rows)
         if NAME in rows.columns:
-            kept.keep(NAME, rows[NAME].is_not_null() & rows[NAME].ne_missing(spoken.names))
+            kept.keep(NAME, rows[NAME].ne_missing(spoken.names))
         turns = self._turns(rows, kept, findings).with_columns(spoken.speaker_ids.alias("speaker_id"))
         labelled = labels_of(rows, self._columns, kept)
         for row, label in labelled.outside:

@@ -1,0 +1,308 @@
+"""Invented corpora of every format: declarations, and files of odd records that they read."""
+
+import gzip
+import json
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from tests.declared.json_texts import ANY, LETTERS, NUMBERS, TEXTS, lists, objects, with_others
+
+Texts = st.SearchStrategy[str]
+
+HEAD = 'title = "Invented"\nlicence = "CC0-1.0"\ncitation = "Nobody"\n'
+
+_ID = st.sampled_from(['"a"', '"a"', '"b"', '"é/ ~x"', '""', "7", "1.50"])
+_ROLE = st.sampled_from(['"user"', '"assistant"', '"system"', '"guest"', '"chef"', '""'])
+_TEXT = st.sampled_from(['"Hi"', '"Hi"', '"\\u00e9 😀"', '"a\\nb"', '""']) | TEXTS
+_SCALAR = _TEXT | NUMBERS | st.sampled_from(["null", "true"])
+_TIME = st.sampled_from(['"2024-03-01T10:00:00Z"', '"2024-03-01 10:00"', '"noon"', "1700000000", "null"])
+_LABEL = st.sampled_from(['"yes"', '"no"', '""', "null", "1.0", "true"])
+_SPLIT = st.sampled_from(['"train"', '"dev"', '"fold 3"', '""', "3", "null"])
+_ABOUT = {"title": _SCALAR, "domain": _SCALAR, "lang": _SCALAR, "at": _TIME, "fold": _SPLIT, "good": _LABEL}
+"""Members that ``_DIALOGUE`` maps."""
+
+_DIALOGUE = '[dialogue]\nid = "id"\ntitle = "title"\ndomain = "domain"\nlanguage = "lang"\nsplit = "fold"\n'
+_GOOD = '[[annotations]]\nscheme = "good"\non = "dialogue"\nlabel = "good"\n'
+_FILES = '[[files]]\npath = "**"\n'
+
+
+def _doc(format_: str, of_dialogue: str = "", rest: str = "") -> str:
+    return f'{HEAD}format = "{format_}"\n{_FILES}{_DIALOGUE}started_at = "at"\n{of_dialogue}{rest}{_GOOD}'
+
+
+_CALL = with_others({"function": with_others({}, {"name": _SCALAR, "arguments": ANY}), "type": _TEXT}, {"id": _SCALAR})
+_PART = with_others(
+    {"type": st.sampled_from(['"text"', '"image_url"', '"file"', '"refusal"', '"odd"'])},
+    {"text": _SCALAR, "image_url": objects(st.fixed_dictionaries({"url": _TEXT})), "refusal": _SCALAR},
+)
+_MESSAGE = with_others(
+    {"role": _ROLE, "content": _TEXT},
+    {
+        "name": _TEXT,
+        "id": _SCALAR,
+        "mood": _LABEL,
+        "reasoning_content": _SCALAR,
+        "tool_calls": lists(_CALL) | _SCALAR,
+        "tool_call_id": _SCALAR,
+        "refusal": _SCALAR,
+        "time": _TIME,
+    },
+) | with_others({"role": _ROLE, "content": lists(_PART) | st.just("null")}, {"weight": NUMBERS})
+_WHO = with_others({}, {"id": _SCALAR, "name": _SCALAR, "bot": st.sampled_from(["true", "false", "null", "1"])})
+_SAID = with_others(
+    {"text": _TEXT},
+    {
+        "id": _SCALAR,
+        "role": _ROLE,
+        "who": _WHO,
+        "time": _TIME,
+        "to": _SCALAR,
+        "kind": _SCALAR,
+        "from": _SCALAR,
+        "till": _SCALAR,
+        "spans": lists(with_others({}, {"l": _LABEL, "s": _SCALAR, "e": _SCALAR})),
+    },
+)
+_NODE = st.deferred(lambda: _REPLY)
+_REPLY = with_others(
+    {"message_id": _ID, "text": _TEXT, "role": _ROLE},
+    {
+        "replies": lists(_NODE, most=2) | st.just("null"),
+        "rank": NUMBERS,
+        "user": _SCALAR,
+        "time": _TIME,
+        "parent_id": _ID,
+    },
+)
+_ANSWER = (
+    _TEXT
+    | with_others({"role": _ROLE, "content": _TEXT}, {})
+    | lists(with_others({"role": _ROLE, "content": _TEXT}, {}))
+)
+_MARKED = st.lists(st.sampled_from(["H:", "A:", "AA:", "\n", "H", "hm ", "é😀"]), max_size=6).map(
+    lambda words: json.dumps("H:" + "".join(words))
+)
+
+_MOOD = '[[annotations]]\nscheme = "mood"\non = "turn"\nlabel = "mood"\n'
+_PEOPLE = '[speaker]\nscope = "corpus"\nname = "who.name"\nis_bot = "who.bot"\n'
+_TURN = (
+    '[turn]\nid = "id"\ntext = "text"\nrole = "role"\nspeaker = "who.id"\nsaid_at = "time"\nreply_to = "to"\n'
+    'kind = "kind"\nstart_ms = "from"\nend_ms = "till"\n'
+)
+_SPANS = '[[annotations]]\nscheme = "span"\non = "turn"\neach = "spans[*]"\nlabel = "l"\nstart = "s"\nend = "e"\n'
+
+DOCUMENTS: dict[str, tuple[str, Texts]] = {
+    "chat": (
+        _doc("chat", rest='[turn]\nid = "id"\nsaid_at = "time"\n[roles]\nguest = "user"\n' + _MOOD),
+        with_others({"id": _ID, "messages": lists(_MESSAGE)}, _ABOUT),
+    ),
+    "sharegpt": (
+        _doc("sharegpt", 'system = "system"\n'),
+        with_others(
+            {
+                "id": _ID,
+                "conversations": lists(
+                    with_others(
+                        {"from": st.sampled_from(['"human"', '"gpt"', '"chatgpt"', '"observation"']), "value": _TEXT},
+                        {},
+                    )
+                ),
+            },
+            {"system": _TEXT | st.just("null"), **_ABOUT},
+        ),
+    ),
+    "pairs": (
+        _doc(
+            "pairs",
+            rest='[pair]\nsystem = "system"\nhistory = "history"\nprompt = "q"\nquery = "more"\nresponse = "a"\n',
+        ),
+        with_others(
+            {"id": _ID, "q": _TEXT, "a": _TEXT},
+            {"more": _SCALAR, "system": _SCALAR, "history": lists(lists(_TEXT, most=2)) | st.just("null"), **_ABOUT},
+        ),
+    ),
+    "preference": (
+        _doc("preference", rest='[roles]\nguest = "user"\n'),
+        with_others({"id": _ID, "chosen": _ANSWER, "rejected": _ANSWER}, {"prompt": _ANSWER, **_ABOUT}),
+    ),
+    "transcript": (
+        _doc("transcript", rest='[markers]\n"H:" = "user"\n"A:" = "assistant"\n"AA:" = "assistant"\n'),
+        with_others({"id": _ID, "text": _MARKED}, _ABOUT),
+    ),
+    "tree": (
+        _doc(
+            "tree",
+            rest='[turn]\nspeaker = "user"\nsaid_at = "time"\n[roles]\nguest = "user"\n'
+            '[[annotations]]\nscheme = "rank"\non = "turn"\nvalue = "rank"\n',
+        ),
+        with_others({"id": _ID, "prompt": _REPLY}, _ABOUT),
+    ),
+    "dialogue": (
+        _doc("dialogue", 'turns = "d.turns"\n', _TURN + _PEOPLE + '[roles]\nguest = "user"\n' + _SPANS),
+        with_others({"id": _ID, "d": with_others({"turns": lists(_SAID)}, {})}, _ABOUT),
+    ),
+}
+"""Format -> its declaration, and the records of its files."""
+
+TURNS = (
+    f"""{HEAD}format = "turns"
+[[files]]
+path = "**"
+{_DIALOGUE}[turn]
+id = "u"
+text = "text"
+role = "role"
+speaker = "who"
+said_at = "time"
+reply_to = "to"
+kind = "kind"
+start_ms = "from"
+end_ms = "till"
+[speaker]
+name = "name"
+[roles]
+guest = "user"
+"""
+    + '[[annotations]]\nscheme = "mood"\non = "turn"\ncolumns = ["m1", "m2"]\nmissingValues = ["", "NA"]\n'
+)
+_ROW_COLUMNS = (
+    "id",
+    "title",
+    "domain",
+    "lang",
+    "fold",
+    "u",
+    "text",
+    "role",
+    "who",
+    "time",
+    "to",
+    "kind",
+    "from",
+    "till",
+)
+ROW = with_others(
+    {
+        "id": _ID,
+        "text": _TEXT,
+        **dict.fromkeys(("title", "domain", "lang", "u", "who", "to", "kind", "name"), _SCALAR),
+    }
+    | {"fold": _SPLIT, "role": _ROLE | st.just("null"), "time": _TIME, "from": _SCALAR, "till": _SCALAR}
+    | {"m1": _LABEL, "m2": _LABEL},
+    {},
+)
+CONVOKIT = f'{HEAD}format = "convokit"\n' + '[[annotations]]\nscheme = "won"\non = "dialogue"\nlabel = "meta.won"\n'
+
+
+@dataclass(frozen=True)
+class Invented:
+    """One corpus."""
+
+    declaration: str
+    files: dict[str, bytes]
+    usual: dict[str, bytes]
+    """A file without anything odd: of a corpus of which nothing can be loaded, a build stops."""
+
+
+@st.composite
+def documents(draw: st.DrawFn, format_: str) -> Invented:
+    """Invent files of records in every form."""
+    declaration, record = DOCUMENTS[format_]
+    return Invented(declaration, draw(record_files(record | ANY if draw(st.booleans()) else record)), _usual(format_))
+
+
+@st.composite
+def record_files(draw: st.DrawFn, record: Texts) -> dict[str, bytes]:
+    """Invent files of records: lines, a list, .gz of both; with or without a byte order mark and a last newline."""
+    files = {}
+    for name in draw(
+        st.lists(
+            st.sampled_from(["a.jsonl", "b.json", "c/a.jsonl.gz", "d.ndjson", "e.json.gz"]), min_size=1, unique=True
+        )
+    ):
+        records = draw(st.lists(record, min_size=1, max_size=6))
+        if ".json." in name or name.endswith(".json"):
+            text = "[" + draw(st.sampled_from([",", ",\n ", " , "])).join(records) + "]"
+        else:
+            end = draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
+            text = end.join(records) + draw(st.sampled_from(["", end]))
+        raw = draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + text.encode()
+        files[name] = gzip.compress(raw) if name.endswith(".gz") else raw
+    return files
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> Invented:
+    """Invent files of rows: JSON Lines, a list, and CSV."""
+    files = draw(record_files(ROW))
+    if draw(st.booleans()):
+        files["t.csv"] = draw(csv_of())
+    return Invented(
+        TURNS,
+        files,
+        {"usual.json": ("[" + json.dumps(dict.fromkeys((*_ROW_COLUMNS, "name", "m1", "m2"), "1")) + "]").encode()},
+    )
+
+
+_CELL = st.sampled_from(
+    ["a", "b", "007", "", "NA", '"q, é"', '"x\ny"', "😀", 'he "x"', '"a""b"', "user", "2024-03-01T10:00:00", "1", "-0"]
+)
+
+
+@st.composite
+def csv_of(draw: st.DrawFn) -> bytes:
+    """Invent a CSV."""
+    columns = draw(st.permutations([*_ROW_COLUMNS, "name", "m1", "m2", "shape", "lines", "cells"]))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    made = draw(st.lists(st.lists(_CELL, min_size=len(columns), max_size=len(columns)), max_size=6))
+    return (end.join(",".join(row) for row in [columns, *made]) + draw(st.sampled_from(["", end]))).encode()
+
+
+@st.composite
+def convokit(draw: st.DrawFn) -> Invented:
+    """Invent a ConvoKit directory."""
+    line = with_others(
+        {"id": _ID, "conversation_id": _ID, "text": _TEXT, "speaker": st.sampled_from(['"ann"', '"bo"', '""', "7"])},
+        {"reply-to": _ID | st.just("null"), "timestamp": _TIME, "meta": ANY, "vectors": ANY},
+    )
+    member = with_others({}, {"meta": with_others({}, {"won": _LABEL}) | ANY, "vectors": ANY})
+    names = st.sampled_from(["a", "b", "é/ ~x", "", "7", "ann", "gone"])
+    whole = st.dictionaries(names, member, max_size=4).map(
+        lambda members: "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in members.items()) + "}"
+    )
+    files = {
+        "utterances.jsonl": "\n".join(draw(st.lists(line, min_size=1, max_size=8))),
+        "speakers.json": draw(whole),
+        "conversations.json": draw(whole),
+        "corpus.json": draw(objects(st.dictionaries(LETTERS, ANY, max_size=3))),
+        "index.json": "{}",
+    }
+    return Invented(CONVOKIT, {name: text.encode() for name, text in files.items()}, {})
+
+
+def corpora() -> st.SearchStrategy[dict[str, Invented]]:
+    """Invent a corpus of each format, by id."""
+    each: dict[str, st.SearchStrategy[Invented]] = {f"a_{name}": documents(name) for name in DOCUMENTS}
+    return st.fixed_dictionaries(each | {"a_turns": rows(), "a_convokit": convokit()})
+
+
+_SAID_USUALLY = {"role": "user", "content": "Hi", "from": "human", "value": "Hi", "text": "Hi", "message_id": "1"}
+_USUAL = {
+    "id": "usual",
+    "messages": [_SAID_USUALLY],
+    "conversations": [_SAID_USUALLY],
+    "q": "Hi",
+    "a": "Hi",
+    "chosen": "Hi",
+    "rejected": "Ho",
+    "text": "H: Hi",
+    "prompt": _SAID_USUALLY,
+    "d": {"turns": [{"text": "Hi"}]},
+}
+
+
+def _usual(format_: str) -> dict[str, bytes]:
+    """Write a file of one record that has what every format needs."""
+    record = _USUAL if format_ != "preference" else {**_USUAL, "prompt": "Hi"}
+    return {"usual.jsonl": json.dumps(record).encode()}
