@@ -14,7 +14,7 @@ from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, 
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, members_of, wanted
-from talkhouse.ingest.declared.values import is_null, kind_of, string_of, write_text
+from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -58,8 +58,8 @@ class DialogueFormat:
             return
         at = pointer(*self._system or ())
         text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
+        talk.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
         if text:
-            talk.taken[_SYSTEM] = _SYSTEM
             talk.said.append(Said("system", text, at))
 
     def _read_list(self, record: Split, talk: Talk) -> None:
@@ -127,8 +127,8 @@ class DialogueFormat:
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
-        if hole == _SYSTEM:
-            return write_text(hole, stored.turns[0].text)
+        if hole.startswith(_SYSTEM):
+            return b'""' if hole.endswith(EMPTY) else write_text(hole, stored.turns[0].text)
         turns = stored.turns[1:] if hole == _AFTER_SYSTEM else stored.turns
         if self._has_bare_turns:
             return write_list([write_text(hole, turn.text) for turn in turns])
