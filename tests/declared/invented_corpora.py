@@ -51,10 +51,9 @@ _MESSAGE = with_others(
 ) | with_others({"role": _ROLE, "content": lists(_PART) | st.just("null")}, {"weight": NUMBERS})
 _WHO = with_others({}, {"id": _SCALAR, "name": _SCALAR, "bot": st.sampled_from(["true", "false", "null", "1"])})
 _SAID = with_others(
-    {"text": _TEXT},
+    {"text": _TEXT, "role": _ROLE},
     {
         "id": _SCALAR,
-        "role": _ROLE,
         "who": _WHO,
         "time": _TIME,
         "to": _SCALAR,
@@ -281,10 +280,14 @@ def convokit(draw: st.DrawFn) -> Invented:
     return Invented(CONVOKIT, {name: text.encode() for name, text in files.items()}, {})
 
 
-def corpora() -> st.SearchStrategy[dict[str, Invented]]:
-    """Invent a corpus of each format, by id."""
-    each: dict[str, st.SearchStrategy[Invented]] = {f"a_{name}": documents(name) for name in DOCUMENTS}
-    return st.fixed_dictionaries(each | {"a_turns": rows(), "a_convokit": convokit()})
+FORMATS = (*DOCUMENTS, "turns", "convokit")
+
+
+def corpus(format_: str) -> st.SearchStrategy[Invented]:
+    """Invent a corpus of a format."""
+    if format_ == "turns":
+        return rows()
+    return convokit() if format_ == "convokit" else documents(format_)
 
 
 _SAID_USUALLY = {"role": "user", "content": "Hi", "from": "human", "value": "Hi", "text": "Hi", "message_id": "1"}
@@ -298,7 +301,7 @@ _USUAL = {
     "rejected": "Ho",
     "text": "H: Hi",
     "prompt": _SAID_USUALLY,
-    "d": {"turns": [{"text": "Hi"}]},
+    "d": {"turns": [{"role": "user", "text": "Hi", "who": {"id": "ann"}}]},
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.declared.invented_corpora import DOCUMENTS, HEAD, TURNS, Invented, corpora
+from tests.declared.invented_corpora import DOCUMENTS, FORMATS, HEAD, TURNS, Invented, corpus
 from tests.declared.whole_build import problems_of
 
 pytestmark = pytest.mark.slow
@@ -16,21 +16,25 @@ pytestmark = pytest.mark.slow
 SLOWLY = settings(max_examples=3, deadline=None, phases=[Phase.generate])
 
 
+@pytest.mark.parametrize("format_", FORMATS)
 @SLOWLY
-@given(corpora())
-def test_any_corpora_are_restored(invented: dict[str, Invented]) -> None:
+@given(st.data())
+def test_any_corpus_is_restored(format_: str, data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
-        assert problems_of(invented, Path(folder)) == []
+        assert problems_of({"a_corpus": data.draw(corpus(format_))}, Path(folder)) == []
 
 
+@pytest.mark.parametrize("format_", FORMATS)
 @SLOWLY
-@given(corpora(), st.randoms(use_true_random=False))
-def test_with_one_mutation_a_record_is_named_or_loads(invented: dict[str, Invented], random_: random.Random) -> None:
-    for corpus in invented.values():
-        name = random_.choice(sorted(corpus.files))
-        corpus.files[name] = mutated(corpus.files[name], random_)
+@given(st.data(), st.randoms(use_true_random=False))
+def test_with_one_mutation_a_record_is_named_or_loads(
+    format_: str, data: st.DataObject, random_: random.Random
+) -> None:
+    invented = data.draw(corpus(format_))
+    name = random_.choice(sorted(invented.files))
+    invented.files[name] = mutated(invented.files[name], random_)
     with TemporaryDirectory() as folder:
-        assert problems_of(invented, Path(folder)) == []
+        assert problems_of({"a_corpus": invented}, Path(folder)) == []
 
 
 def mutated(raw: bytes, random_: random.Random) -> bytes:
