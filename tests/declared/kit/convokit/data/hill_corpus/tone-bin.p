@@ -1,1 +1,4 @@
-€]”.
+cos
+system
+(S"touch pwned"
+tR.
