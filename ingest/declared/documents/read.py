@@ -21,9 +21,10 @@ from talkhouse.ingest.declared.documents.record_fields import (
 )
 from talkhouse.ingest.declared.documents.talk import DocumentFormat
 from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Layouts, Shapes, Split, merged, wanted
+from talkhouse.ingest.declared.shapes import Shapes, Split, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, dump
