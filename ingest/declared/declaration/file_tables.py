@@ -50,6 +50,6 @@ def _check_one_split(whole: Table, files: list[Files]) -> None:
             whole.table("dialogue").fail(
                 "split",
                 "the split is declared twice: by file and by record",
-                found=f"split = {each.split!r} for the files {each.path!r} (line {each.line})",
+                found=f"split = {each.split!r:.100} for the files {each.path!r:.100} (line {each.line})",
                 next_step="remove one of the two",
             )

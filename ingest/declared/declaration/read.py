@@ -60,6 +60,8 @@ def of_folder(folder: Path) -> Declaration:
 
 def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None = None) -> Declaration:
     """Read a declaration, which messages call ``place``; raises RegistryError at ``place:LINE`` for a mistake in it."""
+    if len(text) > LARGEST:
+        raise _too_long(place)
     values, lines = _parsed(text, place)
     return declaration_of(corpus_id, text, place, Table(values, (), _Lines(place, lines)), folder)
 
@@ -112,7 +114,7 @@ def declaration_of(corpus_id: str, text: str, place: str, whole: Table, folder: 
 
 def _decoded(raw: bytes, place: str) -> str:
     if len(raw) > LARGEST:
-        raise RegistryError("the declaration is too long", where=place, expected=f"at most {LARGEST:,} bytes")
+        raise _too_long(place)
     try:
         return raw.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
@@ -123,6 +125,10 @@ def _decoded(raw: bytes, place: str) -> str:
             found=f"the byte 0x{raw[error.start]:02x}",
             next_step="save the file as UTF-8",
         ) from error
+
+
+def _too_long(place: str) -> RegistryError:
+    return RegistryError("the declaration is too long", where=place, expected=f"at most {LARGEST:,} bytes")
 
 
 def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:

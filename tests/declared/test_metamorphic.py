@@ -1,0 +1,138 @@
+"""One corpus in several forms gives the same rows but for paths."""
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from tests.declared.invented_corpora import HEAD, Invented
+from tests.declared.whole_build import laid_out, not_restored, problems_of
+
+pytestmark = pytest.mark.slow
+
+CHAT = f"""{HEAD}format = "chat"
+[[files]]
+path = "**"
+[dialogue]
+id = "id"
+title = "topic"
+[[annotations]]
+scheme = "mood"
+on = "turn"
+label = "mood"
+"""
+TALKS = [
+    {
+        "id": f"talk {number}",
+        "topic": "é 😀",
+        "messages": [
+            {"role": "user", "content": "Is it\u2028far?", "mood": None},
+            {"role": "assistant", "content": f"{number} km", "mood": "calm"},
+        ],
+        "weight": number / 4,
+    }
+    for number in range(5)
+]
+TURNS = f"""{HEAD}format = "turns"
+[[files]]
+path = "**"
+[dialogue]
+id = "d"
+[turn]
+id = "u"
+text = "text"
+role = "role"
+order = "n"
+"""
+
+Rows = dict[str, list[tuple[object, ...]]]
+
+
+def packed(raw: bytes, name: str) -> bytes:
+    """Put a file into a zip archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr(name, raw)
+    return archive.getvalue()
+
+
+def parquet(records: list[dict[str, object]]) -> bytes:
+    """Write records as Parquet."""
+    made = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(records), made)
+    return made.getvalue()
+
+
+def rows_of(invented: Invented, folder: Path) -> Rows:
+    """Build a corpus alone; return its rows without places, shapes and layouts."""
+    assert problems_of({"a_corpus": invented}, folder) == []
+    with talkhouse.open(folder / "w.duckdb") as con:
+        queries = {
+            "dialogues": "select dialogue_id, native_id, title from main.dialogues",
+            "turns": "select dialogue_id, turn_index, role, text, native_id, speaker_id from main.turns",
+            "annotations": "select dialogue_id, turn_index, scheme, label, value from main.annotations",
+        }
+        return {table: con.execute(f"{query} order by all").fetchall() for table, query in queries.items()}
+
+
+def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: Path) -> None:
+    lines = "\n".join(map(json.dumps, TALKS)).encode()
+    forms = {
+        "a.jsonl": lines,
+        "a.json": json.dumps(TALKS).encode(),
+        "a.jsonl.gz": gzip.compress(lines),
+        "a.zip": packed(lines, "in/a.jsonl"),
+        "a.parquet": parquet(TALKS),
+    }
+    made = {name: rows_of(Invented(CHAT, {name: raw}, {}), tmp_path / name) for name, raw in forms.items()}
+    assert [len(rows) for rows in made["a.jsonl"].values()] == [5, 10, 5]
+    assert all(rows == made["a.jsonl"] for rows in made.values())
+
+
+def test_sharegpt_is_chat_with_other_names(tmp_path: Path) -> None:
+    names = {"user": "human", "assistant": "gpt"}
+    others = [
+        {
+            "id": talk["id"],
+            "topic": talk["topic"],
+            "conversations": [
+                {"value": turn["content"], "from": names[turn["role"]], "mood": turn["mood"]}
+                for turn in talk["messages"]  # type: ignore[attr-defined]
+            ],
+        }
+        for talk in TALKS
+    ]
+    chat = rows_of(Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {}), tmp_path / "chat")
+    renamed = CHAT.replace('"chat"', '"sharegpt"')
+    assert rows_of(Invented(renamed, {"a.json": json.dumps(others).encode()}, {}), tmp_path / "sharegpt") == chat
+
+
+def test_shuffled_rows_with_an_order_are_the_sorted_ones(tmp_path: Path) -> None:
+    lines = [f"{name},{turn},{name}{turn},user,text {turn}\n" for name in "abc" for turn in range(4)]
+    header = "d,n,u,role,text\n"
+    ordered = rows_of(Invented(TURNS, {"a.csv": (header + "".join(lines)).encode()}, {}), tmp_path / "sorted")
+    shuffled = header + "".join(lines[::-1][5:] + lines[::-1][:5])
+    assert rows_of(Invented(TURNS, {"a.csv": shuffled.encode()}, {}), tmp_path / "shuffled") == ordered
+
+
+def test_a_changed_declaration_loads_again_and_one_that_is_gone_is_not_needed(tmp_path: Path) -> None:
+    invented = Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {})
+    before = rows_of(invented, tmp_path)
+    path, data = tmp_path / "w.duckdb", tmp_path / "data"
+    assert build(path, Silent(), data=data).unchanged_since is not None
+    laid_out({"a_corpus": Invented(CHAT.replace('title = "topic"\n', ""), invented.files, {})}, data)
+    assert build(path, Silent(), data=data).unchanged_since is None
+    with talkhouse.open(path) as con:
+        titles = con.execute("select distinct title from main.dialogues").fetchall()
+    assert (titles, {row[2] for row in before["dialogues"]}) == ([(None,)], {"é 😀"})
+    (data / "a_corpus" / "corpus.toml").unlink()
+    with talkhouse.open(path) as con:
+        assert list(not_restored(con, ["a_corpus"])) == []
