@@ -11,5 +11,6 @@ corpora. Below them, for Talkhouse alone:
 - ``contract``: what every corpus must keep to, and what is said where one does not.
 - ``loading``: from a reader's rows to tables.
 - ``unloading``: from tables back to records, for writers.
+- ``declared``: corpora that a page of TOML declares, and the formats that it may name.
 - ``corpora``: the corpora that come with Talkhouse, a folder each.
 """

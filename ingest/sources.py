@@ -1,7 +1,7 @@
 """The files of a corpus as readers see them: on disk or in archives, all the same."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -129,17 +129,14 @@ class SourceFile:
             state.update(piece)
             return piece
 
-        # Read and hashed in a thread of its own, which works without Python's lock.
-        with self._opened() as stream, ThreadPoolExecutor(max_workers=1) as thread:
+        with self._opened() as stream:
             start = stream.read(len(BOM))
             state.update(start)
             self.has_bom = start == BOM
             if start and not self.has_bom:
                 yield start
-            ahead = deque(thread.submit(more) for _ in range(_AHEAD))
             count = len(start)
-            while piece := ahead.popleft().result():
-                ahead.append(thread.submit(more))
+            for piece in iter(more, b"") if self.size <= _PIECE else _read_ahead(more):
                 count += len(piece)
                 yield piece
             if count != self.size:
@@ -163,6 +160,15 @@ class SourceFile:
                 stream = open_member(self._archive, self.member)
             with stream:
                 yield stream
+
+
+def _read_ahead(more: Callable[[], bytes]) -> Iterator[bytes]:
+    """Read and hash pieces in a thread of its own, which works without Python's lock."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        ahead = deque(thread.submit(more) for _ in range(_AHEAD))
+        while piece := ahead.popleft().result():
+            ahead.append(thread.submit(more))
+            yield piece
 
 
 def _whole(stream: IO[bytes], size: int) -> bytes:

@@ -34,9 +34,10 @@ def named(folder: str) -> dict[Path, list[str]]:
     """Return by file the lines that name a corpus, outside of the folders of corpora."""
     found = {}
     for path in sorted((ROOT / folder).rglob("*")):
-        if not path.is_file() or path.suffix in (".pyc", ".png") or FOLDERS & {*path.parents}:
+        if not path.is_file() or path.suffix in (".pyc", ".png", ".parquet") or FOLDERS & {*path.parents}:
             continue
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if NAMED.search(line)]
+        text = path.read_text(encoding="utf-8", errors="replace")  # some invented data are no text
+        lines = [line for line in text.splitlines() if NAMED.search(line)]
         if lines:
             found[path.relative_to(ROOT)] = lines
     return found

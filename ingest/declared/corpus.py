@@ -9,7 +9,7 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
 from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
 from talkhouse.ingest.declared.splits import Splits
-from talkhouse.ingest.outcomes import Outcome, Unrecognised
+from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
@@ -18,6 +18,8 @@ VERSION = 1
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"
+_PICKLES = (".p", ".pkl", ".pickle")
+_PICKLE = "a pickle, which is never opened"
 
 
 def declared_corpus(declaration: Declaration) -> Corpus:
@@ -66,21 +68,30 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
     unused = set(declaration.files)
     for file in files:
         path = str(file.path).partition("/")[2]
-        if path.startswith(_QUERIES):
-            yield Unrecognised(file, "SQL beside data is never run: keep the declaration and it under --corpora")
-            continue
-        entry = which(declaration, path)
-        if entry is None:
-            yield Unrecognised(file, f"no [[files]] of {declaration.place} names it")
-            continue
-        unused.discard(entry)
-        if entry.skip is not None:
-            yield Unrecognised(file, f"skipped by {declaration.place}: {entry.skip}", is_meant=True)
-        else:
+        entry = None if path.startswith(_QUERIES) else which(declaration, path)
+        if entry is not None:
+            unused.discard(entry)
+        passed_over = _passed_over(declaration, file, path, entry)
+        yield from passed_over
+        if entry is not None and not passed_over:
             wanted.append((file, entry))
     for entry in sorted(unused, key=lambda entry: entry.line):
         raise _no_file(declaration, entry, files)
     yield from reader_of(declaration)(wanted)
+
+
+def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
+    """Say why a file is not read; nothing for one with dialogues or labels."""
+    if path.startswith(_QUERIES):
+        return [Unrecognised(file, "SQL beside data is never run: keep the declaration and it under --corpora")]
+    if entry is not None and entry.skip is not None:
+        return [Unrecognised(file, f"skipped by {declaration.place}: {entry.skip}", is_meant=True)]
+    if file.path.suffix.lower() in _PICKLES:
+        finding = ReaderFinding("GF-17", f"{_PICKLE}; what points into it stays as it is", file)
+        return [Unrecognised(file, _PICKLE, is_meant=True), finding]
+    if entry is None:
+        return [Unrecognised(file, f"no [[files]] of {declaration.place} names it")]
+    return []
 
 
 def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:

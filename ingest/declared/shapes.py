@@ -12,6 +12,7 @@ out. A shape is JSON: an object with the file's keys in the file's order, and fo
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import msgspec
@@ -78,30 +79,51 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
 
 
 class Split:
-    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
+    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest.
 
-    def __init__(self, members: Members, want: Wanted, value: Any = None) -> None:
-        self.members = members
+    Its text is taken apart only when that is asked for: of most records the value says all that columns want.
+    """
+
+    def __init__(self, text: Members | bytes, want: Wanted, value: Any = None) -> None:
+        """Take an object: its members or its text, and what it decodes to, if that is at hand."""
+        self._text = text
+        self._members: Members | None = None
         self._value = value
-        self.holes: dict[str, Raw] = {}
-        """Hole -> its JSON text, of those that are there."""
         self._want = want
-        self._inner: dict[str, Split] = {}
+        self.keys: tuple[str, ...] = tuple(value if type(value) is dict else self.members)
         self._inner_read: dict[str, Split] = {}
-        for key, hole in want.items():
-            if key not in members:
-                continue
-            if isinstance(hole, str):
-                self.holes[hole] = members[key]
-            elif bytes(members[key])[:1] == b"{":
-                inner = Split(members_of(members[key]), hole)
-                self._inner[key] = inner
-                self.holes |= inner.holes
+
+    @property
+    def members(self) -> Members:
+        """The members, as the file has them."""
+        if self._members is None:
+            self._members = members_of(self._text) if isinstance(self._text, bytes) else self._text
+        return self._members
+
+    @cached_property
+    def holes(self) -> dict[str, Raw]:
+        """Hole -> its JSON text, of those that are there."""
+        holes: dict[str, Raw] = {}
+        for key, hole in self._want.items():
+            if key in self._inner:
+                holes |= self._inner[key].holes
+            elif isinstance(hole, str) and key in self.keys:
+                holes[hole] = self.members[key]
+        return holes
+
+    @cached_property
+    def _inner(self) -> dict[str, "Split"]:
+        """The objects of which columns want a part."""
+        inner = {}
+        for key, hole in self._want.items():
+            if not isinstance(hole, str) and key in self.keys and bytes(self.members[key])[:1] == b"{":
+                inner[key] = Split(members_of(self.members[key]), hole)
+        return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
         """Return the JSON text at a path of names, if there is one."""
         name = path[0] if path else None
-        if name is None or name not in self.members:
+        if name is None or name not in self.keys:
             return None
         raw = self.members[name]
         if path is None or len(path) == 1:
@@ -132,7 +154,7 @@ class Split:
         for one that is null; a hole that is not in it stays in ``extra``.
         """
         shape: dict[str, Any] = {}
-        for key, raw in self.members.items():
+        for key in self.keys:
             hole = self._want.get(key)
             if isinstance(hole, str) and hole in taken:
                 name = taken[hole]
@@ -144,7 +166,7 @@ class Split:
                     extra[alias(key)] = Raw(msgspec.json.encode(rest))
             else:
                 shape[key] = None
-                extra[alias(key)] = raw
+                extra[alias(key)] = self.members[key]
         return shape
 
 

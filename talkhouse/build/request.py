@@ -90,10 +90,11 @@ def from_data(
             where=data,
             expected=f"a folder named {' or '.join(missing or known)}",
             found=", ".join(path.name for path in folders) or "no folder at all",
-            next_step="put each corpus's files, as published, into a folder named by its id",
+            next_step="put each corpus's files, as published, into a folder named by its id; "
+            "files of your own are declared by a corpus.toml: talkhouse new DIR",
         )
     ignored = tuple(
-        (path.name, f"no corpus '{path.name}'; there are: {', '.join(known)}")
+        (path.name, f"no corpus '{path.name}', and no corpus.toml in it; there are: {', '.join(known)}")
         for path in folders
         if not only and path.name not in known and not skip_reason(path.name)
     )

@@ -19,6 +19,7 @@ from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
 from talkhouse.explore.findings import Inventory, files, findings
 from talkhouse.explore.status import status
+from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
 from talkhouse.queries.checks import checks
@@ -62,6 +63,11 @@ class Stage:
             query_files.keep(con, known.files)
             warnings = record_findings(con, self.request, self.workspace)
             warnings += record_sources(con, [item.corpus for item in self.plan.load if not item.is_sample])
+            warnings += [
+                f"{corpus.id}: the licence is {NOT_STATED}; its corpus.toml can say it: licence = ..."
+                for corpus in loaded
+                if corpus.licence == NOT_STATED
+            ]
             warnings += [f"a lake leaves out {line}" for line in told(left_out(con, catalogue))]
             self._fill_examples(con)
             run_checks(con, checks(catalogue, known.corpora))

@@ -1,37 +1,25 @@
 """``talkhouse corpora``: the corpora that can be read here, and where each of them comes from."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from talkhouse.cli.terminal.console import Printer, output
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Data
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
 
 def command(
     folders: CorpusFolders = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="A data folder, whose folders with a corpus.toml are listed too. Default: corpora, where it is.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """List the corpora that can be read here: id, where its code comes from, and title.
 
     They come with Talkhouse (built in), with packages that are installed (entry points of the group talkhouse.corpora),
     and from folders that are named by --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported:
-    there a page of TOML, corpus.toml, declares what a corpus is.
+    there a page of TOML, corpus.toml, declares what a corpus is. Without --data, the folder corpora is looked into.
 
     All of them are imported for this list; one that is broken is in it with the reason, and stops only what needs it.
 

@@ -146,8 +146,10 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
     """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
     records = [record for file in files for record in file]
     repeated = []
-    for path in named(records, IDS):
+    for path in named(records, tuple(dict.fromkeys((*IDS, *DIALOGUES)))):
         columns = [column(file, path) for file in files]
+        if path_words(path) not in IDS and not all(_are_bare(values) for values in columns):
+            continue
         if all(are_ids(values) for values in columns):
             return path, "none stands twice in the sample"
         if all(are_keys(values) for values in columns):
@@ -155,6 +157,11 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
     if repeated:
         return None, f"no id: {repeated[0]} has a value twice in the sample"
     return None, "no id: no field has a name for it and a value in each record"
+
+
+def _are_bare(values: list[Any]) -> bool:
+    """Whether each is a word or number: a field called ``dialogue`` may have the dialogue itself."""
+    return all(isinstance(value, str | int) and len(str(value).split()) == 1 for value in values)
 
 
 def _longest(turns: Sequence[Record], but: Sequence[JsonPath]) -> JsonPath | None:

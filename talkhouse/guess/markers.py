@@ -21,7 +21,7 @@ _RARE = 0.05
 
 
 def markers_of(texts: Sequence[str]) -> dict[str, str]:
-    """Return the marks with the role that each means, where almost all texts begin with one and have another."""
+    """Return the marks with the role that each means, where almost all texts begin with one, and half have another."""
     sampled = [text[:_MOST_LETTERS] for text in texts if text][:_MOST_TEXTS]
     for pattern in (_TOKEN, _NAMED):
         marks = _marks(sampled, pattern)
@@ -67,7 +67,8 @@ def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
 def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:
     begins = sum(text.startswith(tuple(marks)) for text in texts)
     has_two = sum(sum(text.count(mark) for mark in marks) > 1 for text in texts)
-    return begins >= MOST * len(texts) and has_two >= MOST * len(texts)
+    all_but_one = begins > 1 and begins == len(texts) - 1
+    return (begins >= MOST * len(texts) or all_but_one) and has_two >= len(texts) / 2
 
 
 def _word(mark: str) -> str:

@@ -60,7 +60,7 @@ def preference(samples: Sequence[Sample]) -> Guess | None:
     else:
         return None
     (chosen,), (rejected,) = named(records, [chosen_name]), named(records, [rejected_name])
-    if not _mostly_given(records, chosen) or not _mostly_given(records, rejected):
+    if not _mostly_given(records, chosen, least=0.5) or not _mostly_given(records, rejected, least=0.5):
         return None
     prompt = next((path for path in named(records, _PROMPTS) if _mostly_given(records, path, least=0.01)), None)
     markers: dict[str, str] = {}

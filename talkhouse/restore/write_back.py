@@ -8,6 +8,7 @@ import duckdb
 
 from talkhouse.ingest.contract.faults import ContractBroken, failed
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading.pieces import pieces, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_records
@@ -80,6 +81,10 @@ def fill(
     output_paths = OutputPaths(folder, archives=archives)
     write_files(con, corpus, output_paths, restored, on_progress)
     with OpenFiles() as open_files:
+        for source in _declaring(corpus, restored.left_out):
+            restored.left_out.remove(source)
+            restored.published_files += 1
+            open_files.append(output_paths.path(source), (corpus.declaration or "").encode())
         for source in restored.left_out if placeholders else ():
             open_files.append(output_paths.path(source), b"")
     if archives:
@@ -87,6 +92,11 @@ def fill(
         output_paths.pack(others if placeholders else ())
     restored.files = sorted(output_paths.files)
     return restored
+
+
+def _declaring(corpus: Corpus, left_out: list[Source]) -> list[Source]:
+    """Return the file that declares the corpus, where its data lie beside it: the warehouse has what it says."""
+    return [source for source in left_out if corpus.declaration is not None and source.name == DECLARATION]
 
 
 def write_files(

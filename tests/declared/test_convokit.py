@@ -86,9 +86,9 @@ def test_the_five_files_become_records_and_come_back() -> None:
     ]
     assert {row.speaker_id for row in made.of(Speaker)} == {"quay:ann", "quay:bob", "quay:eve", "quay:x/y"}
     assert made.places == [
+        ("GF-17", "meta.p#"),
         ("GF-07", "utterances.jsonl#/3/reply-to"),
         ("GF-09", "utterances.jsonl#/1/timestamp"),
-        ("GF-17", "meta.p#"),
     ]
     assert [(item.file.name, item.is_meant) for item in made.unrecognised] == [("meta.p", True), ("notes.txt", False)]
     del files["meta.p"], files["notes.txt"]

@@ -107,3 +107,13 @@ def test_sql_of_a_folder_that_is_named_takes_the_place_of_a_task_s(data: Path, t
     assert text == page
     score = ("score", "bus_talk.reply", "--baseline", "oracle", "--db", path)
     assert run(*score, env={"TALKHOUSE_CORPORA": str(tmp_path / "corpora")}).returncode == 0
+
+
+def test_what_is_restored_can_be_built_again(warehouse: Path, data: Path, tmp_path: Path) -> None:
+    shutil.rmtree(data)
+    (tmp_path / "back").mkdir()
+    restored = run("restore", "bus_talk", "--output", tmp_path / "back" / "bus_talk", "--db", warehouse)
+    assert restored.stdout.startswith("Restored 2 files")
+    assert (tmp_path / "back" / "bus_talk" / "corpus.toml").read_text(encoding="utf-8") == DECLARATION
+    build(tmp_path / "again.duckdb", Silent(), data=tmp_path / "back")
+    assert files(tmp_path / "again.duckdb") == files(warehouse)

@@ -166,6 +166,7 @@ def described(path: Path) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_build_without_the_package_keeps_its_corpus_whole(lab: Lab) -> None:
     before = described(lab.warehouse)
     assert all(before.values()), [name for name, found in before.items() if not found]

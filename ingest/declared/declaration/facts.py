@@ -25,7 +25,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
     if len(facts["title"].splitlines()) > 1:
         whole.wrong("title", "one line")
     facts["format"] = whole.choice("format", FORMS)
-    facts |= {key: whole.word(key) or "not stated" for key in _NOT_STATED}
+    facts |= {key: word for key in _NOT_STATED if (word := whole.word(key))}
     facts["licence_url"] = whole.word("licence_url")
     for key in ("homepage", "licence_url"):
         if facts[key] and not ADDRESS.fullmatch(facts[key]):

@@ -9,6 +9,9 @@ Format: TypeAlias = Literal[
     "chat", "sharegpt", "pairs", "preference", "transcript", "tree", "dialogue", "turns", "convokit"
 ]
 
+NOT_STATED = "not stated"
+"""The licence and the citation of a declaration that has none."""
+
 JsonPath: TypeAlias = tuple[str | None, ...]
 """Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
 
@@ -200,11 +203,11 @@ class Declaration:
     tasks: tuple[Task, ...] = ()
     description: str = ""
     homepage: str = ""
-    licence: str = "not stated"
+    licence: str = NOT_STATED
     licence_url: str | None = None
     terms: str = ""
     version: str = ""
-    citation: str = "not stated"
+    citation: str = NOT_STATED
     languages: tuple[str, ...] = ()
     folder: Path | None = None
     """Where it lies; None for one that a warehouse holds, or that a command's options make."""

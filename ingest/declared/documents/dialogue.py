@@ -14,7 +14,7 @@ from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, 
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, members_of, wanted
-from talkhouse.ingest.declared.values import is_null, kind_of, string_of, write_text
+from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -58,27 +58,30 @@ class DialogueFormat:
             return
         at = pointer(*self._system or ())
         text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
+        talk.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
         if text:
-            talk.taken[_SYSTEM] = _SYSTEM
             talk.said.append(Said("system", text, at))
 
     def _read_list(self, record: Split, talk: Talk) -> None:
         """Read the turns of one list, which the turns give back."""
-        raw = record.find(self._path)
-        if raw is None:
-            raise missing(record, self._path)
-        if memoryview(raw)[0] != ord("["):
-            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
+        decoded = record.decoded(self._path)
+        if type(decoded) is not list:
+            raw = record.find(self._path)
+            if raw is None:
+                raise missing(record, self._path)
+            if memoryview(raw)[0] != ord("["):
+                raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
         talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
         first = len(talk.said)
-        self._read_messages(raw, record.decoded(self._path), talk)
+        self._read_messages(record, decoded, talk)
         if not self._has_bare_turns:
-            talk.messages = _Objects(raw, first, len(talk.plain.texts) if talk.plain else len(talk.said))
+            talk.messages = _Objects(record, self._path, first, len(talk.plain.texts) if talk.plain else len(talk.said))
 
-    def _read_messages(self, raw: Raw, decoded: object, talk: Talk) -> None:
+    def _read_messages(self, record: Split, decoded: object, talk: Talk) -> None:
         if not talk.said and (columns := self._plain.columns(decoded)) is not None:
             talk.plain = columns
             return
+        raw = _at(record, self._path)
         plain, is_whole = self._plain.read(raw, decoded)
         if is_whole:
             talk.is_plain = not talk.said
@@ -127,8 +130,8 @@ class DialogueFormat:
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
-        if hole == _SYSTEM:
-            return write_text(hole, stored.turns[0].text)
+        if hole.startswith(_SYSTEM):
+            return b'""' if hole.endswith(EMPTY) else write_text(hole, stored.turns[0].text)
         turns = stored.turns[1:] if hole == _AFTER_SYSTEM else stored.turns
         if self._has_bare_turns:
             return write_list([write_text(hole, turn.text) for turn in turns])
@@ -149,15 +152,15 @@ class DialogueFormat:
 class _Objects(Mapping[int, Members]):
     """The objects of a list of turns by turn index, split when they are asked for."""
 
-    def __init__(self, raw: Raw, first: int, end: int) -> None:
-        self._raw, self._first, self._end = raw, first, end
+    def __init__(self, record: Split, path: JsonPath, first: int, end: int) -> None:
+        self._record, self._path, self._first, self._end = record, path, first, end
         self._items: list[Raw] | None = None
 
     def __getitem__(self, index: int) -> Members:
         if not self._first <= index < self._end:
             raise KeyError(index)
         if self._items is None:
-            self._items = _ITEMS.decode(self._raw)
+            self._items = _ITEMS.decode(_at(self._record, self._path))
         return members_of(self._items[index - self._first])
 
     def __iter__(self) -> Iterator[int]:
@@ -165,6 +168,11 @@ class _Objects(Mapping[int, Members]):
 
     def __len__(self) -> int:
         return self._end - self._first
+
+
+def _at(record: Split, path: JsonPath) -> Raw:
+    """Return the text of the list of turns, which is there."""
+    return cast(Raw, record.find(path))
 
 
 def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
+from msgspec.structs import astuple
+
 from talkhouse.ingest.declared.documents.talk import Said
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Record, Row, Turn
@@ -34,7 +36,7 @@ class Gathered:
         self._size = 0
 
     def plain_turns(
-        self, dialogue_id: str, roles: list[str], texts: list[str], extra: Sequence[str | None] | None
+        self, dialogue_id: str, roles: list[str], texts: Sequence[str], extra: Sequence[str | None] | None
     ) -> None:
         """Add the turns of a dialogue of which there is no more to say; ``extra`` as their rows have it."""
         count, turns = len(roles), self._turns
@@ -50,7 +52,7 @@ class Gathered:
         self,
         dialogue_id: str,
         roles: list[str],
-        texts: list[str],
+        texts: Sequence[str],
         extra: Sequence[str | None] | None,
         speakers: Sequence[str | None] | None,
         said: list[Said],
@@ -101,5 +103,5 @@ def _columns(kind: type[Row], rows: list[Any]) -> ColumnBatch | None:
     if not rows:
         return None
     shared = {"source_file_id": rows[0].source_file_id} if kind is Record else {}
-    columns = {name: [getattr(row, name) for row in rows] for name in kind.__struct_fields__ if name not in shared}
-    return ColumnBatch(kind, shared, columns)
+    columns = dict(zip(kind.__struct_fields__, zip(*map(astuple, rows), strict=True), strict=True))
+    return ColumnBatch(kind, shared, {name: column for name, column in columns.items() if name not in shared})

@@ -1,14 +1,13 @@
 """A message on its way in, and the fields that are read alike: names, times, milliseconds."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.talk import Said
-from talkhouse.ingest.declared.shapes import MOST_SHAPES, Split
+from talkhouse.ingest.declared.layouts import Layouts
+from talkhouse.ingest.declared.shapes import Split
 from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
@@ -23,37 +22,6 @@ class Reply:
 
     to: str
     suffix: str
-
-
-class Layout(NamedTuple):
-    """How messages of the same keys, of which columns take the same, are written."""
-
-    shape: Mapping[str, object]
-    rest: list[tuple[str, str]]
-    """Names in extra, each with the key that it is for."""
-
-
-class Layouts:
-    """The layouts of messages, one object for each; none for those with objects of which columns take a part."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]], Layout] = {}
-
-    def of(self, split: Split, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> Mapping[str, object]:
-        """Return the shape of an object, and add the rest to ``extra``, as ``Split.shape`` does."""
-        key = (tuple(split.members), tuple(taken.items()))
-        layout = self._known.get(key)
-        if layout is not None:
-            for name, member in layout.rest:
-                extra[name] = split.members[member]
-            return layout.shape
-        shape = split.shape(taken, extra)
-        if split.is_flat:
-            if len(self._known) >= MOST_SHAPES:
-                self._known.clear()
-            rest = [name for name, item in shape.items() if item is None]
-            self._known[key] = Layout(shape, list(zip(extra, rest, strict=True)))
-        return shape
 
 
 class Message:

@@ -7,7 +7,6 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
 from talkhouse.ingest.declared.documents.message_fields import (
-    Layouts,
     Message,
     Reply,
     missing,
@@ -17,6 +16,7 @@ from talkhouse.ingest.declared.documents.message_fields import (
 )
 from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece, Said
+from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
 from talkhouse.ingest.declared.times import ISO, UNIX, write_time

@@ -27,6 +27,7 @@ class _Order(NamedTuple):
     shape: Mapping[str, object]
     role: str
     text: str
+    is_role_first: bool
 
 
 class PlainMessages:
@@ -51,27 +52,28 @@ class PlainMessages:
         orders = (shape, dict(reversed(shape.items())))
         self._shapes = {b"{" + msgspec.json.encode(next(iter(order))) + b":": order for order in orders}
         """How an object begins -> its shape."""
-        self._role_key, self._text_key = names["role"], names["text"]
-        self._shapes_by_first = {next(iter(order)): order for order in orders}
-        self._shapes_by_keys = {tuple(order): _Order(order, names["role"], names["text"]) for order in orders}
+        self._shapes_by_keys = {
+            tuple(order): _Order(order, names["role"], names["text"], is_role_first=order is shape) for order in orders
+        }
 
     def columns(self, messages: object) -> PlainTurns | None:
         """Read a list of messages that has been decoded; None where not all are plain, or not in one order of keys."""
         if not self._is_used or type(messages) is not list or set(map(type, messages)) != {dict}:
             return None
-        role_key, text_key = self._role_key, self._text_key
+        orders = set(map(tuple, messages))
+        order = self._shapes_by_keys.get(orders.pop())
+        if order is None or orders:
+            return None
+        first, second = zip(*map(dict.values, messages), strict=True)
+        words, texts = (first, second) if order.is_role_first else (second, first)
+        if set(map(type, texts)) != {str}:
+            return None
         try:
-            roles = [message[role_key] for message in messages]
-            texts = [message[text_key] for message in messages]
-        except KeyError:
-            return None
-        first = set(map(next, map(iter, messages)))
-        is_plain = sum(map(len, messages)) == 2 * len(messages) and len(first) == 1 and set(map(type, texts)) == {str}
-        if not is_plain or set(map(type, roles)) != {str} or not all(map(self._learn, set(roles))):
-            return None
-        return PlainTurns(
-            list(map(self._roles.__getitem__, roles)), texts, self._shapes_by_first[first.pop()], self._at
-        )
+            roles = list(map(self._roles.__getitem__, words))
+        except (KeyError, TypeError):
+            is_known = all(type(word) is str and self._learn(word) for word in words)
+            return self.columns(messages) if is_known else None
+        return PlainTurns(roles, texts, order.shape, self._at)
 
     def read(self, raw: Raw, decoded: object) -> tuple[list[Said | None], bool]:
         """Read the plain messages of a list: None for each other one; and whether all are plain.

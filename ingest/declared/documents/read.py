@@ -21,9 +21,10 @@ from talkhouse.ingest.declared.documents.record_fields import (
 )
 from talkhouse.ingest.declared.documents.talk import DocumentFormat
 from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
+from talkhouse.ingest.declared.shapes import Shapes, Split, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, dump
@@ -76,6 +77,7 @@ class _Reader:
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._shapes = Shapes()
+        self._layouts = Layouts()
         self._rows = DialogueRows(declaration, self._shapes)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
@@ -113,7 +115,7 @@ class _Reader:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(members_of(raw.raw), self._want, raw.value)
+        split = Split(raw.raw, self._want, raw.value)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
@@ -144,7 +146,8 @@ class _Reader:
             if key.is_taken:
                 read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))
         extra = talk.extra if is_same else {}
-        shape = read.split.shape(read.taken if is_same else given_back_by_records(read.taken), extra)
+        taken = read.taken if is_same else given_back_by_records(read.taken)
+        shape = self._layouts.of(read.split, taken, extra)
         record = self._record_row(raw, place, dialogue_id, fields, shape, extra)
         if is_new:
             self._rows.add(dialogue_id, fields, read.whole, gathered)

@@ -62,6 +62,11 @@ class RecordFieldsReader:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
         for hole, path, at in self._paths:
+            value = record.decoded(path)
+            if type(value) is str:
+                setattr(fields, hole, value)
+                taken[hole] = hole
+                continue
             raw = record.find(path)
             if raw is not None and (hole == "native_id" or not is_null(raw)):
                 text, suffix = text_of(raw, at, f"the {'id' if hole == 'native_id' else hole}")

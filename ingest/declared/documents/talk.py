@@ -1,7 +1,6 @@
 """What a format makes of a record: the turns of a dialogue, the answers that are compared, and what was found."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -70,12 +69,11 @@ class Offered(Struct, gc=False):
     extra: dict[str, Raw] | None = None
 
 
-@dataclass(frozen=True)
-class PlainTurns:
+class PlainTurns(Struct, gc=False):
     """The turns of a list of messages that are a role and a text each, all with their keys in one order."""
 
     roles: list[str]
-    texts: list[str]
+    texts: Sequence[str]
     shape: Mapping[str, object]
     at: str
     """The pointer of the list."""
@@ -86,26 +84,25 @@ class PlainTurns:
         return [Said(role, text, f"{self.at}/{place}", shape=self.shape) for place, (role, text) in enumerate(pairs)]
 
 
-@dataclass
-class Talk:
+class Talk(Struct):
     """What a record becomes."""
 
     said: list[Said]
     """Empty where the turns are in ``plain``."""
     plain: PlainTurns | None = None
     """All turns, where that says all of them: most dialogues are read by columns."""
-    offered: list[Offered] = field(default_factory=list)
-    taken: dict[str, str | None] = field(default_factory=dict)
+    offered: list[Offered] = []
+    taken: dict[str, str | None] = {}
     """What ``Split.shape`` takes: the format's own holes of the record."""
-    extra: dict[str, Raw] = field(default_factory=dict)
+    extra: dict[str, Raw] = {}
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
-    findings: list[ReaderFinding] = field(default_factory=list)
+    findings: list[ReaderFinding] = []
     """Their pointers are inside the record."""
     is_plain: bool = False
     """Whether no turn has more than a role, a text and a shape: most have not, and are then read faster."""
     response: int | None = None
     """The turn that labels ``on = "response"`` are about."""
-    messages: Mapping[int, Members] = field(default_factory=dict)
+    messages: Mapping[int, Members] = {}
     """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
 
 

@@ -30,7 +30,7 @@ _LOOKED_AT = 20
 _PIECEMEAL: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1_000_000}
 """So that a group of rows is not read at once, which may be all of the file."""
 _FOLDED = 16_000_000
-"""Bytes of a column in a group of rows that a dictionary of it may take."""
+"""Bytes of a group of rows whose texts are read as dictionaries."""
 _MEMORY = 64_000_000
 """Bytes that the rows should take that are read at a time."""
 
@@ -140,16 +140,16 @@ def parsed(stream: IO[bytes], *, is_folded: bool = False) -> Iterator[ParquetFil
 
 
 def _texts(parquet: ParquetFile) -> list[str]:
-    """List the columns of texts or bytes that may be read as dictionaries, by their paths."""
+    """List the columns of texts or bytes, by their paths; none where a group of rows is too large for dictionaries.
+
+    The metadata of a single column are not looked at: of some damaged files pyarrow ends the process for that.
+    """
     kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
-    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
-    paths = []
-    for number in range(len(parquet.schema)):
-        column = parquet.schema.column(number)
-        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in kinds:
-            sizes = (group.column(number).total_uncompressed_size for group in groups)
-            paths += [column.path] if max(sizes, default=0) <= _FOLDED else []
-    return paths
+    groups = (parquet.metadata.row_group(number) for number in range(parquet.num_row_groups))
+    if max((group.total_byte_size for group in groups), default=0) > _FOLDED:
+        return []
+    columns = map(parquet.schema.column, range(len(parquet.schema)))
+    return [one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in kinds]
 
 
 def _unfolded(array: pa.Array) -> int:

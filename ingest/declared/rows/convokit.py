@@ -60,11 +60,6 @@ def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, File
         match kind:
             case "utterances":
                 pass
-            case "pickle":
-                yield Unrecognised(file, "a pickle, which is never opened", is_meant=True)
-                yield ReaderFinding(
-                    "GF-17", "a pickle, which is never opened; what points into it stays as it is", file
-                )
             case None:
                 yield Unrecognised(file, "not a file of a ConvoKit corpus")
             case _:

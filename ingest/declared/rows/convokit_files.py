@@ -10,7 +10,7 @@ from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, SPEAKER, Hole, 
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import SourceError
 
-Kind: TypeAlias = Literal["utterances", "conversations", "speakers", "whole", "pickle"]
+Kind: TypeAlias = Literal["utterances", "conversations", "speakers", "whole"]
 
 _KINDS: dict[str, Kind] = {
     "utterances.jsonl": "utterances",
@@ -21,15 +21,12 @@ _KINDS: dict[str, Kind] = {
     "corpus.json": "whole",
     "index.json": "whole",
 }
-_PICKLES = (".p", ".pkl", ".pickle", ".bin")
 _OLD: dict[Hole, tuple[str, ...]] = {ID: ("root",), SPEAKER: ("user",), REPLY_TO: ("reply_to",)}
 """Other names of columns: those of versions before, and the one that ConvoKit's documentation has."""
 
 
 def kind_of(path: PurePosixPath) -> Kind | None:
     """Return what a file is; None for one that is not ConvoKit's."""
-    if path.suffix.lower() in _PICKLES:
-        return "pickle"
     return _KINDS.get(path.name)
 
 

@@ -33,7 +33,7 @@ Data = Annotated[
         "--data",
         metavar="DIR",
         help="Folder with one folder per corpus, named by its id, holding the publisher's files as they are "
-        "(folders, .zip and .tar.gz).",
+        "(folders, .zip and .tar.gz), or files of your own with a corpus.toml.",
         show_default=False,
     ),
 ]

@@ -15,6 +15,7 @@ OTHERS = {
     "--db": {"lake"},
     "--force": {"publish"},
     "--memory-limit": {"sql"},
+    "--split": {"ingest"},
     "--threshold": {"make"},
 }
 """Commands in which an option takes more or fewer values, or has another effect, than in all others."""

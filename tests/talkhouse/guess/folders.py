@@ -289,7 +289,7 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {"calls.csv": CALLS},
         {
             "format": "transcript",
-            "dialogue": {"text": "words"},
+            "dialogue": {"id": "call", "text": "words"},
             "markers": {"Agent: ": "agent", "\r\nCaller: ": "caller", "\r\nAgent: ": "agent", "Caller: ": "caller"},
         },
     ),

@@ -159,7 +159,8 @@ def test_the_corpus_of_a_benchmark_keeps_to_all_of_it(tmp_path: Path) -> None:
     assert told == []
 
 
-@pytest.mark.parametrize("like", first_quick(Like))
+@pytest.mark.slow
+@pytest.mark.parametrize("like", Like)
 def test_what_one_begins_with_keeps_to_all_of_it(begin: Begin, like: Like) -> None:
     subject = begin(like)
     subject.regen = True

@@ -1,0 +1,4 @@
+cos
+system
+(S'touch pwned'
+tR.
