@@ -67,7 +67,7 @@ def failed(
         where=where,
         expected=expected,
         found=found,
-        next_step=_NEXT[part].format(name=name, code="" if code else f" ({_defined(corpus, getattr(corpus, part))})"),
+        next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=code is not None)),
     )
 
 
@@ -104,6 +104,13 @@ def _frames(traceback: TracebackType | None) -> Iterator[Any]:
     while traceback is not None:
         yield traceback.tb_frame
         traceback = traceback.tb_next
+
+
+def _code(corpus: Corpus, part: str, *, is_named: bool) -> str:
+    """Say where the code lies, unless it has been said, or is Talkhouse's own since a page of TOML declares it."""
+    if is_named or corpus.declaration is not None:
+        return ""
+    return f" ({_defined(corpus, getattr(corpus, part))})"
 
 
 def _defined(corpus: Corpus, function: Any) -> str:
