@@ -67,7 +67,7 @@ def failed(
         where=where,
         expected=expected,
         found=found,
-        next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=code is not None)),
+        next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=bool(code))),
     )
 
 

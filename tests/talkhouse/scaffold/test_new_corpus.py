@@ -46,6 +46,7 @@ def test_a_corpus_that_does_not_keep_to_the_contract_is_told(tmp_path: Path) -> 
     assert run("conform", "tea_talks", "--corpora", folder, "--json", cwd=tmp_path).returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("like", first_quick(Like))
 def test_a_package_has_its_tests_beside_the_module(tmp_path: Path, like: Like) -> None:
     written = files(new_corpus("film_scenes", like, tmp_path, is_package=True))

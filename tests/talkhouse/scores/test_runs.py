@@ -111,6 +111,7 @@ def test_each_threshold_is_compared(con: duckdb.DuckDBPyConnection, warehouse: P
         compare(con, warehouse, ("a", "other"))
 
 
+@pytest.mark.slow
 def test_what_can_not_be_compared(con: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
     with pytest.raises(UsageError, match="there is no run 'usual'"):
         compare(con, warehouse, ("usual", "drawn"))
@@ -130,6 +131,7 @@ def test_what_can_not_be_compared(con: duckdb.DuckDBPyConnection, warehouse: Pat
         compare(con, warehouse, ("usual", "moved"))
 
 
+@pytest.mark.slow
 def test_runs_of_an_older_file_stay_and_can_not_be_compared(con: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
     """A file without intervals, examples and the hash of metrics."""
     keep(con, "old", warehouse, "delidata.outcome", Baseline.MAJORITY)

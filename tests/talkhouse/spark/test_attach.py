@@ -107,6 +107,7 @@ def test_files_that_are_not_as_written_are_told_before_spark_is_asked(lake: Path
         check(lake, "sc://127.0.0.1:1", Quiet())
 
 
+@pytest.mark.slow
 def test_folders_that_are_no_lake_or_another_are_refused(lake: Path, tmp_path: Path, sail: "SparkSession") -> None:
     with pytest.raises(NotALake):
         attach(sail, tmp_path)

@@ -121,6 +121,7 @@ def test_one_changed_cell_is_noticed_wherever_it_is(rows: Rows, data: st.DataObj
         assert difference.key == dict(zip(GRAIN, rows[row], strict=False))
 
 
+@pytest.mark.slow
 @invented_examples(50)
 @given(ROWS, st.data(), st.integers(1, 5))
 def test_rows_in_another_order_are_equal_and_one_less_or_more_is_not(

@@ -52,6 +52,7 @@ def test_a_file_that_is_elsewhere_is_remarked(here: Path) -> None:
     assert NO_WAY not in shown.stdout
 
 
+@pytest.mark.slow
 def test_another_file_is_remarked(here: Path) -> None:
     shutil.copy(here / "talkhouse.duckdb", here / "another.duckdb")
     there = here / "another.duckdb"
@@ -59,6 +60,7 @@ def test_another_file_is_remarked(here: Path) -> None:
     assert "that is another file than talkhouse.duckdb" in shown
 
 
+@pytest.mark.slow
 def test_a_file_that_superset_may_not_read_is_remarked(here: Path) -> None:
     (here / "talkhouse.duckdb").chmod(0o640)
     shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
@@ -70,6 +72,7 @@ def test_a_file_that_superset_may_not_read_is_remarked(here: Path) -> None:
     assert NO_WAY in shown
 
 
+@pytest.mark.slow
 def test_a_folder_that_superset_may_not_enter_is_remarked(here: Path) -> None:
     here.chmod(0o750)
     shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
@@ -162,6 +165,7 @@ def test_a_row_export_is_told_apart(with_everything_wrong: Path, arguments: list
     assert not (with_everything_wrong / "t.csv").exists()
 
 
+@pytest.mark.slow
 def test_an_existing_file_is_replaced_by_force(here: Path) -> None:
     (here / "b.zip").write_text("something else")
     assert run(*FOR_SUPERSET, "--output", "b.zip", "--force", cwd=here).returncode == 0

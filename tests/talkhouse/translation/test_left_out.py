@@ -156,6 +156,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return queries
 
 
+@pytest.mark.slow
 def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> None:
     again = tea.write(lake, dry_run=True)
     assert again.outcome is Outcome.UNCHANGED
