@@ -11,6 +11,10 @@ from talkhouse.schema.errors import RegistryError
 from talkhouse.visible import visible
 
 _PACKAGE = re.compile(r"package ([A-Za-z0-9][A-Za-z0-9._-]*) ([A-Za-z0-9][A-Za-z0-9.+!_-]*)")
+_HAS_DECLARATIONS = (
+    "select 1 from duckdb_columns() where database_name = current_database() "
+    "and schema_name = 'main' and table_name = 'corpora' and column_name = 'declaration'"
+)
 _FOLDER = re.compile(r"folder (.+)", re.DOTALL)
 
 
@@ -28,7 +32,9 @@ def reader_of(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpu
 
 
 def kept_declarations(con: duckdb.DuckDBPyConnection, corpus_id: str | None = None) -> list[KeptDeclaration]:
-    """Return the declarations that a warehouse has kept, of one corpus or of all."""
+    """Return the declarations that a warehouse has kept, of one corpus or of all; one of an older schema has none."""
+    if not con.execute(_HAS_DECLARATIONS).fetchall():
+        return []
     rows = con.execute(
         "select corpus_id, declaration, origin from main.corpora "
         "where declaration is not null and corpus_id = coalesce(?, corpus_id) order by all",
