@@ -25,7 +25,7 @@ assert not page.exception, page.exception
 print([title.value for title in page.title], [text.value for text in page.markdown])
 """
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

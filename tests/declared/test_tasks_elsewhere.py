@@ -27,7 +27,6 @@ from tests.test_clients import LAST_BEFORE_2, OLDEST, answers, in_duckdb
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.slow
 
 QUERIES = [f"from salon.{task.name}{split}" for task in TASKS for split in ("", "_train", "_test")]
 
@@ -45,6 +44,7 @@ def spark() -> Iterator["SparkSession"]:
         yield session
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [OLDEST, LAST_BEFORE_2])
 def test_an_older_duckdb_gives_the_same_rows(version: str, warehouse: Path) -> None:
     expected = answers([sys.executable], QUERIES, warehouse)
@@ -53,6 +53,7 @@ def test_an_older_duckdb_gives_the_same_rows(version: str, warehouse: Path) -> N
     )
 
 
+@pytest.mark.long
 def test_postgresql_has_the_same_rows_but_for_the_lists_of_spans(warehouse: Path, postgres: Database) -> None:
     with talkhouse.open(warehouse) as con:
         publish(Warehouse(con), postgres.url(), Options(), Quiet())
@@ -64,6 +65,7 @@ def test_postgresql_has_the_same_rows_but_for_the_lists_of_spans(warehouse: Path
         assert {query: server.execute(f"select count(*) {query}".encode()).fetchone() for query in queries} == of_talks
 
 
+@pytest.mark.slow
 def test_spark_s_sql_gives_the_same_rows_but_for_spans_whose_type_no_lake_has(
     warehouse: Path, tmp_path: Path, spark: "SparkSession"
 ) -> None:

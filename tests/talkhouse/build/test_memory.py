@@ -5,7 +5,7 @@ import pytest
 from benchmarks.decode_memory import compare
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_single_object_of_300_mb_is_decoded_in_bounded_memory() -> None:
     found = compare(megabytes=300)
     size = found["file"]["megabytes"]

@@ -25,7 +25,7 @@ def tried(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_line_is_a_whole_test_file(folder: Path) -> None:
     assert "there is no " in tried(folder, "-k", "golden"), "nothing to compare with"
     assert "1 passed" in tried(folder, "-k", "golden", "--regen")
