@@ -14,14 +14,19 @@ _SKIPPED = (
     (("__init__.py", "__pycache__"), "Python's, not data"),
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
-    ((DECLARATION,), "the declaration of the corpus, which main.corpora has"),
     ((FETCH_FOLDER,), "what talkhouse fetch keeps there"),
     (("license*", "licence*", "copying*", "notice*"), "a licence"),
 )
 
 
 def skip_reason(path: str) -> str | None:
-    """Say why a path is never data, judged by the names of its parts alone; None where it may be."""
+    """Say why a path is never data, judged by the names of its parts alone; None where it may be.
+
+    A declaration lies in the folder of its corpus; deeper, or in an archive, a file of this name may be anything.
+    """
+    *folders, name = path.split("/")
+    if name == DECLARATION and len(folders) <= 1:
+        return "skipped by name: the declaration of the corpus, which main.corpora has"
     for part in path.lower().split("/"):
         for patterns, reason in _SKIPPED:
             if any(fnmatchcase(part, pattern) for pattern in patterns):

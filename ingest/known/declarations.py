@@ -43,7 +43,7 @@ class DeclaredFolder:
 
     def broken(self, reason: str) -> RegistryError:
         """Return the error of a declaration that does not fit the others."""
-        return RegistryError(f"the declaration of '{self.corpus_id}' is wrong", where=self.place, found=reason)
+        return _broken(self.corpus_id, self.place, reason)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,11 @@ class KeptDeclaration:
 
     def broken(self, reason: str) -> RegistryError:
         """Return the error of a declaration that does not fit the others."""
-        return RegistryError(f"the declaration of '{self.corpus_id}' is wrong", where=self.place, found=reason)
+        return _broken(self.corpus_id, self.place, reason)
+
+
+def _broken(corpus_id: str, place: str, reason: str) -> RegistryError:
+    return RegistryError(f"the declaration of '{corpus_id}' is wrong", where=place, found=reason)
 
 
 def declared_in(data: Path) -> Iterator[DeclaredFolder]:

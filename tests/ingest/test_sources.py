@@ -102,13 +102,17 @@ def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
         ("DBDC3/00README", "notes"),
         ("LICENSE.txt", "licence"),
         ("notes.md", "notes"),
+        ("toy/corpus.toml", "declaration"),
     ],
 )
 def test_some_names_are_never_data(path: str, why: str) -> None:
     assert why in str(skip_reason(path))
 
 
-@pytest.mark.parametrize("path", ["a.json", "persona_list.txt", "x/readable.json", "3f1c9d0e-uuid"])
+@pytest.mark.parametrize(
+    "path",
+    ["a.json", "persona_list.txt", "x/readable.json", "3f1c9d0e-uuid", "toy/zip/corpus.toml", "toy/a_corpus.toml"],
+)
 def test_other_names_are(path: str) -> None:
     assert skip_reason(path) is None
 
