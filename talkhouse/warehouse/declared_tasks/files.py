@@ -16,6 +16,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _SUBFOLDERS = {"view": "", "examples": "examples/", "scores": "scores/"}
 """What each task has a file of, and where that lies."""
 
+_LIKE = {("dialogue_label", "scores"): "turn_label"}
+"""Where the template of another kind of task serves: what is labelled makes no difference to a score."""
+
 _REMARK = "no metric is official: the task comes from corpus.toml"
 
 
@@ -35,7 +38,8 @@ def _texts(declaration: Declaration) -> Iterator[tuple[str, str]]:
     for task in declaration.tasks:
         values = _values(declaration, task)
         for part, subfolder in _SUBFOLDERS.items():
-            yield f"{subfolder}{task.name}.sql", _template(f"{task.kind}/{part}").substitute(values)
+            kind = _LIKE.get((task.kind, part), task.kind)
+            yield f"{subfolder}{task.name}.sql", _template(f"{kind}/{part}").substitute(values)
 
 
 def _values(declaration: Declaration, task: Task) -> dict[str, str]:
