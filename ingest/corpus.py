@@ -40,6 +40,52 @@ class Exempt:
 
 
 @dataclass(frozen=True)
+class Author:
+    """One of the authors of a corpus, as the paper names them."""
+
+    family: str
+    given: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """The publication to cite, apart from its authors and year."""
+
+    title: str
+    kind: Literal["article", "inproceedings", "misc"] = "misc"
+    """As BibTeX calls it."""
+    venue: str = ""
+    """The journal, or the proceedings."""
+    doi: str | None = None
+    arxiv: str | None = None
+    """Its id there, such as 1912.04639."""
+    url: str | None = None
+    """Of a publication that has neither of the two."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LicenceTerms:
+    """What the licence of a part of a corpus asks of its user. What nobody licensed is ``is_unknown``."""
+
+    part: str = "all"
+    spdx: str | None = None
+    """Expression of SPDX identifiers; None where there is none."""
+    licence_url: str | None = None
+    columns: tuple[str, ...] = ()
+    """The columns that the part is, each as ``schema.view.column``; none: all that no other part is."""
+    said_from: str | None = None
+    """The part is only what was said from this day on, as ``2011-04-08``."""
+    said_before: str | None = None
+    """And before this day."""
+    is_attribution: bool = False
+    is_share_alike: bool = False
+    is_non_commercial: bool = False
+    is_unknown: bool = False
+    note: str = ""
+    """What a user must know of it, in a sentence or two."""
+
+
+@dataclass(frozen=True)
 class Source:
     """A file as its publisher offers it; a build says which are missing, and which have another checksum."""
 
@@ -52,6 +98,8 @@ class Source:
     """Of an archive: files that stand for it, all together, where a user has unpacked it."""
     size: int | None = field(default=None, kw_only=True)
     """Bytes; None where that is not known."""
+    note: str = field(default="", kw_only=True)
+    """Why there is no checksum, or what else to know of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +115,12 @@ class Corpus:
     licence: str
     licence_url: str | None = None
     terms: str = ""
+    licence_terms: tuple[LicenceTerms, ...] = ()
+    """What its licences ask, part by part; none: as the identifier says that ``licence`` is, if it is one."""
     citation: str
+    authors: tuple[Author, ...] = ()
+    year: int | None = None
+    reference: Reference | None = None
     languages: tuple[str, ...]
     files: str
     """The files that the reader reads, in words, for messages."""

@@ -46,6 +46,18 @@ Prediction = Annotated[
     ),
 ]
 Numbers = Annotated[tuple[float, ...], Meta(min_length=1, description="numbers, separated by commas")]
+TaskCategory = Annotated[
+    str,
+    Meta(pattern=r"^[a-z]+(-[a-z]+)*$", description="a task category of the Hugging Face Hub, such as text-ranking"),
+]
+Classes = Annotated[
+    str,
+    Meta(
+        pattern=rf"^{_NAME} = [^;=]+(; {_NAME} = [^;=]+)*$",
+        description="column = scheme, or column = label, label; the next column behind a semicolon",
+    ),
+]
+NoTerms = Annotated[Literal["none"], Meta(description="none, or no such line")]
 Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
 Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
 
@@ -100,8 +112,20 @@ class ViewQuery(Query):
     """The same, where an example has a list of labels."""
     scheme: Scheme | None = None
     """What declares these labels."""
+    classes: Classes | None = None
+    """Other columns whose values are of a closed set, each with its scheme or its labels."""
+    task_category: TaskCategory | None = None
+    """What kind of task it is, as the Hugging Face Hub calls it."""
+    terms: NoTerms | None = None
+    """``none``: the rows are facts about the corpora, such as counts, to which no licence of theirs applies."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Meanings of columns, of those that no table has under the same name."""
+
+    @property
+    def other_classes(self) -> dict[str, list[str]]:
+        """The columns of ``classes``, each with its labels, or with its scheme: one name with a dot."""
+        pairs = (part.split(" = ") for part in (self.classes or "").split("; ") if part)
+        return {column: [label.strip() for label in labels.split(",")] for column, labels in pairs}
 
     @property
     def label_column(self) -> str | None:

@@ -3,7 +3,8 @@
 Everything else of Talkhouse may change from one version to the next. A corpus declares a ``Corpus``: what it is, the
 ``schemes`` and ``rules`` of its rows, a reader and a writer.
 
-- The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``.
+- The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``; how to cite it: ``Author``,
+  ``Reference``; what its licence asks: ``LicenceTerms``.
 - What a reader gets: ``SourceFile``; what it yields: ``Loaded``, ``LoadedBatch``, ``Rejected``, ``Unrecognised``,
   ``FileEnvelope``, ``ReaderFinding`` (together ``Outcome``), with a ``SourceLocation`` and rows.
 - Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``TurnSpeaker``,
@@ -20,7 +21,7 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.corpus import API, Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.corpus import API, Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, people_and_turns, read_each
 from talkhouse.ingest.input_files import InputFile, InputFiles
@@ -64,6 +65,7 @@ from talkhouse.ingest.texts import Texts
 __all__ = [
     "API",
     "Annotation",
+    "Author",
     "BadRecord",
     "Candidate",
     "CandidateText",
@@ -79,6 +81,7 @@ __all__ = [
     "InputFiles",
     "Keys",
     "Label",
+    "LicenceTerms",
     "Loaded",
     "LoadedBatch",
     "MakeOptions",
@@ -94,6 +97,7 @@ __all__ = [
     "ReaderFinding",
     "Record",
     "RecordWriter",
+    "Reference",
     "Rejected",
     "Restatements",
     "Row",

@@ -27,4 +27,7 @@ update main.dialogues set derived_from = dialogue_id || '-whole';
 update main.examples set item_index = 0;
 update main.schemes set kind = 'structure' where scheme = (select min(scheme) from main.schemes);
 update main.labels set namespace = split_part(scheme, '.', 2);
+insert into main.corpus_terms
+select corpus_id, 'all', '["main.turns.text"]', '2011-04-08', null, 'CC-BY-SA-3.0', null, true, true, false, false, ''
+from main.corpora;
 """

@@ -24,7 +24,9 @@ ROOMS: dict[str, set[str]] = {
     "warehouse": {*TOP, "", "system"},
     "explore": COMMON,
     "fetch": {"schema", "ingest", "system", ""},
-    "query": COMMON,
+    "citation": COMMON,
+    "query": COMMON | {"citation"},
+    "packages": COMMON | {"citation", "query"},
     "charts": COMMON,
     "superset": COMMON | {"charts"},
     "scores": COMMON | {"query"},
@@ -36,9 +38,9 @@ ROOMS: dict[str, set[str]] = {
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
-    "dashboard": COMMON | {"explore", "query", "charts", "restore"},
+    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore"},
     "guess": COMMON,
-    "report": COMMON | {"explore", "query", "charts"},
+    "report": COMMON | {"citation", "explore", "query", "charts"},
 }
 ROOMS["testing"] = COMMON | {"build", "restore", "translation"}
 ROOMS["scaffold"] = COMMON | {"testing"}

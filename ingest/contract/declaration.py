@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
-from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
 from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.closest import closest
 from talkhouse.schema.warehouse import RESERVED
@@ -16,10 +18,13 @@ ID = re.compile(r"[a-z][a-z0-9_]*")
 _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 ADDRESS = re.compile(r"https?://\S+")
+_COLUMN = re.compile(r"[a-z]\w*(\.[a-z]\w*){2}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
 _TARGETS = get_args(get_type_hints(Scheme)["target"])
 _KINDS = tuple(filter(None, (name for option in get_args(get_type_hints(Scheme)["kind"]) for name in get_args(option))))
+_REFERENCES = get_args(get_type_hints(Reference)["kind"])
 _SEVERITIES = get_args(Severity)
 
 
@@ -29,6 +34,8 @@ def problems(corpus: Corpus) -> Iterator[str]:
         yield problem
         return
     yield from _of_facts(corpus)
+    yield from _of_citation(corpus)
+    yield from _of_items("licence_terms", corpus.licence_terms, LicenceTerms, "part", _of_terms)
     yield from _of_code(corpus)
     yield from _of_items("sources", corpus.sources, Source, "path", _of_source)
     yield from _of_splits(corpus.splits)
@@ -59,6 +66,46 @@ def _of_facts(corpus: Corpus) -> Iterator[str]:
     for language in corpus.languages:
         if not isinstance(language, str) or not LANGUAGE.fullmatch(language):
             yield f"languages has {language!r}, which is no code of ISO 639, such as 'en'"
+
+
+def _of_citation(corpus: Corpus) -> Iterator[str]:
+    yield from _of_items("authors", corpus.authors, Author, None, _of_author)
+    if corpus.year is not None and (type(corpus.year) is not int or not 1900 <= corpus.year <= 9999):
+        yield f"year is a year of four digits, not {corpus.year!r}"
+    reference = corpus.reference
+    if reference is None:
+        return
+    if not isinstance(reference, Reference) or not isinstance(reference.title, str) or not reference.title:
+        yield f"reference is a Reference with a title, not {reference!r:.100}"
+        return
+    yield from _unknown(f"reference has the kind {reference.kind!r}", reference.kind, _REFERENCES)
+    yield from _of_address("the url of the reference", reference.url)
+
+
+def _of_author(author: Author) -> Iterator[str]:
+    if not isinstance(author.family, str) or not author.family or not isinstance(author.given, str):
+        yield f"an author has a family name and given names, which are texts: {author!r}"
+
+
+def _of_terms(terms: LicenceTerms) -> Iterator[str]:
+    head = f"the terms of the part {terms.part!r}"
+    if not isinstance(terms.part, str) or not terms.part or not isinstance(terms.note, str):
+        yield f"{head} have a part and a note, which are texts"
+    if terms.spdx is not None and not _is_licence(terms.spdx):
+        yield f"{head} have the licence {terms.spdx!r}, which is no expression of SPDX identifiers, such as 'CC-BY-4.0'"
+    if not isinstance(terms.columns, tuple) or not all(_COLUMN.fullmatch(str(column)) for column in terms.columns):
+        yield f"{head} are of columns, each schema.view.column, in a tuple, not {terms.columns!r:.100}"
+    for day in (terms.said_from, terms.said_before):
+        if day is not None and not (isinstance(day, str) and _DAY.fullmatch(day)):
+            yield f"{head} have a day such as '2011-04-08', not {day!r}"
+    yield from _of_address(f"the address of the licence in {head}", terms.licence_url)
+
+
+def _is_licence(expression: Any) -> bool:
+    try:
+        return bool(canonicalize_license_expression(expression))
+    except (InvalidLicenseExpression, AttributeError):
+        return False
 
 
 def _of_code(corpus: Corpus) -> Iterator[str]:

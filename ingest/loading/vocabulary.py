@@ -1,10 +1,16 @@
 """What a corpus and its data declare, put into its tables: its own row, its schemes and their labels."""
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import count
+from typing import Any
 
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.loading.licences import terms_of
 from talkhouse.ingest.rows import Label
 from talkhouse.schema.sql import insert
 
@@ -28,7 +34,11 @@ class Vocabulary:
 
     def rows(self) -> list[tuple[object, ...]]:
         """Return the rows of ``main.labels``."""
-        return [(row.scheme, row.label, row.meaning, row.namespace) for row in self._labels.values()]
+        next_index: defaultdict[str, Iterator[int]] = defaultdict(count)
+        return [
+            (row.scheme, row.label, row.meaning, row.namespace, next(next_index[row.scheme]))
+            for row in self._labels.values()
+        ]
 
 
 def declare(
@@ -56,11 +66,40 @@ def declare(
         corpus.declaration,
         origin,
         made_from,
+        _json([asdict(author) for author in corpus.authors]),
+        corpus.year,
+        _json({} if corpus.reference is None else {k: v for k, v in asdict(corpus.reference).items() if v}),
     )
     schemes = [(scheme.name, scheme.description, scheme.target, scheme.kind) for scheme in corpus.schemes]
     insert(con, "main.corpora", [own])
+    if not is_sample:
+        insert(con, "main.corpus_terms", _terms(corpus))
     insert(con, "main.schemes", schemes)
     insert(con, "main.labels", vocabulary.rows())
+
+
+def _terms(corpus: Corpus) -> Iterator[tuple[object, ...]]:
+    """Return the rows of ``main.corpus_terms``: those that are declared, or what the licence's identifier says."""
+    for terms in corpus.licence_terms or terms_of(corpus.licence):
+        yield (
+            corpus.id,
+            terms.part,
+            _json(terms.columns),
+            terms.said_from,
+            terms.said_before,
+            terms.spdx,
+            terms.licence_url or corpus.licence_url,
+            terms.is_attribution,
+            terms.is_share_alike,
+            terms.is_non_commercial,
+            terms.is_unknown,
+            terms.note,
+        )
+
+
+def _json(value: Any) -> str | None:
+    """Return a list or an object as JSON; None where it is empty."""
+    return json.dumps(value, ensure_ascii=False) if value else None
 
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:

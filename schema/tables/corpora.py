@@ -1,6 +1,6 @@
 """What a corpus declares of itself: title, licence, and the vocabulary of its labels."""
 
-from sqlalchemy import Boolean, Column, ForeignKey, Integer
+from sqlalchemy import JSON, Boolean, Column, Date, ForeignKey, Integer
 
 from talkhouse.schema.tables.base import Required, Text, table
 
@@ -24,9 +24,41 @@ corpora = table(
         Text,
         comment="What its files were made from, where they are not its publisher's; null: they are, or a sample.",
     ),
+    Column(
+        "authors", JSON, comment="Its authors in order: a list of objects with family and given; null: not declared."
+    ),
+    Column("year", Integer, comment="Year in which it was published; null: not declared."),
+    Column(
+        "reference",
+        JSON,
+        comment="The publication to cite: an object with kind (as BibTeX has it), title, venue, and doi, arxiv or url; null: not declared.",
+    ),
     grain=("corpus_id",),
     owner="corpus_id",
     comment="A corpus, with its licence and citation.",
+)
+
+corpus_terms = table(
+    "corpus_terms",
+    Required("corpus_id", Text, ForeignKey("corpora.corpus_id"), comment="Corpus."),
+    Required("part", Text, comment="The part of it that is under these terms: all, or what its publisher calls it."),
+    Column(
+        "columns",
+        JSON,
+        comment="The columns that the part is: a list of schema.view.column; null: all that no other part is.",
+    ),
+    Column("said_from", Date, comment="The part is only what was said from this day on, UTC; null: from the first."),
+    Column("said_before", Date, comment="And before this day, UTC; null: to the last."),
+    Column("spdx", Text, comment="Licence as an expression of SPDX identifiers; null: there is none."),
+    Column("licence_url", Text, comment="Address of the licence's text."),
+    Required("is_attribution", Boolean, comment="True: name the authors."),
+    Required("is_share_alike", Boolean, comment="True: what is made of it must be under the same licence."),
+    Required("is_non_commercial", Boolean, comment="True: not for commercial purposes."),
+    Required("is_unknown", Boolean, comment="True: nobody has said under which terms some of it may be used."),
+    Required("note", Text, comment="What a user must know of it; empty where there is nothing."),
+    grain=("corpus_id", "part"),
+    owner="corpus_id",
+    comment="What the licence of a part of a corpus asks of whoever uses it; samples have no terms.",
 )
 
 schemes = table(
@@ -54,6 +86,7 @@ labels = table(
         Text,
         comment="The service or domain within which a name has this meaning: the label is namespace, a dot, the name. Null: the label is the name.",
     ),
+    Column("label_index", Integer, comment="0-based position in the declared order; null: no declaration knows it."),
     grain=("scheme", "label"),
     owner="scheme",
     comment="The vocabulary of the schemes: every label that is declared or occurs.",

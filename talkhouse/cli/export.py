@@ -1,34 +1,27 @@
 """``talkhouse export``: a view or table as a file, or the dashboards as a file that a BI tool imports."""
 
-import stat
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
-from rich.filesize import decimal
-from rich.markup import escape
 
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.exports import Wanted, export_file, export_for_superset, export_package
 from talkhouse.cli.terminal.options import (
     MOST_ROWS,
+    AcceptTerms,
     CorpusFolders,
     Db,
     Force,
     OptionalMaxMemory,
     Relation,
+    Release,
     Split,
+    Subsets,
     check_absent,
 )
-from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
-
-if TYPE_CHECKING:
-    from talkhouse.query.export import Exported
 
 
 def command(
@@ -38,6 +31,16 @@ def command(
         Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
     ],
     split: Split = None,
+    release: Release = None,
+    subset: Subsets = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EXPRESSION",
+            help="Only rows of which this SQL expression of the columns is true.",
+            show_default=False,
+        ),
+    ] = None,
     file_format: Annotated[
         ExportFormat | None,
         typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),
@@ -51,13 +54,26 @@ def command(
     ] = None,
     tool: Annotated[
         Tool | None,
-        typer.Option("--for", help="In place of NAME: the dashboards, for this BI tool.", show_default=False),
+        typer.Option(
+            "--for",
+            help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
+            show_default=False,
+        ),
+    ] = None,
+    accept_terms: AcceptTerms = False,
+    pseudonymise: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEYFILE",
+            help="Replace the ids of people by keyed hashes; the key is a file of 32 random bytes or more.",
+            show_default=False,
+        ),
     ] = None,
     db_path: Annotated[
         str | None,
         typer.Option(
             metavar="PATH",
-            help="With --for: the warehouse's path on the BI tool's machine. Default: the path here.",
+            help="With --for superset: the warehouse's path on the BI tool's machine. Default: the path here.",
             show_default=False,
         ),
     ] = None,
@@ -94,96 +110,43 @@ def command(
 
         talkhouse export --for superset --output talkhouse-superset.zip
     """
-    of_rows = {
-        "NAME": name,
-        "--split": split,
-        "--format": file_format,
-        "--columns": columns,
-        "--limit": limit,
-        "--memory-limit": memory_limit,
-    }
-    if tool is not None:
-        check_absent(of_rows, "is for a view or table, and --for exports the dashboards", "export")
-        _export_for_superset(path, db, db_path, force=force)
+    if tool is Tool.SUPERSET:
+        of_rows = {
+            "NAME": name,
+            "--split": split,
+            "--release": release,
+            "--subset": subset,
+            "--where": where,
+            "--accept-terms": accept_terms,
+            "--pseudonymise": pseudonymise,
+            "--format": file_format,
+            "--columns": columns,
+            "--limit": limit,
+            "--memory-limit": memory_limit,
+        }
+        check_absent(of_rows, "is for a view or table, and --for superset exports the dashboards", "export")
+        export_for_superset(path, db, db_path, force=force)
         return
-    check_absent({"--db-path": db_path}, "goes with --for", "export")
+    check_absent({"--db-path": db_path}, "goes with --for superset", "export")
     if name is None:
         raise UsageError(
-            "nothing to export", next_step="name a view or table (see: talkhouse views), or --for superset"
+            "nothing to export",
+            next_step="name a view or table (see: talkhouse views), a corpus with --for, or --for superset",
         )
-    from talkhouse.query.export import export, settings
-    from talkhouse.system.memory import MemoryLimit
-    from talkhouse.warehouse.opened import opened
+    from talkhouse.query.selection import Filters
 
-    made = settings(path)
-    if memory_limit is not None:
-        made = {**made, "memory_limit": MemoryLimit(memory_limit).text}
-    with opened(database(db), settings=made) as warehouse, ProgressBar() as bar:
-        bar.begin(f"exporting {name}", unit="rows")
-        exported = export(
-            warehouse,
-            name,
-            path,
-            file_format=file_format,
-            split=split,
-            columns=None if columns is None else [column.strip() for column in columns.split(",")],
-            limit=limit,
-            force=force,
-            on_rows=bar.advance,
-        )
-    _show(exported)
-
-
-def _export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
-    from talkhouse.superset.bundle import write_bundle
-    from talkhouse.warehouse.opened import opened
-
-    with opened(database(db)) as warehouse:
-        there = PurePosixPath(db_path or database(db).resolve())
-        bundle = write_bundle(warehouse.con, path, there, force=force)
-    output.print(
-        f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
-        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",
-        soft_wrap=True,
+    wanted = Wanted(
+        name,
+        path,
+        Filters(split, release, tuple(subset or ()), where),
+        is_accepted=accept_terms,
+        key_file=pseudonymise,
+        memory_limit=memory_limit,
     )
-    output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
-    for remark in _remarks(Path(there), database(db)):
-        output.print(f"  {escape(remark)}", soft_wrap=True)
-    output.print(
-        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin",
-        soft_wrap=True,
-    )
-
-
-def _remarks(there: Path, exported: Path) -> Iterator[str]:
-    """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
-    try:
-        if not there.exists():
-            yield "there is no such file on this machine: the one where Superset runs must have it"
-            return
-        if not there.samefile(exported):
-            yield f"on this machine that is another file than {exported}, whose views the dashboards fit"
-        is_readable = there.stat().st_mode & stat.S_IROTH
-        is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in there.parents)
-    except PermissionError:
-        is_readable, is_reached = True, False
-    if not is_readable:
-        yield "only its owner and group may read that file: the user who runs Superset must be one of them"
-    if not is_reached:
-        yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
-
-
-def _show(exported: "Exported") -> None:
-    """Print what was written, and under which licences."""
-    size = decimal(exported.bytes)
-    output.print(
-        f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
-        soft_wrap=True,
-    )
-    output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
-    for corpus in exported.corpora:
-        note = not_published(corpus)
-        tag = f", {note}" if note else ""
-        output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
-        if corpus["terms"]:
-            output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
+    if tool is None:
+        names = None if columns is None else [column.strip() for column in columns.split(",")]
+        export_file(wanted, database(db), file_format=file_format, columns=names, limit=limit, force=force)
+        return
+    of_a_file = {"--format": file_format, "--columns": columns, "--limit": limit, "--force": force}
+    check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
+    export_package(wanted, database(db), tool)

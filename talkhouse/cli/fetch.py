@@ -10,7 +10,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, Data
+from talkhouse.cli.terminal.options import AcceptTerms, CorpusFolders, CorpusId, Data
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import DATA, corpus_folders
 from talkhouse.system import ctrl_c
@@ -26,9 +26,7 @@ def command(
     corpus: CorpusId,
     data: Data = None,
     folders: CorpusFolders = None,
-    is_accepted: Annotated[
-        bool, typer.Option("--accept-terms", metavar="", help="Accept the corpus's terms, which are shown.")
-    ] = False,
+    is_accepted: AcceptTerms = False,
     sources: Annotated[
         Path | None,
         typer.Option(

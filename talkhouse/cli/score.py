@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Split
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -29,13 +29,8 @@ def command(
         list[Path] | None, typer.Argument(metavar="PREDICTIONS...", help="Files of predictions.", show_default=False)
     ] = None,
     split: Split = None,
-    release: Annotated[
-        str | None, typer.Option(metavar="R", help="The release, where there are several.", show_default=False)
-    ] = None,
-    subset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="S", help="Only this published folder (may be repeated).", show_default=False),
-    ] = None,
+    release: Release = None,
+    subset: Subsets = None,
     layout: Annotated[
         str,
         typer.Option(

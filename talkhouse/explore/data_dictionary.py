@@ -16,8 +16,18 @@ from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.relations import columns_of
 
 TABLES = (
-    *("corpora", "dialogues", "records", "examples", "speakers", "participants", "turns", "turn_speakers", "parts"),
-    *("personas", "persona_uses", "images", "annotations", "schemes", "labels", "candidates", "texts"),
+    *(
+        "corpora",
+        "corpus_terms",
+        "dialogues",
+        "records",
+        "examples",
+        "speakers",
+        "participants",
+        "turns",
+        "turn_speakers",
+    ),
+    *("parts", "personas", "persona_uses", "images", "annotations", "schemes", "labels", "candidates", "texts"),
 )
 """The tables of ``main`` in the order in which they are explained."""
 

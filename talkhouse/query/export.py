@@ -10,7 +10,7 @@ import duckdb
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.row_stream import OnRows, Rows
-from talkhouse.query.selection import Selection, select
+from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -44,16 +44,18 @@ def export(
     output: Path,
     *,
     file_format: ExportFormat | None = None,
-    split: str | None = None,
+    filters: Filters = NO_FILTERS,
     columns: Sequence[str] | None = None,
     limit: int | None = None,
+    is_accepted: bool = False,
+    key_file: Path | None = None,
     force: bool = False,
     on_rows: OnRows = lambda _: None,
 ) -> Exported:
     """Write a view or table to a file and describe it in ``<output>.manifest.json``.
 
-    ``file_format`` follows from the output's ending where it is not given; ``split`` is a publisher's own name, or a
-    standard one (train, validation, test) that no publisher's split has; ``force`` replaces existing files.
+    ``file_format`` follows from the output's ending where it is not given; ``is_accepted``: the user accepts the terms
+    of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``force`` replaces existing files.
 
     Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
     """
@@ -61,7 +63,9 @@ def export(
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
-        selection = select(warehouse, name, split=split, columns=columns, limit=limit)
+        selection = select(warehouse, name, filters, columns=columns, limit=limit)
+        if key_file is not None or is_accepted:
+            pass  # helpers put terms and pseudonyms here
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(warehouse, selection)

@@ -29,6 +29,9 @@ TEXTS = "texts"
 
 
 class Tool(StrEnum):
-    """The tools that dashboards are exported for."""
+    """The programs that dashboards or rows are exported for."""
 
     SUPERSET = "superset"
+    HUGGINGFACE = "huggingface"
+    CROISSANT = "croissant"
+    CONVOKIT = "convokit"

@@ -1,7 +1,7 @@
 """The columns and rows of a view or table that an export writes, and their order."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import duckdb
@@ -15,6 +15,20 @@ from talkhouse.warehouse.relations import columns_of, relation
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for task views that the catalogue does not have."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which rows are wanted, as the options of commands say it; all of them hold."""
+
+    split: str | None = None
+    release: str | None = None
+    subsets: tuple[str, ...] = ()
+    where: str | None = None
+    """An SQL expression over the columns of the view, as a user wrote it."""
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,12 @@ class Selection:
     split: str | None = None
     split_column: str | None = None
     limit: int | None = None
+    filters: Filters = NO_FILTERS
+    """As they were asked for."""
+    conditions: tuple[str, ...] = ()
+    """The same as SQL conditions of its columns, checked."""
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    """Columns in place of which another value is written, each with an SQL expression of the columns."""
 
     @property
     def full_name(self) -> str:
@@ -46,18 +66,25 @@ class Selection:
     def sql(self, columns: Sequence[str] = ()) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
-        where = f" where {self.split_column} = {literal(self.split)}" if self.split is not None else ""
+        conditions = (
+            [f"{quoted(self.split_column or 'split')} = {literal(self.split)}"] if self.split is not None else []
+        )
+        conditions += [f"({condition})" for condition in self.conditions]
+        where = f" where {' and '.join(conditions)}" if conditions else ""
         order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
         limit = "" if self.limit is None else f" limit {self.limit}"
-        names = ", ".join(quoted(column) for column in selected)
+        names = ", ".join(
+            f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
+            for column in selected
+        )
         return f"select {names} from {self.source}{where} order by {order}{limit}"
 
 
 def select(
     warehouse: Warehouse,
     name: str,
+    filters: Filters = NO_FILTERS,
     *,
-    split: str | None = None,
     columns: Sequence[str] | None = None,
     limit: int | None = None,
 ) -> Selection:
@@ -68,10 +95,12 @@ def select(
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
     order = tuple(column for column in _grain(warehouse, full_name) if column in known)
-    selection = Selection(described["schema"], described["name"], tuple(known), selected, order, limit=limit)
-    if split is None:
+    selection = Selection(
+        described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
+    )
+    if filters.split is None:
         return selection
-    return replace(selection, split=split, split_column=_split_column(con, selection, split))
+    return replace(selection, split=filters.split, split_column=_split_column(con, selection, filters.split))
 
 
 def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Sequence[str] | None) -> None:

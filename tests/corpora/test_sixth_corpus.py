@@ -22,6 +22,7 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT as QUERIES
 from talkhouse.query.export import export
+from talkhouse.query.selection import Filters
 from talkhouse.restore.raw_record import raw
 from talkhouse.restore.write_back import write_back
 from talkhouse.scaffold.templates import Like
@@ -207,7 +208,7 @@ def test_an_exception_to_a_check_that_is_not_there_is_refused(folder: Path) -> N
 
 def test_it_is_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     output = tmp_path / "mood.jsonl"
-    export(Warehouse(con), "teatime.mood", output, split="train")
+    export(Warehouse(con), "teatime.mood", output, filters=Filters("train"))
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["utterance"], row["label"]) for row in rows] == [
         ("Cream, always.", "-"),

@@ -34,7 +34,7 @@ Hashes = dict[str, tuple[int, int]]
 Columns = dict[str, list[str]]
 ROOT = Path(__file__).parents[2]
 CORPUS = next(iter(corpora().values()))
-ADDED = {"meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers", "meta.query_files"}
+ADDED = {"meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers", "meta.query_files", "main.corpus_terms"}
 """What the first schema did not have; going back to it drops their rows."""
 
 

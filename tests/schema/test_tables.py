@@ -13,6 +13,9 @@ from talkhouse.ingest.rows import ROWS, Row
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.tables import metadata, owned_by, qualified
 
+OF_LOADING = {"label_index"}
+"""Columns that no reader fills."""
+
 TABLES = sorted(metadata.tables.values(), key=qualified)
 
 SHAPE = """
@@ -104,7 +107,7 @@ def test_references_point_at_columns_that_exist(table: Table) -> None:
 
 @pytest.mark.parametrize("kind", ROWS, ids=lambda kind: kind.TABLE)
 def test_a_row_has_the_columns_of_its_table(kind: type[Row]) -> None:
-    columns = [column.name for column in metadata.tables[kind.TABLE].columns]
+    columns = [column.name for column in metadata.tables[kind.TABLE].columns if column.name not in OF_LOADING]
     assert list(kind.__struct_fields__) == columns
 
 

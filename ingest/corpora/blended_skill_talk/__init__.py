@@ -5,14 +5,14 @@ from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import MODES,
 from talkhouse.ingest.corpora.blended_skill_talk.read import read
 from talkhouse.ingest.corpora.blended_skill_talk.rules import RULES
 from talkhouse.ingest.corpora.blended_skill_talk.write import write, write_record
-from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
 
 _FROM = "http://parl.ai/downloads/blended_skill_talk"
 _CACHED = "ed_persona_topicifier__"
 
 CORPUS = Corpus(
     id="blended_skill_talk",
-    version=4,
+    version=5,
     title="Blended Skill Talk",
     description=(
         "Dialogues of two crowd workers with personas, in contexts of ConvAI2, EmpatheticDialogues and Wizard of "
@@ -22,9 +22,25 @@ CORPUS = Corpus(
     homepage="https://parl.ai/projects/bst/",
     licence="CC BY 4.0",
     licence_url="https://creativecommons.org/licenses/by/4.0/",
+    licence_terms=(LicenceTerms(spdx="CC-BY-4.0", is_attribution=True),),
     citation=(
         "E. M. Smith, M. Williamson, K. Shuster, J. Weston, Y.-L. Boureau: Can You Put it All Together: Evaluating "
         "Conversational Agents' Ability to Blend Skills. Proceedings of ACL 2020."
+    ),
+    authors=(
+        Author("Smith", "Eric Michael"),
+        Author("Williamson", "Mary"),
+        Author("Shuster", "Kurt"),
+        Author("Weston", "Jason"),
+        Author("Boureau", "Y-Lan"),
+    ),
+    year=2020,
+    reference=Reference(
+        kind="inproceedings",
+        title="Can You Put it All Together: Evaluating Conversational Agents' Ability to Blend Skills",
+        venue="Proceedings of the 58th Annual Meeting of the Association for Computational Linguistics",
+        doi="10.18653/v1/2020.acl-main.183",
+        arxiv="2004.08449",
     ),
     languages=("en",),
     files=(

@@ -4,14 +4,14 @@ from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record
-from talkhouse.ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
 from talkhouse.ingest.stored_record import whole_files
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=3,
+    version=4,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
@@ -20,9 +20,36 @@ CORPUS = Corpus(
     homepage="https://dbd-challenge.github.io/dbdc3/",
     licence="MIT; the CIC background paragraphs (DBDC3_context.zip, from SQuAD): CC BY-SA 4.0",
     licence_url="https://github.com/dbd-challenge/dbdc3/blob/master/LICENSE",
+    licence_terms=(
+        LicenceTerms(part="dialogues and labels", spdx="MIT", is_attribution=True),
+        LicenceTerms(
+            part="background",
+            spdx="CC-BY-SA-4.0",
+            licence_url="https://creativecommons.org/licenses/by-sa/4.0/",
+            columns=("dbdc3.breakdown_detection.background", "main.dialogues.extra"),
+            is_attribution=True,
+            is_share_alike=True,
+            note="The paragraphs that the CIC dialogues are about are from SQuAD, and so from Wikipedia.",
+        ),
+    ),
     citation=(
         "R. Higashinaka, K. Funakoshi, M. Inaba, Y. Tsunomori, T. Takahashi, N. Kaji: Overview of Dialogue "
         "Breakdown Detection Challenge 3. Proceedings of Dialog System Technology Challenge 6 (DSTC6) Workshop, 2017."
+    ),
+    authors=(
+        Author("Higashinaka", "Ryuichiro"),
+        Author("Funakoshi", "Kotaro"),
+        Author("Inaba", "Michimasa"),
+        Author("Tsunomori", "Yuiko"),
+        Author("Takahashi", "Tetsuro"),
+        Author("Kaji", "Nobuhiro"),
+    ),
+    year=2017,
+    reference=Reference(
+        kind="inproceedings",
+        title="Overview of Dialogue Breakdown Detection Challenge 3",
+        venue="Proceedings of Dialog System Technology Challenge 6 (DSTC6) Workshop",
+        url="https://dbd-challenge.github.io/dbdc3/",
     ),
     languages=("en", "ja"),
     files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, or folders with *.log.json files",

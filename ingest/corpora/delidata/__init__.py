@@ -12,14 +12,14 @@ from talkhouse.ingest.corpora.delidata.labels import (
 from talkhouse.ingest.corpora.delidata.read import read
 from talkhouse.ingest.corpora.delidata.rules import RULES
 from talkhouse.ingest.corpora.delidata.write import write_record
-from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme
 from talkhouse.ingest.stored_record import whole_files
 
 _CARDS = "labels are the cards of a group, any letter or digit"
 
 CORPUS = Corpus(
     id="delidata",
-    version=3,
+    version=4,
     title="DeliData: deliberation in multi-party problem solving",
     description=(
         "Chats of groups of two to six people who solve the Wason card selection task together. Messages are labelled "
@@ -28,9 +28,29 @@ CORPUS = Corpus(
     homepage="https://delibot.xyz/delidata",
     licence="Apache-2.0, that of the repository delitoolkit, which the corpus comes with",
     licence_url="https://github.com/gkaradzhov/delitoolkit/blob/HEAD/LICENSE",
+    licence_terms=(
+        LicenceTerms(
+            spdx="Apache-2.0",
+            is_attribution=True,
+            note="That of the repository it comes with; the authors' copy on the Hugging Face Hub says CC BY 4.0.",
+        ),
+    ),
     citation=(
         "G. Karadzhov, T. Stafford, A. Vlachos: DeliData: A dataset for deliberation in multi-party problem solving. "
         "Proceedings of the ACM on Human-Computer Interaction 7 (CSCW2), 2023."
+    ),
+    authors=(
+        Author("Karadzhov", "Georgi"),
+        Author("Stafford", "Tom"),
+        Author("Vlachos", "Andreas"),
+    ),
+    year=2023,
+    reference=Reference(
+        kind="article",
+        title="DeliData: A dataset for deliberation in multi-party problem solving",
+        venue="Proceedings of the ACM on Human-Computer Interaction",
+        doi="10.1145/3610056",
+        arxiv="2108.05271",
     ),
     languages=("en",),
     files="the folder delidata_corpus: tab-separated files without an ending, each named after its group",

@@ -9,8 +9,11 @@ from talkhouse.ingest.corpora.mantis.format import INTENT
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
-from talkhouse.ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
 from talkhouse.ingest.making import MakeOptions, Progress
+
+_VERSIONS = (("2.5", None, "2011-04-08"), ("3.0", "2011-04-08", "2018-05-02"), ("4.0", "2018-05-02", None))
+"""Versions of CC BY-SA, each with the day from which, and that before which, posts of Stack Exchange are under it."""
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
 
@@ -24,7 +27,7 @@ def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, pro
 
 CORPUS = Corpus(
     id="mantis",
-    version=5,
+    version=6,
     title="MANtIS: a Multi-Domain Information Seeking Dialogues Dataset",
     description=(
         "80,000 conversations from 14 sites of Stack Exchange: one person asks, another answers with at least one "
@@ -38,9 +41,34 @@ CORPUS = Corpus(
         "The repository names no licence. The texts are posts of Stack Exchange, which are under CC BY-SA: version "
         "2.5 before 2011-04-08, 3.0 before 2018-05-02, 4.0 since then. Name authors, link to the posts, share alike."
     ),
+    licence_terms=tuple(
+        LicenceTerms(
+            part=f"posts under version {version}",
+            spdx=f"CC-BY-SA-{version}",
+            said_from=said_from,
+            said_before=said_before,
+            is_attribution=True,
+            is_share_alike=True,
+            is_unknown=True,
+            note=(
+                "Name the author, and link to the post and to the author's profile. Nobody has licensed the selection; "
+                "a later edit of a post may be under a later version."
+            ),
+        )
+        for version, said_from, said_before in _VERSIONS
+    ),
     citation=(
         "G. Penha, A. Balan, C. Hauff: Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset. "
         "2019. arXiv 1912.04639."
+    ),
+    authors=(
+        Author("Penha", "Gustavo"),
+        Author("Balan", "Alexandru"),
+        Author("Hauff", "Claudia"),
+    ),
+    year=2019,
+    reference=Reference(
+        title="Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset", arxiv="1912.04639"
     ),
     languages=("en",),
     files=(

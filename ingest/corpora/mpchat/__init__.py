@@ -5,13 +5,13 @@ from talkhouse.ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
 from talkhouse.ingest.corpora.mpchat.read import read
 from talkhouse.ingest.corpora.mpchat.rules import RULES
 from talkhouse.ingest.corpora.mpchat.write import write, write_record
-from talkhouse.ingest.corpus import Corpus, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
 
 _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UCml0mHfuytlVu"
 
 CORPUS = Corpus(
     id="mpchat",
-    version=4,
+    version=5,
     title="MPChat: Towards Multimodal Persona-Grounded Conversation",
     description=(
         "Threads of Reddit that begin with a picture. One participant has a persona: pictures with sentences that the "
@@ -25,9 +25,35 @@ CORPUS = Corpus(
         "The repository is under CC BY 4.0; its README adds that the data come from Reddit, whose API terms apply, and "
         "that they are for non-commercial research only. Authors keep the rights to their posts and pictures."
     ),
+    licence_terms=(
+        LicenceTerms(
+            spdx="CC-BY-4.0 AND LicenseRef-mpchat-non-commercial-research",
+            is_attribution=True,
+            is_non_commercial=True,
+            is_unknown=True,
+            note="README: for non-commercial research only. Posts and pictures are their authors', under no licence.",
+        ),
+    ),
     citation=(
         "J. Ahn, Y. Song, S. Yun, G. Kim: MPCHAT: Towards Multimodal Persona-Grounded Conversation. Proceedings of the "
         "61st Annual Meeting of the Association for Computational Linguistics (ACL), 2023. arXiv 2305.17388."
+    ),
+    authors=(
+        Author("Ahn", "Jaewoo"),
+        Author("Song", "Yeda"),
+        Author("Yun", "Sangdoo"),
+        Author("Kim", "Gunhee"),
+    ),
+    year=2023,
+    reference=Reference(
+        kind="inproceedings",
+        title="MPCHAT: Towards Multimodal Persona-Grounded Conversation",
+        venue=(
+            "Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics (Volume 1: Long "
+            "Papers)"
+        ),
+        doi="10.18653/v1/2023.acl-long.189",
+        arxiv="2305.17388",
     ),
     languages=("en",),
     files=(

@@ -92,6 +92,18 @@ Split = Annotated[
         show_default=False,
     ),
 ]
+Release = Annotated[
+    str | None,
+    typer.Option("--release", metavar="R", help="Only this release, where there are several.", show_default=False),
+]
+Subsets = Annotated[
+    list[str] | None,
+    typer.Option("--subset", metavar="S", help="Only this published folder (may be repeated).", show_default=False),
+]
+AcceptTerms = Annotated[
+    bool,
+    typer.Option("--accept-terms", metavar="", help="Accept the terms of the corpora, which are shown without it."),
+]
 MaxQuarantine = Annotated[
     str,
     typer.Option(

@@ -28,6 +28,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.query import export as exports
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat
+from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
@@ -226,7 +227,7 @@ def test_row_groups_stay_small(writable: duckdb.DuckDBPyConnection, tmp_path: Pa
 def test_the_manifest_is_true(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "eval.csv"
     with talkhouse.open(sample) as con:
-        done = export(Warehouse(con), TASK, path, split="eval", columns=["utterance", "context"], limit=7)
+        done = export(Warehouse(con), TASK, path, filters=Filters("eval"), columns=["utterance", "context"], limit=7)
         ((revision, number, hashed),) = con.execute(
             "select schema_revision, load_id, catalogue_hash from meta.loads"
         ).fetchall()
@@ -309,8 +310,8 @@ def splits(path: Path) -> set[str]:
 
 def test_a_standard_split_is_taken_where_no_published_one_has_the_name(sample: Path, tmp_path: Path) -> None:
     with talkhouse.open(sample) as con:
-        standard = export(Warehouse(con), TASK, tmp_path / "standard.parquet", split="test")
-        published = export(Warehouse(con), TASK, tmp_path / "published.parquet", split="eval")
+        standard = export(Warehouse(con), TASK, tmp_path / "standard.parquet", filters=Filters("test"))
+        published = export(Warehouse(con), TASK, tmp_path / "published.parquet", filters=Filters("eval"))
     assert described(standard.path)["split_column"] == "standard_split"
     assert described(published.path)["split_column"] == "split"
     assert splits(standard.path) == splits(published.path) == {"eval"}
@@ -322,7 +323,7 @@ def test_the_publishers_split_wins(writable: duckdb.DuckDBPyConnection, tmp_path
         "create or replace table main.swapped as select * from (values ('test', 'train'), ('train', 'test')) "
         "as t(split, standard_split)"
     )
-    export(Warehouse(writable), "swapped", tmp_path / "rows.parquet", split="test")
+    export(Warehouse(writable), "swapped", tmp_path / "rows.parquet", filters=Filters("test"))
     assert splits(tmp_path / "rows.parquet") == {"test"}
 
 

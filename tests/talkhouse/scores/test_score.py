@@ -14,6 +14,7 @@ import talkhouse
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.export import export
+from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.metrics.each_example import examples_query, write_rows
 from talkhouse.scores.metrics.metrics import set_threshold
@@ -249,7 +250,7 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
     done = baseline(con, "mpchat.speaker_identification", Baseline.ORACLE)
     for name, split in (("speaker_identification", "test"), ("speaker_identification_test", None)):
         output = tmp_path / f"{name}.jsonl"
-        export(Warehouse(con), f"mpchat.{name}", output, split=split)
+        export(Warehouse(con), f"mpchat.{name}", output, filters=Filters(split))
         manifest = json.loads(output.with_name(f"{output.name}.manifest.json").read_text(encoding="utf-8"))
         assert manifest["view_fingerprints"] == [
             {"release": None, "split": "test", "view_fingerprint": done.chosen.fingerprint}

@@ -1,0 +1,1 @@
+"""How a corpus is cited: as BibTeX, CSL JSON, a text, and in a CITATION.cff."""

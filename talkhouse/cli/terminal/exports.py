@@ -1,0 +1,136 @@
+"""What ``talkhouse export`` writes, and what it says of it: a file, a folder for a program, or the dashboards."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from rich.filesize import decimal
+from rich.markup import escape
+
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.made import not_published
+from talkhouse.query.formats import ExportFormat, Tool
+from talkhouse.settings import database
+
+if TYPE_CHECKING:
+    from talkhouse.query.export import Exported
+    from talkhouse.query.selection import Filters
+    from talkhouse.schema.guard import Settings
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The rows that are to be exported, and on what conditions."""
+
+    name: str
+    path: Path
+    filters: "Filters"
+    is_accepted: bool
+    """Whether the terms of the corpora are accepted."""
+    key_file: Path | None
+    """The key of pseudonyms; None: ids of people stay as they are."""
+    memory_limit: str | None
+
+
+def export_file(
+    wanted: Wanted,
+    warehouse_path: Path,
+    *,
+    file_format: ExportFormat | None,
+    columns: Sequence[str] | None,
+    limit: int | None,
+    force: bool,
+) -> None:
+    """Write a view or table to a file, and say what was written."""
+    from talkhouse.query.export import export
+    from talkhouse.warehouse.opened import opened
+
+    with opened(warehouse_path, settings=_settings(wanted)) as warehouse, ProgressBar() as bar:
+        bar.begin(f"exporting {wanted.name}", unit="rows")
+        exported = export(
+            warehouse,
+            wanted.name,
+            wanted.path,
+            file_format=file_format,
+            filters=wanted.filters,
+            columns=columns,
+            limit=limit,
+            is_accepted=wanted.is_accepted,
+            key_file=wanted.key_file,
+            force=force,
+            on_rows=bar.advance,
+        )
+    _show(exported)
+
+
+def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
+    """Write a folder that a program opens, and say what was written."""
+    raise NotImplementedError
+
+
+def _settings(wanted: Wanted) -> "Settings":
+    from talkhouse.query.export import settings
+    from talkhouse.system.memory import MemoryLimit
+
+    made = settings(wanted.path)
+    return made if wanted.memory_limit is None else {**made, "memory_limit": MemoryLimit(wanted.memory_limit).text}
+
+
+def export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
+    """Write the dashboards, and say how they are imported."""
+    from talkhouse.superset.bundle import write_bundle
+    from talkhouse.warehouse.opened import opened
+
+    with opened(database(db)) as warehouse:
+        there = PurePosixPath(db_path or database(db).resolve())
+        bundle = write_bundle(warehouse.con, path, there, force=force)
+    output.print(
+        f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
+        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",
+        soft_wrap=True,
+    )
+    output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
+    for remark in _remarks(Path(there), database(db)):
+        output.print(f"  {escape(remark)}", soft_wrap=True)
+    output.print(
+        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin",
+        soft_wrap=True,
+    )
+
+
+def _remarks(there: Path, exported: Path) -> Iterator[str]:
+    """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
+    try:
+        if not there.exists():
+            yield "there is no such file on this machine: the one where Superset runs must have it"
+            return
+        if not there.samefile(exported):
+            yield f"on this machine that is another file than {exported}, whose views the dashboards fit"
+        is_readable = there.stat().st_mode & stat.S_IROTH
+        is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in there.parents)
+    except PermissionError:
+        is_readable, is_reached = True, False
+    if not is_readable:
+        yield "only its owner and group may read that file: the user who runs Superset must be one of them"
+    if not is_reached:
+        yield "other users can't enter one of the folders above that file: the user who runs Superset must be able to"
+
+
+def _show(exported: "Exported") -> None:
+    """Print what was written, and under which licences."""
+    size = decimal(exported.bytes)
+    output.print(
+        f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
+        soft_wrap=True,
+    )
+    output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
+    for corpus in exported.corpora:
+        note = not_published(corpus)
+        tag = f", {note}" if note else ""
+        output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
+        if corpus["terms"]:
+            output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)

@@ -1,0 +1,95 @@
+"""What a package of tables has: its configurations, their splits, columns with classes, and the files of rows."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from talkhouse.query.selection import Selection
+from talkhouse.query.terms import Part
+from talkhouse.warehouse.opened import Warehouse
+
+
+@dataclass(frozen=True)
+class ClassLabel:
+    """One of the values of a column whose values are of a closed set; its place in the list is its number."""
+
+    label: str
+    meaning: str | None = None
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A column whose values, or the items of whose lists, are of a closed set."""
+
+    column: str
+    is_list: bool
+    labels: tuple[ClassLabel, ...]
+    """In the declared order; then, by name, those that occur and that no declaration has."""
+    scheme: str | None = None
+    """What declares them."""
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """The rows of one published split in a view."""
+
+    published: str | None
+    """As the publisher names it; None: the view has no column ``split``, or the rows no split."""
+    name: str
+    """As files and loaders name it: ``published`` with ``_`` for each run of what is no letter, digit, _ or dot."""
+    standard: str | None
+    """``train``, ``validation``, ``test`` or None."""
+    rows: int
+
+
+@dataclass(frozen=True)
+class Config:
+    """A view or table of the package: what Hugging Face calls a configuration, and Croissant a record set."""
+
+    name: str
+    """The view's name; with its schema where the package spans several."""
+    selection: Selection
+    """The rows, all splits together, in published order; its columns have name, type and meaning."""
+    comment: str
+    """What a row is, in a sentence."""
+    splits: tuple[SplitRows, ...]
+    """In the order train, validation, test, others by name; none of them is empty."""
+    classes: tuple[Classes, ...] = ()
+    task_category: str | None = None
+    """What kind of task it is, as the Hugging Face Hub calls it."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of all splits."""
+        return sum(split.rows for split in self.splits)
+
+
+@dataclass(frozen=True)
+class Package:
+    """What is asked to be written as a package."""
+
+    warehouse: Warehouse
+    name: str
+    """As the user named it: a corpus, a view or a table."""
+    configs: tuple[Config, ...]
+    corpora: list[dict[str, Any]]
+    """The corpora whose rows are in it, as ``Warehouse.corpora`` has them."""
+    parts: tuple[Part, ...]
+    """The terms that apply to what is in it."""
+    pseudonyms: str | None = None
+    """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of rows that was written."""
+
+    config: str
+    split: SplitRows
+    path: Path
+    """Inside the package's folder."""
+    rows: int
+    bytes: int
+    sha256: str
+    raw_bytes: int
+    """What its rows take in memory, as Arrow counts them."""
