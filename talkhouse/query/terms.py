@@ -29,12 +29,15 @@ order by corpus_id, columns is not null, said_from nulls first, part
 """
 
 ASKED = {
-    "attribution": "attribution: name the authors",
-    "share_alike": "share-alike: what you make of it must be under the same licence",
-    "non_commercial": "non-commercial: not for commercial purposes",
-    "unknown": "unknown: nobody has said under which terms some of it may be used",
+    "attribution": "name the authors",
+    "share_alike": "what you make of it must be under the same licence",
+    "non_commercial": "not for commercial purposes",
+    "unknown": "nobody has said under which terms some of it may be used",
 }
 """What each flag asks, in the order of the columns of ``main.corpus_terms``."""
+
+_NEXT_LINE = "\n" + " " * 12
+"""Between the lines of what an error expects and found."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ class Part:
     def flags(self) -> tuple[str, ...]:
         """The names of those of its flags that are true, as ``share_alike``."""
         return tuple(name for name in ASKED if getattr(self, f"is_{name}"))
+
+    @property
+    def summary(self) -> str:
+        """A line of it: its name, its licence, and its flags."""
+        flags = ", ".join(flag.replace("_", "-") for flag in self.flags)
+        return f"{self.part}: {self.spdx or 'no licence'}{f' ({flags})' if flags else ''}"
 
     @property
     def described(self) -> dict[str, Any]:
@@ -126,6 +135,7 @@ def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selectio
     if asking and not is_accepted:
         raise TermsNotAccepted(
             f"the terms of {_joined(part.corpus_id for part in asking)} are not accepted; nothing was exported",
+            expected=_NEXT_LINE.join(["that you keep to them", *_asked(asking)]),
             found=_described(asking),
             next_step=f"if you accept them, add --accept-terms{_narrower(asking, selection)}",
         )
@@ -166,18 +176,18 @@ def _exclude(part: Part, other: Part) -> bool:
 
 
 def _described(parts: Sequence[Part]) -> str:
-    """Say what is asked of which part and why; parts of which the same is said are on one line."""
-    lines = []
-    for (corpus_id, flags, note), alike in groupby(parts, attrgetter("corpus_id", "flags", "note")):
-        asked = "; ".join(ASKED[flag] for flag in flags)
-        names = ", ".join(_named(part) for part in alike)
-        lines.append(f"{corpus_id}, {names}: {asked}.{' ' * bool(note)}{note}")
-    return "\n            ".join(lines)
+    """Say what is asked of each part, and why."""
+    lines = list[str]()
+    for note, alike in groupby(parts, attrgetter("note")):
+        lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
+        lines += [note] if note else []
+    return _NEXT_LINE.join(lines)
 
 
-def _named(part: Part) -> str:
-    licence = part.spdx or "no licence"
-    return f"{part.part} ({licence}, {part.licence_url})" if part.licence_url else f"{part.part} ({licence})"
+def _asked(parts: Sequence[Part]) -> list[str]:
+    """Say what their flags mean."""
+    flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
+    return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
 
 
 def _joined(names: Iterable[str]) -> str:
