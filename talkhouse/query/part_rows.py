@@ -13,7 +13,7 @@ from talkhouse.warehouse.opened import Warehouse
 
 _TURNS = "main.turns"
 _DIALOGUE = "dialogue_id"
-_FROM_ELSEWHERE = {"candidate_set", "candidates", "text_id"}
+_FROM_ELSEWHERE = {"candidate", "candidates", "candidate_set", "text_id"}
 """Columns of views whose rows have texts of other dialogues than their own."""
 
 

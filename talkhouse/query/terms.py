@@ -11,9 +11,9 @@ from typing import Any
 
 from talkhouse.query.part_rows import PartRows
 from talkhouse.query.selection import Selection, select
-from talkhouse.query.sources import corpora_of, key_of
+from talkhouse.query.sources import corpora_of, is_of, key_of
 from talkhouse.schema.errors import TermsNotAccepted
-from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql import dicts, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
@@ -124,11 +124,10 @@ def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selectio
     the terms do not apply.
     """
     asking = [part for part in parts if {*part.flags} - {"attribution"}]
-    excluding = [part for part in asking if any(_exclude(part, other) or _exclude(other, part) for other in asking)]
-    if excluding:
+    if excluding := [part for part in asking if any(_exclude(part, other) for other in asking)]:
         raise TermsNotAccepted(
             f"the terms of {_joined(part.corpus_id for part in excluding)} exclude each other; nothing was exported",
-            expected="rows that may be used under one licence: what is shared alike is free for commercial purposes",
+            expected="rows that may be under one licence: what is shared alike is free for commercial purposes",
             found=_described(excluding),
             next_step=f"accepting them does not help: export them apart, {_apart(excluding, selection)}",
         )
@@ -169,10 +168,12 @@ def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Par
                 yield part
 
 
-def _exclude(part: Part, other: Part) -> bool:
-    """Tell whether what is made of the one must be free for what the other forbids."""
-    is_free = part.is_share_alike and not part.is_non_commercial
-    return is_free and other.is_non_commercial and part.corpus_id != other.corpus_id
+def _exclude(one: Part, other: Part) -> bool:
+    """Tell whether what is made of one part must be free for what the terms of the other forbid."""
+    pairs = ((one, other), (other, one)) if one.corpus_id != other.corpus_id else ()
+    return any(
+        alike.is_share_alike and not alike.is_non_commercial and closed.is_non_commercial for alike, closed in pairs
+    )
 
 
 def _described(parts: Sequence[Part]) -> str:
@@ -200,11 +201,8 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
     if key is None:
         return "from the views of each corpus"
     corpora = dict.fromkeys(part.corpus_id for part in parts)
-    conditions = (
-        f"corpus_id = {literal(corpus)}" if key == "corpus_id" else f"starts_with({key}, {literal(corpus)})"
-        for corpus in corpora
-    )
-    return "such as with " + " and with ".join(f'--where "{condition}"' for condition in conditions)
+    options = " and with ".join(f'--where "{is_of(key, corpus)}"' for corpus in corpora)
+    return f"such as with {options}"
 
 
 def _narrower(parts: Sequence[Part], selection: Selection | None) -> str:
