@@ -15,9 +15,16 @@ _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_
 """Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
 
 
+ENDING = ".manifest.json"
+"""What the name of a file's manifest has behind that of the file."""
+
+OF_A_PACKAGE = "manifest.json"
+"""The name of the manifest in a folder that is a package."""
+
+
 def path_for(output: Path) -> Path:
     """Return the path of a file's manifest."""
-    return output.with_name(f"{output.name}.manifest.json")
+    return output.with_name(f"{output.name}{ENDING}")
 
 
 def corpora(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
