@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from talkhouse.query import manifest, sandbox
+from talkhouse.query.file_metadata import described
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -69,7 +71,7 @@ def export(
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(warehouse, selection)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, sources, file_format, part, on_rows))
             described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
@@ -104,9 +106,15 @@ def format_of(output: Path) -> ExportFormat:
 
 
 def _write(
-    con: duckdb.DuckDBPyConnection, selection: Selection, file_format: ExportFormat, path: Path, on_rows: OnRows
+    con: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    sources: list[dict[str, Any]],
+    file_format: ExportFormat,
+    path: Path,
+    on_rows: OnRows,
 ) -> int:
-    rows = Rows(con.sql(selection.sql()), on_rows=on_rows)
+    describe = partial(described, selection=selection, sources=sources)
+    rows = Rows(con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write(rows, file_format, stream)
     return rows.count
