@@ -7,15 +7,16 @@ rows of a build. The connection is guarded, too; docs/decisions/0007-sandbox.md 
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 
-from talkhouse.queries.sql_errors import said
+from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.query.expression_tree import check_tree
-from talkhouse.query.filters import Relation
+from talkhouse.query.filters import Relation, where
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError, check_unicode
+from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
 
 _BEFORE = "select * from t where "
 _GENERATED = "SELECT * FROM t WHERE "
@@ -51,6 +52,30 @@ def condition_of(relation: Relation, expression: str) -> str:
     condition = _written(relation.con, tree)
     _check_type(relation, expression, condition)
     return condition
+
+
+def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -> None:
+    """Raise UsageError where no row is left by all conditions, of which the last is the expression's.
+
+    QueryFailed where the expression has no value for some row.
+    """
+    try:
+        query = f"select count(*) from {relation.source}{where(conditions)}"
+        ((rows,),) = relation.con.execute(query).fetchall()
+    except OF_THE_SQL as error:
+        raise QueryFailed(
+            f"the expression of --where can't be computed for every row of {relation.full_name}",
+            expected="an expression that has a value, or null, for each of them",
+            found=f"{_shown(expression)}: {said(error).found[:_SHOWN]}",
+            next_step="try_cast(COLUMN as TYPE) is null where a text is no such value; try(EXPRESSION) where it fails",
+        ) from error
+    if not rows:
+        raise UsageError(
+            f"no row of {relation.full_name} is left",
+            expected="an expression of --where that is true of some rows",
+            found=_shown(expression),
+            next_step="see the values of its columns with: talkhouse sql",
+        )
 
 
 def _parsed(con: duckdb.DuckDBPyConnection, expression: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query import manifest, sandbox
+from talkhouse.query import composition, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -36,6 +36,10 @@ class Exported:
     bytes: int
     corpora: list[dict[str, Any]]
     """The corpora whose rows are in it, as the manifest has them: title, licence, terms, citation ..."""
+    notes: list[str]
+    """Of which releases, splits, subsets and languages the rows are, where these are several."""
+    warnings: list[str]
+    """What a reader may not expect, such as turns that are in it more than once."""
 
 
 def export(
@@ -69,8 +73,9 @@ def export(
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(warehouse, selection)
+            of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
+            described = manifest.describe(warehouse, selection, sources, file_format, part, rows, of)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
@@ -80,7 +85,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, rows, size, sources)
+    return Exported(selection.full_name, output, manifest_path, rows, size, sources, composition.notes(of), warned)
 
 
 def settings(output: Path) -> Settings:
@@ -101,6 +106,11 @@ def format_of(output: Path) -> ExportFormat:
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format
+
+
+def _composed(warehouse: Warehouse, selection: Selection) -> tuple[composition.Composition, list[str]]:
+    of = composition.composition(warehouse, selection)
+    return of, composition.warnings(warehouse, selection, of)
 
 
 def _write(

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from talkhouse.query.composition import Composition
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.settings import version
@@ -43,6 +44,7 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
         for split in splits(warehouse.con, corpus_id, name)
         if (view is None or view.split == split.split)
         and (selection.split_column != "split" or selection.split == split.split)
+        and selection.filters.release in (None, split.release)
     ]
 
 
@@ -53,6 +55,7 @@ def describe(
     file_format: str,
     path: Path,
     rows: int,
+    of: Composition,
 ) -> str:
     """Return the description of a file as JSON; the same file of the same build has the same manifest."""
     made_by = dict(warehouse.build)
@@ -62,11 +65,15 @@ def describe(
         "name": selection.full_name,
         "split": selection.split,
         "split_column": selection.split_column,
+        "release": selection.filters.release,
+        "subsets": selection.filters.subsets,
+        "where": selection.filters.where,
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,
         "format": file_format,
         "rows": rows,
+        "composition": of,
         "view_fingerprints": _fingerprints(warehouse, selection),
         "bytes": path.stat().st_size,
         "sha256": sha256,

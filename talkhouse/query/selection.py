@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query.condition import condition_of
+from talkhouse.query.condition import check_rows, condition_of
 from talkhouse.query.filters import Relation, chosen, equals, split_column, where
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
@@ -78,17 +78,25 @@ class Selection:
             f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
             for column in selected
         )
-        return f"select {names} from {self.source}{where(self.all_conditions)}{self._ending}"
+        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self._order)
+        return f"select {names} from {self.source}{where(self.all_conditions)} order by {order}{self._limit}"
 
     def rows(self, columns: Sequence[str]) -> str:
-        """Return the query of these columns of the rows, as they are in the warehouse and in any order."""
-        ending = "" if self.limit is None else self._ending
-        return f"select {', '.join(map(quoted, columns))} from {self.source}{where(self.all_conditions)}{ending}"
+        """Return the query of these columns of the same rows, as they are in the warehouse and in any order."""
+        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where(self.all_conditions)}"
+        if self.limit is None:
+            return query
+        # By what is written in place of a column, as there.
+        order = ", ".join(f"{self.replaced.get(column, quoted(column))} asc nulls last" for column in self._order)
+        return f"{query} order by {order}{self._limit}"
 
     @property
-    def _ending(self) -> str:
-        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
-        return f" order by {order}" + ("" if self.limit is None else f" limit {self.limit}")
+    def _order(self) -> Sequence[str]:
+        return self.order or [column["name"] for column in self.columns]
+
+    @property
+    def _limit(self) -> str:
+        return "" if self.limit is None else f" limit {self.limit}"
 
 
 def select(
@@ -126,6 +134,7 @@ def _filtered(con: duckdb.DuckDBPyConnection, selection: Selection) -> Selection
     if filters.where is not None:
         condition = condition_of(of, filters.where)
         selection = replace(selection, conditions=(*selection.conditions, condition))
+        check_rows(of, filters.where, selection.all_conditions)
     return selection
 
 
