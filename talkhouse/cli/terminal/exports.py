@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import output, warn
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.query.export import Exported
@@ -121,18 +122,21 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
 
 
 def _show(exported: "Exported") -> None:
-    """Print what was written, and under which licences."""
+    """Print what was written, what to know of it, and under which licences."""
+    warn(exported.warnings)
     size = decimal(exported.bytes)
     output.print(
         f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
         soft_wrap=True,
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
-    for corpus in exported.corpora:
+    for note in exported.notes:
+        output.print(f"  {escape(visible(note))}", soft_wrap=True)
+    for corpus in exported.contents.corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""
         output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
-        for part in (part for part in exported.parts if part.corpus_id == corpus["corpus_id"]):
+        for part in (part for part in exported.contents.parts if part.corpus_id == corpus["corpus_id"]):
             output.print(f"    {escape(part.summary)}", soft_wrap=True)
