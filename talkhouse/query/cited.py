@@ -14,6 +14,7 @@ from talkhouse.citation.software import software
 from talkhouse.citation.work import Citation
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
+from talkhouse.query.sources import corpora_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -112,4 +113,4 @@ def _corpora(warehouse: Warehouse, name: str) -> list[dict[str, Any]]:
             expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids + views))}",
             next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
         )
-    return manifest.corpora(warehouse, select(warehouse, name))
+    return corpora_of(warehouse, select(warehouse, name))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from talkhouse.citation import formats
@@ -11,9 +10,7 @@ from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part
 
 
-def described(
-    schema: Any, selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part] = ()
-) -> Any:
+def described(schema: Any, selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> Any:
     """Return an Arrow schema that also says what ``file_keys`` has, and of each column what it means (description)."""
     meanings = {column["name"]: column["meaning"] for column in selection.columns if column["meaning"]}
     for index, field in enumerate(schema):
@@ -24,7 +21,7 @@ def described(
     return schema.with_metadata({**(schema.metadata or {}), **file_keys(selection, sources, parts)})
 
 
-def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part] = ()) -> dict[str, str]:
+def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> dict[str, str]:
     """Return the keys of a file, each a text: name, licence, licence_terms (JSON), citation (BibTeX), columns (JSON).
 
     Nothing is of a build: a file of equal rows stays equal to the byte.
@@ -32,7 +29,7 @@ def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts:
     return {
         "name": selection.full_name,
         "licence": "\n".join(_licence(corpus) for corpus in sources),
-        "licence_terms": json.dumps([asdict(part) for part in parts], ensure_ascii=False),
+        "licence_terms": json.dumps([part.described for part in parts], ensure_ascii=False),
         "citation": formats.bibtex([Citation.of(corpus) for corpus in sources]),
         "columns": json.dumps({column["name"]: column["meaning"] for column in selection.columns}, ensure_ascii=False),
     }
