@@ -81,9 +81,8 @@ def _provenance(package: Package) -> Iterator[str]:
     made_from = provenance(package)
     build = made_from["build"]
     yield from ("## Provenance", "")
-    yield f"Written by Talkhouse {version()} from build {build['load_id']}, made by Talkhouse {build['talkhouse_version']}."
-    yield "The rows come from these published files:"
-    yield ""
+    yield f"Written by Talkhouse {version()}, from build {build['load_id']} by Talkhouse {build['talkhouse_version']}."
+    yield from ("The rows come from these published files:", "")
     files: list[dict[str, Any]] = made_from["files"]
     yield from table(
         ("file", "bytes", "SHA-256", "address"),

@@ -37,9 +37,8 @@ def head(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
 def _described(package: Package) -> dict[str, Any]:
     """Return what the Hub searches by; what nobody has declared is left out."""
     ids = [corpus["corpus_id"] for corpus in package.corpora]
-    query = (
-        f"select languages from {quoted(package.warehouse.database)}.main.corpora where corpus_id in (from unnest(?))"
-    )
+    database = quoted(package.warehouse.database)
+    query = f"select languages from {database}.main.corpora where list_contains(?, corpus_id)"
     spoken = package.warehouse.con.execute(query, [ids]).fetchall()
     categories = sorted({config.task_category for config in package.configs if config.task_category})
     content = {
