@@ -2,33 +2,20 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from talkhouse.query.selection import Selection
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
 from talkhouse.warehouse.fingerprint import splits
 from talkhouse.warehouse.opened import Warehouse
-
-_KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
-"""Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
 
 
 def path_for(output: Path) -> Path:
     """Return the path of a file's manifest."""
     return output.with_name(f"{output.name}.manifest.json")
-
-
-def corpora(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
-    """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
-    own = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == selection.schema]
-    key = next((column for column in _KEYS if column in selection.known), None)
-    if own or key is None:
-        return own or warehouse.corpora
-    owner = f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
-    named = warehouse.con.execute(f"select distinct {owner} from ({selection.sql([key])})").fetchall()
-    return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
 
 def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
@@ -50,6 +37,7 @@ def describe(
     warehouse: Warehouse,
     selection: Selection,
     sources: list[dict[str, Any]],
+    parts: Iterable[Part],
     file_format: str,
     path: Path,
     rows: int,
@@ -73,6 +61,6 @@ def describe(
         "schema_revision": made_by.pop("schema_revision"),
         "talkhouse_version": version(),
         "build": made_by,
-        "corpora": sources,
+        "corpora": with_terms(sources, parts),
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
