@@ -64,8 +64,8 @@ def _releases(config: Config, folder: Path, files: Sequence[DataFile]) -> Iterat
     """Say how many rows each release has, where there are several."""
     rows = Counter[str | None]()
     for file in files if _RELEASE in config.selection.known else ():
-        with parquet.ParquetFile(folder / file.path) as read:  # type: ignore[no-untyped-call]
-            for batch in read.iter_batches(columns=[_RELEASE]):  # type: ignore[no-untyped-call]
+        with parquet.ParquetFile(folder / file.path) as read:
+            for batch in read.iter_batches(columns=[_RELEASE]):
                 rows.update({count["values"].as_py(): count["counts"].as_py() for count in batch[0].value_counts()})
     if len(rows) > 1:
         yield f"The same talks may be in several of its {len(rows)} releases: filter by `{_RELEASE}`."
