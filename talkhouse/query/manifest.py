@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,16 @@ from talkhouse.settings import version
 from talkhouse.warehouse.fingerprint import splits
 from talkhouse.warehouse.opened import Warehouse
 
+ENDING = ".manifest.json"
+"""What the name of a file's manifest has behind that of the file."""
+
+OF_A_PACKAGE = "manifest.json"
+"""The name of the manifest in a folder that is a package."""
+
 
 def path_for(output: Path) -> Path:
     """Return the path of a file's manifest."""
-    return output.with_name(f"{output.name}.manifest.json")
+    return output.with_name(f"{output.name}{ENDING}")
 
 
 def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
@@ -42,25 +49,45 @@ def describe(
     path: Path,
     rows: int,
 ) -> str:
-    """Return the description of a file as JSON; the same file of the same build has the same manifest."""
-    made_by = dict(warehouse.build)
+    """Return the description of a file as JSON; the same file of the same build has the same manifest.
+
+    ``sources``: the corpora of its rows; ``parts``: the terms that apply to them.
+    """
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     content = {
+        **of_selection(warehouse, selection),
+        "format": file_format,
+        "rows": rows,
+        "bytes": path.stat().st_size,
+        "sha256": sha256,
+        **of_build(warehouse),
+        "corpora": with_terms(sources, parts),
+    }
+    return as_json(content)
+
+
+def of_selection(warehouse: Warehouse, selection: Selection) -> dict[str, Any]:
+    """Return what a manifest says of the rows that were selected: name, filters, order, columns, fingerprints."""
+    return {
         "name": selection.full_name,
         "split": selection.split,
         "split_column": selection.split_column,
+        "filters": asdict(selection.filters),
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,
-        "format": file_format,
-        "rows": rows,
         "view_fingerprints": _fingerprints(warehouse, selection),
-        "bytes": path.stat().st_size,
-        "sha256": sha256,
-        "schema_revision": made_by.pop("schema_revision"),
-        "talkhouse_version": version(),
-        "build": made_by,
-        "corpora": with_terms(sources, parts),
     }
+
+
+def of_build(warehouse: Warehouse) -> dict[str, Any]:
+    """Return what a manifest says of the build and of this Talkhouse."""
+    made_by = dict(warehouse.build)
+    revision = made_by.pop("schema_revision")
+    return {"schema_revision": revision, "talkhouse_version": version(), "build": made_by}
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Write a manifest."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
