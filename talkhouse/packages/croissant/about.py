@@ -9,15 +9,17 @@ from talkhouse.made import not_published
 from talkhouse.packages.content import Package
 from talkhouse.packages.croissant.licences import licences
 from talkhouse.packages.known_facts import CorpusFacts
+from talkhouse.packages.papers import title
 from talkhouse.query.selection import Filters
 from talkhouse.settings import version
 
 
-def about(package: Package, facts: Sequence[CorpusFacts], cited: Sequence[Citation]) -> dict[str, Any]:
+def about(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     """Return the properties; what nobody has declared is left out."""
+    cited = [Citation.of(corpus) for corpus in package.corpora]
     years = [citation.year for citation in cited if citation.year]
     properties = {
-        "name": _name(package, facts),
+        "name": title(package),
         "description": "\n".join(_description(package, facts)),
         "url": facts[0].homepage if len(facts) == 1 else None,
         "license": licences(package.parts, package.corpora),
@@ -29,10 +31,6 @@ def about(package: Package, facts: Sequence[CorpusFacts], cited: Sequence[Citati
         "version": version(),
     }
     return {name: value for name, value in properties.items() if value}
-
-
-def _name(package: Package, facts: Sequence[CorpusFacts]) -> str:
-    return facts[0].title if [corpus.corpus_id for corpus in facts] == [package.name] else package.name
 
 
 def _description(package: Package, facts: Iterable[CorpusFacts]) -> Iterator[str]:

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from talkhouse.citation.work import citations
 from talkhouse.packages.content import Config, DataFile, Package
 from talkhouse.packages.croissant.about import about
 from talkhouse.packages.croissant.context import CONFORMS_TO, CONTEXT
 from talkhouse.packages.croissant.ids import Ids
+from talkhouse.packages.croissant.provenance import derived_from
 from talkhouse.packages.croissant.record_sets import describe, schema_of
 from talkhouse.packages.croissant.responsible_ai import responsible_ai
 from talkhouse.packages.known_facts import known_facts
+from talkhouse.packages.papers import provenance
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
 
@@ -31,9 +32,7 @@ def write_croissant(package: Package, folder: Path, files: Sequence[DataFile]) -
 
 
 def _document(package: Package, folder: Path, files: Sequence[DataFile]) -> dict[str, Any]:
-    corpus_ids = [corpus["corpus_id"] for corpus in package.corpora]
-    facts = known_facts(package.warehouse, corpus_ids)
-    cited = citations(package.warehouse.con, package.warehouse.database, corpus_ids)
+    facts = known_facts(package.warehouse, (corpus["corpus_id"] for corpus in package.corpora))
     ids = Ids()
     rows = {config.name: ids.new(config.name) for config in package.configs}
     described = [
@@ -51,8 +50,9 @@ def _document(package: Package, folder: Path, files: Sequence[DataFile]) -> dict
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
-        **about(package, facts, cited),
+        **about(package, facts),
         **responsible_ai(package, facts),
+        "prov:wasDerivedFrom": derived_from(provenance(package)["files"]),
         "distribution": [node for each in described for node in each.distribution],
         "recordSet": [node for each in described for node in each.record_sets],
     }
