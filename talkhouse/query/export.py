@@ -19,7 +19,7 @@ from talkhouse.system.memory import in_little_memory
 from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.opened import Warehouse
 
-_MEMORY = 1_000_000_000
+MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
 _SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
@@ -69,7 +69,7 @@ def export(
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(warehouse, selection)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
+            rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
             described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
