@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyarrow import parquet, types
+from pyarrow import parquet, types  # type: ignore[attr-defined]
 
 from talkhouse.packages.content import Classes, Config, DataFile
 from talkhouse.packages.croissant import enumerations

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pyarrow import types
+from pyarrow import types  # type: ignore[attr-defined]
 
 _LENGTHS = (8, 16, 32, 64)
 
