@@ -42,7 +42,8 @@ def file_set(files: Sequence[DataFile], node_id: str) -> dict[str, Any]:
 def split_pattern(names: Iterable[str]) -> str:
     r"""Return the pattern of file names that has the split in it.
 
-    mlcroissant makes a glob of it when it filters, and knows no more of patterns than ``^``, ``$``, ``\.`` and ``.*``:
-    with anything else it finds no row, and says nothing.
+    mlcroissant makes globs of it when it filters, and of patterns knows ``^``, ``$``, ``\.``, ``.*`` and ``(?:...)?``:
+    with anything else it finds no row, and says nothing. Without a filter it applies the pattern to the split that it
+    found too, and writes a warning for each row unless that fits: so the rest is optional.
     """
-    return rf"^({'|'.join(map(re.escape, names))})-.*\.parquet$"
+    return rf"^({'|'.join(map(re.escape, names))})(?:-.*\.parquet)?$"

@@ -1,20 +1,20 @@
 """The columns of a record set as Croissant's fields."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from talkhouse.packages.croissant.ids import Ids
 from talkhouse.packages.croissant.types import DataType
 
 
-def column_field(node_id: str, files: str, column: str, data_type: DataType, description: str | None) -> dict[str, Any]:
-    """Describe a column: where its values are read, of what type they are, and what they mean."""
-    return {
-        "@type": "cr:Field",
-        "@id": node_id,
-        "name": column,
-        **({"description": description} if description else {}),
-        **data_type.properties(),
-        **_content(node_id, {"fileSet": {"@id": files}, "extract": {"column": column}}, "$", data_type),
-    }
+def column_field(ids: Ids, path: Sequence[str], files: str, data_type: DataType, description: str) -> dict[str, Any]:
+    """Describe a column: where its values are read, of what type they are, and what they mean.
+
+    ``path``: the id of the record set and the name of the column, of which its own id is made.
+    """
+    source = {"fileSet": {"@id": files}, "extract": {"column": path[-1]}}
+    field = _field(ids, path, source, "$", data_type)
+    return field if not description else {**field, "description": description}
 
 
 def split_field(node_id: str, files: str, pattern: str, splits: str) -> dict[str, Any]:
@@ -37,18 +37,19 @@ def split_field(node_id: str, files: str, pattern: str, splits: str) -> dict[str
     }
 
 
-def _content(node_id: str, source: dict[str, Any], path: str, data_type: DataType) -> dict[str, Any]:
-    """Return the source of a column, or its members with the source of each."""
+def _field(
+    ids: Ids, path: Sequence[str], source: dict[str, Any], json_path: str, data_type: DataType
+) -> dict[str, Any]:
+    """Describe a column with its source, or with its members and the source of each; or such a member."""
+    field = {"@type": "cr:Field", "@id": ids.new(*path), "name": path[-1], **data_type.properties()}
     if not data_type.members:
-        return {"source": source if path == "$" else {**source, "transform": {"jsonPath": path}}}
+        return {**field, "source": source if json_path == "$" else {**source, "transform": {"jsonPath": json_path}}}
     members = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{node_id}/{index}",
-            "name": name,
-            **member.properties(),
-            **_content(f"{node_id}/{index}", source, f"{path}['{name}']", member),
-        }
-        for index, (name, member) in enumerate(data_type.members)
+        _field(ids, (*path, name), source, f"{json_path}[{_quoted(name)}]", member)
+        for name, member in data_type.members
     ]
-    return {"subField": members}
+    return {**field, "subField": members}
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if "'" in name else f"'{name}'"

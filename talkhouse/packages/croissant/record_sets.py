@@ -53,18 +53,18 @@ def _rows(config: Config, names: _Names, schema: Any, remarks: Mapping[str, str]
     own = Ids()
     split_id = own.new(names.rows, "file_split")
     meanings = {column["name"]: column["meaning"] or "" for column in config.selection.columns}
-    ids = {column.name: own.new(names.rows, column.name) for column in schema}
-    fields = [
-        column_field(
-            ids[column.name],
+    fields = {
+        column.name: column_field(
+            own,
+            (names.rows, column.name),
             names.files,
-            column.name,
             data_type(column.type),
             " ".join(filter(None, (meanings.get(column.name), remarks.get(column.name)))),
         )
         for column in schema
-    ]
-    key = [{"@id": ids[column]} for column in config.selection.order if column in ids] if has_key else []
+    }
+    order = config.selection.order if has_key else ()
+    key = [{"@id": fields[column]["@id"]} for column in order if column in fields]
     pattern = split_pattern(split.name for split in config.splits)
     return {
         "@type": "cr:RecordSet",
@@ -72,7 +72,7 @@ def _rows(config: Config, names: _Names, schema: Any, remarks: Mapping[str, str]
         "name": config.name,
         **({"description": config.comment} if config.comment else {}),
         **({"key": key} if key else {}),
-        "field": [*fields, split_field(split_id, names.files, pattern, names.splits)],
+        "field": [*fields.values(), split_field(split_id, names.files, pattern, names.splits)],
     }
 
 
