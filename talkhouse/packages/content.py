@@ -42,6 +42,11 @@ class SplitRows:
     rows: int
 
 
+def has_splits(selection: Selection) -> bool:
+    """Whether the rows name their split, and that is among the selected columns."""
+    return any(column["name"] == "split" and column["type"] == "VARCHAR" for column in selection.columns)
+
+
 @dataclass(frozen=True)
 class Config:
     """A view or table of the package: what Hugging Face calls a configuration, and Croissant a record set."""

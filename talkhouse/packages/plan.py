@@ -9,10 +9,10 @@ import duckdb
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.classes import class_columns, classes
-from talkhouse.packages.content import Config, Package, SplitRows
+from talkhouse.packages.content import Config, Package, SplitRows, has_splits
 from talkhouse.packages.pseudonyms import Pseudonyms
-from talkhouse.query import manifest
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
@@ -123,12 +123,12 @@ def _config(
 
 def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Sequence[str]) -> list[dict[str, Any]]:
     """Count the rows of each split by one query, which also tells the values of columns of classes."""
-    split = "split" if selection.has_splits else "null::varchar"
+    split = "split" if has_splits(selection) else "null::varchar"
     standard = "standard_split" if "standard_split" in selection.known else "null::varchar"
     query = (
         f"select {split} as split, if(count(distinct coalesce({standard}, '')) = 1, "
         f"any_value({standard}), null) as standard, count(*) as rows, [{', '.join(values)}] as occurring "
-        f"from ({selection.sql(selection.known, is_sorted=False)}) group by 1"
+        f"from ({selection.sql(selection.known, in_order=False)}) group by 1"
     )
     rows = con.execute(query).fetchall()
     return [dict(zip(("split", "standard", "rows", "values"), row, strict=True)) for row in rows]
@@ -165,5 +165,5 @@ def _meeting(selection: Selection, one: SplitRows, other: SplitRows) -> UsageErr
 
 
 def _corpora(warehouse: Warehouse, selections: Iterable[Selection]) -> list[dict[str, Any]]:
-    ids = {corpus["corpus_id"] for selection in selections for corpus in manifest.corpora(warehouse, selection)}
+    ids = {corpus["corpus_id"] for selection in selections for corpus in corpora_of(warehouse, selection)}
     return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] in ids]

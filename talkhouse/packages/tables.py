@@ -11,7 +11,7 @@ import duckdb
 from pyarrow import parquet
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
-from talkhouse.packages.content import Config, DataFile, Package, SplitRows
+from talkhouse.packages.content import Config, DataFile, Package, SplitRows, has_splits
 from talkhouse.query.expressions import Column
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.query.selection import Selection
@@ -82,14 +82,14 @@ def _write_config(
 
 def _by_splits(selection: Selection) -> Selection:
     """Sort by split first, so that one query writes one split after the other; within it the order stays."""
-    if not selection.has_splits:
+    if not has_splits(selection):
         return selection
     return replace(selection, order=("split", *(selection.order or selection.known)))
 
 
 def _cut(config: Config, schema: Any, batches: Iterable[Any]) -> Iterator[tuple[str | None, Iterator[Any]]]:
     """Return the batches of each split, by its published name; the rows come by splits."""
-    if not config.selection.has_splits:
+    if not has_splits(config.selection):
         yield None, iter(batches)
         return
     index = schema.get_field_index("split")

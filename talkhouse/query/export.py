@@ -11,6 +11,8 @@ from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.query.sources import corpora_of
+from talkhouse.query.terms import Part, check_terms, parts_of
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -19,7 +21,7 @@ from talkhouse.system.memory import in_little_memory
 from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.opened import Warehouse
 
-MEMORY = 1_000_000_000
+_MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
 _SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
@@ -36,6 +38,8 @@ class Exported:
     bytes: int
     corpora: list[dict[str, Any]]
     """The corpora whose rows are in it, as the manifest has them: title, licence, terms, citation ..."""
+    parts: tuple[Part, ...]
+    """The parts of them that are in it, with what their licences ask; none of samples."""
 
 
 def export(
@@ -57,20 +61,23 @@ def export(
     ``file_format`` follows from the output's ending where it is not given; ``is_accepted``: the user accepts the terms
     of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``force`` replaces existing files.
 
-    Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
+    Raises UsageError for names, columns, splits and files that can't be, TermsNotAccepted for terms that have
+    to be accepted first, OutputFailed where there is no room.
     """
     con, file_format = warehouse.con, file_format or format_of(output)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        if key_file is not None or is_accepted:
-            pass  # helpers put terms and pseudonyms here
+        if key_file is not None:
+            pass  # helpers put pseudonyms here
+        parts = parts_of(warehouse, [selection])
+        check_terms(parts, is_accepted=is_accepted, selection=selection)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
-            sources = manifest.corpora(warehouse, selection)
-            rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
+            sources = corpora_of(warehouse, selection)
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
+            described = manifest.describe(warehouse, selection, sources, parts, file_format, part, rows)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
@@ -80,7 +87,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, rows, size, sources)
+    return Exported(selection.full_name, output, manifest_path, rows, size, sources, parts)
 
 
 def settings(output: Path) -> Settings:

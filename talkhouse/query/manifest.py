@@ -2,22 +2,16 @@
 
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from talkhouse.query.selection import Selection
-from talkhouse.query.terms import Part
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
 from talkhouse.warehouse.fingerprint import splits
 from talkhouse.warehouse.opened import Warehouse
-
-_KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
-"""Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
-
 
 ENDING = ".manifest.json"
 """What the name of a file's manifest has behind that of the file."""
@@ -29,17 +23,6 @@ OF_A_PACKAGE = "manifest.json"
 def path_for(output: Path) -> Path:
     """Return the path of a file's manifest."""
     return output.with_name(f"{output.name}{ENDING}")
-
-
-def corpora(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
-    """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
-    own = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == selection.schema]
-    key = next((column for column in _KEYS if column in selection.known), None)
-    if own or key is None:
-        return own or warehouse.corpora
-    owner = f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
-    named = warehouse.con.execute(f"select distinct {owner} from ({selection.sql([key])})").fetchall()
-    return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
 
 def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
@@ -61,10 +44,10 @@ def describe(
     warehouse: Warehouse,
     selection: Selection,
     sources: list[dict[str, Any]],
+    parts: Iterable[Part],
     file_format: str,
     path: Path,
     rows: int,
-    parts: Sequence[Part] = (),
 ) -> str:
     """Return the description of a file as JSON; the same file of the same build has the same manifest.
 
@@ -79,7 +62,7 @@ def describe(
         "bytes": path.stat().st_size,
         "sha256": sha256,
         **of_build(warehouse),
-        "corpora": of_corpora(sources, parts),
+        "corpora": with_terms(sources, parts),
     }
     return as_json(content)
 
@@ -103,15 +86,6 @@ def of_build(warehouse: Warehouse) -> dict[str, Any]:
     made_by = dict(warehouse.build)
     revision = made_by.pop("schema_revision")
     return {"schema_revision": revision, "talkhouse_version": version(), "build": made_by}
-
-
-def of_corpora(sources: Iterable[Mapping[str, Any]], parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """Return what a manifest says of the corpora: titles, licences, citations, and the terms of their parts."""
-    terms = defaultdict[str, list[dict[str, Any]]](list)
-    for part in parts:
-        of_part = asdict(part)
-        terms[of_part.pop("corpus_id")].append(of_part)
-    return [{**corpus, "licence_terms": terms[corpus["corpus_id"]]} for corpus in sources]
 
 
 def as_json(content: Mapping[str, Any]) -> str:

@@ -63,24 +63,16 @@ class Selection:
         """The name in SQL, whatever it is."""
         return f"{quoted(self.schema)}.{quoted(self.name)}"
 
-    @property
-    def has_splits(self) -> bool:
-        """Whether its rows name their split, and that is among the selected columns."""
-        return any(column["name"] == "split" and column["type"] == "VARCHAR" for column in self.columns)
-
-    def sql(self, columns: Sequence[str] = (), *, is_sorted: bool = True) -> str:
-        """Return the query of the rows; with ``columns`` instead of those that are selected.
-
-        Without ``is_sorted`` they come in any order, for what counts them: DuckDB would sort them for it.
-        """
+    def sql(self, columns: Sequence[str] = (), *, in_order: bool = True) -> str:
+        """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
         conditions = (
             [f"{quoted(self.split_column or 'split')} = {literal(self.split)}"] if self.split is not None else []
         )
         conditions += [f"({condition})" for condition in self.conditions]
         where = f" where {' and '.join(conditions)}" if conditions else ""
-        sorting = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
-        order = f" order by {sorting}" if is_sorted else ""
+        keys = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
+        order = f" order by {keys}" if in_order or self.limit is not None else ""
         limit = "" if self.limit is None else f" limit {self.limit}"
         names = ", ".join(
             f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)

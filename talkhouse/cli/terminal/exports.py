@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from talkhouse.packages.export import Written
     from talkhouse.query.export import Exported
     from talkhouse.query.selection import Filters
+    from talkhouse.query.terms import Part
     from talkhouse.schema.guard import Settings
 
 
@@ -144,7 +145,7 @@ def _show(exported: "Exported") -> None:
         soft_wrap=True,
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
-    _show_licences(exported.corpora)
+    _show_licences(exported.corpora, exported.parts)
 
 
 def _show_package(written: "Written") -> None:
@@ -158,13 +159,15 @@ def _show_package(written: "Written") -> None:
         output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})", soft_wrap=True)
     if package.left_out:
         output.print(f"  without rows, and so left out: {escape(', '.join(package.left_out))}", soft_wrap=True)
-    _show_licences(package.corpora)
+    _show_licences(package.corpora, package.parts)
 
 
-def _show_licences(corpora: Sequence[dict[str, Any]]) -> None:
+def _show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[Part]") -> None:
     for corpus in corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""
         output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
+        for part in (part for part in parts if part.corpus_id == corpus["corpus_id"]):
+            output.print(f"    {escape(part.summary)}", soft_wrap=True)

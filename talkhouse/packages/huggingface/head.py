@@ -1,5 +1,6 @@
 """The head of a dataset card: YAML that tells ``datasets`` the files and the Hub what is in them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -9,7 +10,10 @@ import yaml
 from pyarrow import parquet
 
 from talkhouse.packages.content import Config, DataFile, Package
+from talkhouse.packages.hub_licences import hub_licences
 from talkhouse.packages.huggingface.features import features, in_head
+from talkhouse.packages.papers import LICENCES, title
+from talkhouse.schema.sql import quoted
 
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")
 """By powers of ten, as the Hub names them."""
@@ -31,12 +35,32 @@ def head(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
 
 
 def _described(package: Package) -> dict[str, Any]:
+    """Return what the Hub searches by; what nobody has declared is left out."""
+    ids = [corpus["corpus_id"] for corpus in package.corpora]
+    database = quoted(package.warehouse.database)
+    query = f"select languages from {database}.main.corpora where list_contains(?, corpus_id)"
+    spoken = package.warehouse.con.execute(query, [ids]).fetchall()
     categories = sorted({config.task_category for config in package.configs if config.task_category})
-    return {
-        "pretty_name": package.name,
-        **({"task_categories": categories} if categories else {}),
+    content = {
+        "pretty_name": title(package),
+        "language": sorted({code for (codes,) in spoken for code in codes.split()}),
+        **_licences(package),
+        "task_categories": categories,
         "size_categories": [size_category(package.rows)],
+        "source_datasets": ["original"],
+        "tags": ["dialogue", "talkhouse", *ids],
     }
+    return {key: value for key, value in content.items() if value}
+
+
+def _licences(package: Package) -> dict[str, Any]:
+    """Return the Hub's ids of the licences; ``other`` is explained in the folder."""
+    ids = hub_licences(package.parts) or ["other"]
+    if "other" not in ids:
+        return {"license": ids}
+    others = sorted({part.spdx or "unknown" for part in package.parts if "other" in hub_licences([part])})
+    name = re.sub(r"[^a-z0-9.]+", "-", " ".join(others).lower()).strip("-")
+    return {"license": ids, "license_name": name or "see-the-link", "license_link": LICENCES}
 
 
 def size_category(rows: int) -> str:
