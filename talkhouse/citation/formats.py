@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from talkhouse.citation import bibtex_text
@@ -26,6 +26,11 @@ def bibtex(citations: Sequence[Citation]) -> str:
     capitals. A corpus without structured citation is @misc with its title, and the reference as its note.
     """
     return "\n".join(_entry(citation) for citation in citations)
+
+
+def bibtex_of(corpora: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the entry of each corpus by its id, for pages; ``corpora`` are as ``build_facts.corpora`` has them."""
+    return {corpus["corpus_id"]: bibtex([Citation.of(corpus)]) for corpus in corpora}
 
 
 def csl(citations: Sequence[Citation]) -> str:

@@ -10,6 +10,7 @@ from talkhouse.ingest.registry import all_corpora
 from talkhouse.packages.content import Package
 from talkhouse.packages.licences import licences
 from talkhouse.query import manifest
+from talkhouse.query.terms import with_terms
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
 from talkhouse.warehouse.source_files import SourceFile, source_files
@@ -47,7 +48,7 @@ def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, 
         "files": [dict(file) for file in files],
         "pseudonyms": package.pseudonyms,
         **manifest.of_build(package.warehouse),
-        "corpora": manifest.of_corpora(package.corpora, package.parts),
+        "corpora": with_terms(package.corpora, package.parts),
     }
     _write(folder / manifest.OF_A_PACKAGE, manifest.as_json(content))
 

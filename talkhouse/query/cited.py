@@ -12,6 +12,7 @@ from msgspec import Meta
 from talkhouse.citation.work import Citation
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
+from talkhouse.query.sources import corpora_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -89,4 +90,4 @@ def of_name(warehouse: Warehouse, name: str) -> list[Citation]:
             expected=f"one of: {', '.join(near)}",
             next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
         )
-    return [Citation.of(corpus) for corpus in manifest.corpora(warehouse, select(warehouse, name))]
+    return [Citation.of(corpus) for corpus in corpora_of(warehouse, select(warehouse, name))]

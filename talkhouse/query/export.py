@@ -1,13 +1,14 @@
 """Writes a view or table to a file, with a manifest beside it: always the same bytes for the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from talkhouse.query import manifest, sandbox
+from talkhouse.query import file_metadata, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -76,7 +77,8 @@ def export(
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = corpora_of(warehouse, selection)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
+            of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
             described = manifest.describe(warehouse, selection, sources, parts, file_format, part, rows)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
@@ -111,9 +113,14 @@ def format_of(output: Path) -> ExportFormat:
 
 
 def _write(
-    con: duckdb.DuckDBPyConnection, selection: Selection, file_format: ExportFormat, path: Path, on_rows: OnRows
+    con: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    describe: Callable[[Any], Any],
+    file_format: ExportFormat,
+    path: Path,
+    on_rows: OnRows,
 ) -> int:
-    rows = Rows(con.sql(selection.sql()), on_rows=on_rows)
+    rows = Rows(con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write(rows, file_format, stream)
     return rows.count
