@@ -53,13 +53,13 @@ class Conversations:
 
     def query(self, part: Part) -> str:
         """Return the conversations of some dialogues; the first column is the id."""
-        joined = [self._turns(part), self._records(part), self._participants(part), self._persona_lists(part)]
-        if self._schemes:
-            joined.append(label_columns(self.tables, part, Level.DIALOGUE, self._schemes))
+        joined = [self._records(part), self._participants(part), self._persona_lists(part)]
+        joined += label_columns(self.tables, part, Level.DIALOGUE, self._schemes)
         return f"""
         select dialogue_id, {with_meta(self.members)}
         from {self.tables.ordered_rows("dialogues", part.condition)}
-        inner join {" using (dialogue_id) left join ".join(joined)} using (dialogue_id)
+        inner join {self._turns(part)} using (dialogue_id)
+        {" ".join(f"left join {relation} using (dialogue_id)" for relation in joined)}
         order by dialogue_key
         """
 

@@ -1,6 +1,6 @@
 """Turns as utterances, in the order of dialogues and turns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,7 +59,8 @@ class Utterances:
 
     def query(self, part: Part) -> str:
         """Return the utterances of some dialogues; the columns are the keys of their objects."""
-        joined = [self._speakers_together(part), self._parts(part), self._labels(part)]
+        joined = [*self._speakers_together(part), *self._parts(part)]
+        joined += label_columns(self.tables, part, Level.TURN, self._schemes)
         return f"""
         select
             {self._id("turn_index")} as id,
@@ -71,7 +72,7 @@ class Utterances:
             {_TIMESTAMP}::json as timestamp,
             []::varchar[] as vectors
         from ({self._turns(part)})
-        {" ".join(joined)}
+        {" ".join(f"left join {relation} using (dialogue_id, turn_index)" for relation in joined)}
         order by dialogue_key, turn_index
         """
 
@@ -102,34 +103,22 @@ class Utterances:
             return f"coalesce(speaker_id, {self.missing.id_of('speakers is not null')})"
         return f"coalesce(speaker_id, {self.missing.id_of('false')})"
 
-    def _speakers_together(self, part: Part) -> str:
-        if not self.tables.has["turn_speakers"]:
-            return ""
-        return f"""
-        left join (
+    def _speakers_together(self, part: Part) -> Iterator[str]:
+        if self.tables.has["turn_speakers"]:
+            yield f"""(
             select dialogue_id, turn_index, list(speaker_id order by position) as speakers
             from {self.tables.rows("turn_speakers", part.condition)}
             group by all
-        ) using (dialogue_id, turn_index)
-        """
+            )"""
 
-    def _parts(self, part: Part) -> str:
-        if not self.tables.has["parts"]:
-            return ""
-        fields = struct((column, column) for column in _PARTS)
-        return f"""
-        left join (
+    def _parts(self, part: Part) -> Iterator[str]:
+        if self.tables.has["parts"]:
+            fields = struct((column, column) for column in _PARTS)
+            yield f"""(
             select dialogue_id, turn_index, list({fields} order by part_index) as parts
             from {self.tables.rows("parts", part.condition)}
             group by all
-        ) using (dialogue_id, turn_index)
-        """
-
-    def _labels(self, part: Part) -> str:
-        if not self._schemes:
-            return ""
-        columns = label_columns(self.tables, part, Level.TURN, self._schemes)
-        return f"left join {columns} using (dialogue_id, turn_index)"
+            )"""
 
 
 HAS_TIME = "(said_at is not null and isfinite(said_at))"
