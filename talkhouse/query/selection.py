@@ -63,7 +63,7 @@ class Selection:
         """The name in SQL, whatever it is."""
         return f"{quoted(self.schema)}.{quoted(self.name)}"
 
-    def sql(self, columns: Sequence[str] = ()) -> str:
+    def sql(self, columns: Sequence[str] = (), *, in_order: bool = True) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
         conditions = (
@@ -71,13 +71,14 @@ class Selection:
         )
         conditions += [f"({condition})" for condition in self.conditions]
         where = f" where {' and '.join(conditions)}" if conditions else ""
-        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
+        keys = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
+        order = f" order by {keys}" if in_order or self.limit is not None else ""
         limit = "" if self.limit is None else f" limit {self.limit}"
         names = ", ".join(
             f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
             for column in selected
         )
-        return f"select {names} from {self.source}{where} order by {order}{limit}"
+        return f"select {names} from {self.source}{where}{order}{limit}"
 
 
 def select(

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.citation.formats import bibtex_of
 from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI
 from talkhouse.report import content, page
@@ -75,6 +76,7 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
                     on_chart(1)
                     yield figure
 
+    cited = bibtex_of(warehouse.corpora)
     with fits_views("the report"):
         return {
             "build": content.build(con),
@@ -82,6 +84,7 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
             "corpora": [
                 {
                     **corpus,
+                    "bibtex": cited[corpus["corpus_id"]],
                     "about": _about(declared, corpus["corpus_id"]),
                     "figures": list(drawn(corpus["corpus_id"], tables=True)),
                     "splits": content.splits(con, corpus["corpus_id"]),

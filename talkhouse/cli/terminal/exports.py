@@ -134,3 +134,5 @@ def _show(exported: "Exported") -> None:
         output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
+        for part in (part for part in exported.parts if part.corpus_id == corpus["corpus_id"]):
+            output.print(f"    {escape(part.summary)}", soft_wrap=True)

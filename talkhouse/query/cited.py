@@ -1,0 +1,93 @@
+"""What to cite for a name that a user typed: a corpus, a view or a table of a warehouse, or what was exported of one.
+
+An export is cited by its manifest alone, wherever it was taken.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from talkhouse.citation.work import Citation
+from talkhouse.query import manifest
+from talkhouse.query.selection import select
+from talkhouse.query.sources import corpora_of
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relations
+
+_NEXT = "cite the corpus, view or table that it was exported from"
+
+
+class _Author(msgspec.Struct):
+    family: str
+    given: str | None = None
+
+
+class _Corpus(msgspec.Struct):
+    """A corpus as a manifest has it; those of older versions have the citation as a sentence only."""
+
+    corpus_id: Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
+    title: str
+    citation: str = ""
+    homepage: str = ""
+    licence: str = ""
+    authors: list[_Author] | None = None
+    year: Annotated[int, Meta(ge=0, le=9999)] | None = None
+    reference: dict[str, str | None] | None = None
+
+
+class _Manifest(msgspec.Struct):
+    corpora: list[_Corpus]
+
+
+def manifest_of(name: str) -> Path | None:
+    """Return the manifest of an export that a name stands for: a file, its manifest, or the folder of a package.
+
+    None: it is no path. Raises UsageError for a file or folder without a manifest, and for one that is not there.
+    """
+    path = Path(name)
+    own = path if path.name.endswith(manifest.ENDING) or path.name == manifest.OF_A_PACKAGE else None
+    described = own or (path / manifest.OF_A_PACKAGE if path.is_dir() else manifest.path_for(path))
+    if described.is_file():
+        return described
+    if len(path.parts) < 2 and not path.is_file() and not path.is_absolute():
+        return None
+    if not path.exists():
+        raise UsageError("there is no such file or folder", where=path, next_step="name what talkhouse export wrote")
+    raise UsageError("there is no manifest of an export", where=path, expected=f"a file {described}", next_step=_NEXT)
+
+
+def of_export(described: Path) -> list[Citation]:
+    """Return what to cite for an export, by its manifest; SourceError where that is damaged or another file."""
+    try:
+        content = msgspec.json.decode(described.read_bytes(), type=_Manifest)
+    except OSError as error:
+        raise SourceError(
+            "the manifest can't be read", where=described, found=error.strerror, next_step=_NEXT
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SourceError(
+            "this is not a manifest that talkhouse export wrote, or it is damaged",
+            where=described,
+            found=str(error),
+            next_step=_NEXT,
+        ) from error
+    return [Citation.of(msgspec.to_builtins(corpus)) for corpus in content.corpora]
+
+
+def of_name(warehouse: Warehouse, name: str) -> list[Citation]:
+    """Return what to cite for a corpus, or for the corpora whose rows a view or table has; UsageError for neither."""
+    if name in warehouse.corpus_ids:
+        return [Citation.of(corpus) for corpus in warehouse.corpora if corpus["corpus_id"] == name]
+    views = [f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)]
+    if name not in views and f"main.{name}" not in views:
+        near = closest(name, warehouse.corpus_ids + views)
+        raise UsageError(
+            f"no corpus, view or table '{name}', and no export there",
+            expected=f"one of: {', '.join(near)}",
+            next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
+        )
+    return [Citation.of(corpus) for corpus in corpora_of(warehouse, select(warehouse, name))]
