@@ -79,7 +79,8 @@ def export(
         if key_file is not None:
             pass  # helpers put pseudonyms here
         parts = parts_of(warehouse, [selection])
-        check_terms(parts, is_accepted=is_accepted, selection=selection)
+        names = [column["name"] for column in selection.columns]
+        check_terms(parts, is_accepted=is_accepted, selection=selection, columns=names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = corpora_of(warehouse, selection)

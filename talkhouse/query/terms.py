@@ -116,12 +116,14 @@ def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[Part]) -> list
     return [{**corpus, "licence_terms": by_corpus[corpus["corpus_id"]]} for corpus in corpora]
 
 
-def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None) -> None:
+def check_terms(
+    parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None, columns: Iterable[str] = ()
+) -> None:
     """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other.
 
     The terms of several corpora exclude each other where one must be shared alike and another is not for commercial
-    purposes. ``selection``: the rows, where it is they alone that are exported, so that options can be named by which
-    the terms do not apply.
+    purposes. ``selection``: the rows, where all are of one view, and ``columns`` those of which a user may leave some
+    out: the message then says by which options the terms do not apply.
     """
     asking = [part for part in parts if {*part.flags} - {"attribution"}]
     if excluding := [part for part in asking if any(_exclude(part, other) for other in asking)]:
@@ -136,7 +138,7 @@ def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selectio
             f"the terms of {_joined(part.corpus_id for part in asking)} are not accepted; nothing was exported",
             expected=_NEXT_LINE.join(["that you keep to them", *_asked(asking)]),
             found=_described(asking),
-            next_step=f"if you accept them, add --accept-terms{_narrower(asking, selection)}",
+            next_step=f"if you accept them, add --accept-terms{_narrower(asking, columns)}",
         )
 
 
@@ -205,10 +207,10 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
     return f"such as with {options}"
 
 
-def _narrower(parts: Sequence[Part], selection: Selection | None) -> str:
+def _narrower(parts: Sequence[Part], columns: Iterable[str]) -> str:
     """Say which columns to leave out so that there is nothing to accept, if there are any such."""
-    names = {column.split(".")[2] for part in parts for column in part.columns}
-    if selection is None or not all(part.columns for part in parts):
+    asking = {name.split(".")[2] for part in parts for name in part.columns}
+    named = _joined(column for column in columns if column in asking)
+    if not named or not all(part.columns for part in parts):
         return ""
-    columns = _joined(column["name"] for column in selection.columns if column["name"] in names)
-    return f"; or leave out {columns}, by naming the columns that you want with --columns"
+    return f"; or leave out {named}, by naming the columns that you want with --columns"
