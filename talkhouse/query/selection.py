@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.query.condition import check_rows, condition_of
-from talkhouse.query.filters import Relation, chosen, equals, split_column, where
+from talkhouse.query.filters import Relation, chosen, equals, split_column, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
@@ -79,11 +79,11 @@ class Selection:
             for column in selected
         )
         order = ", ".join(f"{quoted(column)} asc nulls last" for column in self._order)
-        return f"select {names} from {self.source}{where(self.all_conditions)} order by {order}{self._limit}"
+        return f"select {names} from {self.source}{where_clause(self.all_conditions)} order by {order}{self._limit}"
 
     def rows(self, columns: Sequence[str]) -> str:
         """Return the query of these columns of the same rows, as they are in the warehouse and in any order."""
-        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where(self.all_conditions)}"
+        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where_clause(self.all_conditions)}"
         if self.limit is None:
             return query
         # By what is written in place of a column, as there.
