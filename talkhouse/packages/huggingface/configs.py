@@ -64,7 +64,7 @@ def _releases(config: Config, folder: Path, files: Sequence[DataFile]) -> Iterat
     """Say how many rows each release has, where there are several."""
     rows = Counter[str | None]()
     for file in files if _RELEASE in config.selection.known else ():
-        with parquet.ParquetFile(folder / file.path) as read:
+        with parquet.ParquetFile(folder / file.path) as read:  # type: ignore[no-untyped-call]
             for batch in read.iter_batches(columns=[_RELEASE]):
                 rows.update({count["values"].as_py(): count["counts"].as_py() for count in batch[0].value_counts()})
     if len(rows) > 1:
