@@ -144,7 +144,7 @@ def _splits(
         name = file_name(_WHOLE if published is None else published)
         standard = row["standard"] or (published if published in STANDARD_SPLITS else None)
         splits.append(SplitRows(published, reserved.get(name.lower(), name), standard, row["rows"]))
-    splits.sort(key=lambda split: (_rank(split.standard), split.name, split.published or ""))
+    splits.sort(key=lambda split: (_rank(split.standard), split.published is None, split.published or ""))
     for index, split in enumerate(splits):
         if same := [other for other in splits[:index] if other.name == split.name]:
             raise _meeting(selection, same[0], split)

@@ -68,7 +68,7 @@ def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPy
 def relabel(con: duckdb.DuckDBPyConnection, label: str) -> None:
     """Have a label in the view that its scheme does not declare."""
     con.execute(f"create table main.stored as from {TASK}")
-    con.execute("update main.stored set label = ? where example_index = 0", [label])
+    con.execute("update main.stored set label = ? where example_index = 0 and split = 'dev'", [label])
     con.execute(f"create or replace view {TASK} as from main.stored")
 
 
@@ -85,7 +85,7 @@ def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: d
 @pytest.mark.parametrize("label", ["", " ", "o", "1"])
 def test_a_value_without_a_name_stops_the_export(writable: duckdb.DuckDBPyConnection, label: str) -> None:
     relabel(writable, label)
-    with pytest.raises(UsageError, match=r"'label' has 1 values that are none of its labels[\s\S]*O, T, X") as raised:
+    with pytest.raises(UsageError, match=r"'label' has values that are none of its labels[\s\S]*O, T, X") as raised:
         planned(writable, TASK)
     assert f"'{label}'" in str(raised.value)
     assert labels(plan(Warehouse(writable), TASK, Filters(split="eval")).configs[0])["label"] == ["O", "T", "X"]
@@ -116,8 +116,8 @@ def test_splits_are_named_so_that_loaders_and_files_can_have_them(writable: duck
     with_splits(writable, [*published, "dev-2"])
     (config,) = planned(writable, "odd").configs
     assert splits(config) == [
-        ("train", "train"), ("validation", "validation"), ("test", "test"), ("10 % of it", "10_of_it"), ("", "_"),
-        (".x", "_x"), ("../up", "_up"), (None, "all"), ("b.c", "b.c"), ("dev-2", "dev_2"), ("é", "é"),
+        ("train", "train"), ("validation", "validation"), ("test", "test"), ("", "_"), ("../up", "_up"), (".x", "_x"),
+        ("10 % of it", "10_of_it"), ("b.c", "b.c"), ("dev-2", "dev_2"), ("é", "é"), (None, "all"),
     ]  # fmt: skip
     assert [split.rows for split in config.splits if split.published == "dev-2"] == [2]
 
@@ -127,7 +127,7 @@ def test_splits_are_named_so_that_loaders_and_files_can_have_them(writable: duck
     ("names", "match"),
     [
         (["a b", "a-b"], r"'a_b': '(a b|a-b)' and '(a b|a-b)'"),
-        (["all", None], r"'train': .*the rows without a split"),
+        (["all", None], r"'train': 'all' and the rows without a split"),
         (["ALL", "train"], r"'train': 'train' and 'ALL'"),
         (["train", None], r"'train': 'train' and the rows without a split"),
     ],
@@ -165,7 +165,8 @@ def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnecti
 
 @pytest.mark.slow
 def test_a_corpus_leaves_out_what_has_no_rows_and_says_so(writable: duckdb.DuckDBPyConnection) -> None:
-    writable.execute("create or replace view delidata.outcome as from delidata.outcome_all where false")
+    writable.execute("create table main.none as from delidata.outcome where false")
+    writable.execute("create or replace view delidata.outcome as from main.none")
     package = planned(writable, "delidata")
     assert package.left_out == ("delidata.outcome",)
     assert "outcome" not in {config.name for config in package.configs}
