@@ -128,7 +128,7 @@ def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Seque
     query = (
         f"select {split} as split, if(count(distinct coalesce({standard}, '')) = 1, "
         f"any_value({standard}), null) as standard, count(*) as rows, [{', '.join(values)}] as occurring "
-        f"from ({selection.sql(selection.known, in_order=False)}) group by 1"
+        f"from ({selection.rows(selection.known)}) group by 1"
     )
     rows = con.execute(query).fetchall()
     return [dict(zip(("split", "standard", "rows", "values"), row, strict=True)) for row in rows]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import output, warn
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.packages.export import Written
@@ -138,14 +139,17 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
 
 
 def _show(exported: "Exported") -> None:
-    """Print what was written, and under which licences."""
+    """Print what was written, what to know of it, and under which licences."""
+    warn(exported.warnings)
     size = decimal(exported.bytes)
     output.print(
         f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
         soft_wrap=True,
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
-    _show_licences(exported.corpora, exported.parts)
+    for note in exported.notes:
+        output.print(f"  {escape(visible(note))}", soft_wrap=True)
+    _show_licences(exported.contents.corpora, exported.contents.parts)
 
 
 def _show_package(written: "Written") -> None:
