@@ -16,7 +16,7 @@ from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.query.expression_tree import check_tree
 from talkhouse.query.filters import Relation, where
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
+from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
 
 _BEFORE = "select * from t where "
 _GENERATED = "SELECT * FROM t WHERE "
@@ -70,7 +70,7 @@ def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -
             next_step="try_cast(COLUMN as TYPE) is null where a text is no such value; try(EXPRESSION) where it fails",
         ) from error
     if not rows:
-        raise UsageError(
+        raise NothingLeft(
             f"no row of {relation.full_name} is left",
             expected="an expression of --where that is true of some rows",
             found=_shown(expression),

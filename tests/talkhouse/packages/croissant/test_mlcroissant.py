@@ -21,7 +21,17 @@ from tests import outside
 
 pytestmark = pytest.mark.packages
 
-_PYTHON = ("uv", "run", "--no-project", "--quiet", "--with", "mlcroissant==1.1.1", "--with", "pyarrow==26.0.1", "python")
+_PYTHON = (
+    "uv",
+    "run",
+    "--no-project",
+    "--quiet",
+    "--with",
+    "mlcroissant==1.1.1",
+    "--with",
+    "pyarrow==26.0.1",
+    "python",
+)
 
 _ODD = """
 create view bi.odd as
@@ -72,7 +82,9 @@ def _check_rows(con: duckdb.DuckDBPyConnection, schema: str, read: dict[str, Any
     assert read["by_split"]
     for view, by_split in read["by_split"].items():
         rows = [_plain(row) for row in dicts(con.execute(f"select * from {schema}.{view}"))]
-        records = [{key: value for key, value in row.items() if key != "file_split"} for row in read["record_sets"][view]]
+        records = [
+            {key: value for key, value in row.items() if key != "file_split"} for row in read["record_sets"][view]
+        ]
         if not numbers:
             assert _counted(records) == _counted(rows), view
         assert len(records) == len(rows)
@@ -103,7 +115,9 @@ def test_labels_of_the_hugging_face_package_are_numbers(sample: Path, tmp_path: 
     labels = [label["name"] for label in read["breakdown_detection_labels"]]
     assert labels == ["O", "T", "X"]
     assert Counter(labels[row["label"]] for row in read["breakdown_detection"]) == Counter(label for (label,) in rows)
-    assert {type(item) for row in packages["mantis"]["record_sets"]["intent_prediction"] for item in row["intents"]} == {int}
+    assert {
+        type(item) for row in packages["mantis"]["record_sets"]["intent_prediction"] for item in row["intents"]
+    } == {int}
 
 
 def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
@@ -121,10 +135,21 @@ def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
         "all": [None],
     }
     assert rows["a b"] == {
-        **{"split": "a b", "file_split": "a_b", "file_split_": "column", "a_struct": {"x": 1, "y_z": "q"}},
-        **{"structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}], "nested": [["a", None], [], None]},
-        **{"day": "2020-01-02T00:00:00", "time": "01:02:03", "timestamp": "2020-01-02T03:04:05.678901"},
-        **{"kind": "e1", "number": 7, "decimal": 1.25, "index": 1, "a_b_c_d_é_日本": "name", "nothing": None},
+        "split": "a b",
+        "file_split": "a_b",
+        "file_split_": "column",
+        "a_struct": {"x": 1, "y_z": "q"},
+        "structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}],
+        "nested": [["a", None], [], None],
+        "day": "2020-01-02T00:00:00",
+        "time": "01:02:03",
+        "timestamp": "2020-01-02T03:04:05.678901",
+        "kind": "e1",
+        "number": 7,
+        "decimal": 1.25,
+        "index": 1,
+        "a_b_c_d_é_日本": "name",
+        "nothing": None,
     }
     assert rows["tr-ain"]["timestamp"] == "1200-01-02T03:04:05"
 
