@@ -135,10 +135,21 @@ def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
         "all": [None],
     }
     assert rows["a b"] == {
-        **{"split": "a b", "file_split": "a_b", "file_split_": "column", "a_struct": {"x": 1, "y_z": "q"}},
-        **{"structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}], "nested": [["a", None], [], None]},
-        **{"day": "2020-01-02T00:00:00", "time": "01:02:03", "timestamp": "2020-01-02T03:04:05.678901"},
-        **{"kind": "e1", "number": 7, "decimal": 1.25, "index": 1, "a_b_c_d_é_日本": "name", "nothing": None},
+        "split": "a b",
+        "file_split": "a_b",
+        "file_split_": "column",
+        "a_struct": {"x": 1, "y_z": "q"},
+        "structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}],
+        "nested": [["a", None], [], None],
+        "day": "2020-01-02T00:00:00",
+        "time": "01:02:03",
+        "timestamp": "2020-01-02T03:04:05.678901",
+        "kind": "e1",
+        "number": 7,
+        "decimal": 1.25,
+        "index": 1,
+        "a_b_c_d_é_日本": "name",
+        "nothing": None,
     }
     assert rows["tr-ain"]["timestamp"] == "1200-01-02T03:04:05"
 
