@@ -8,7 +8,7 @@ from typing import Any
 
 from talkhouse.packages.convokit.ascii_json import Lines, Mapping
 from talkhouse.packages.convokit.conversations import Conversations
-from talkhouse.packages.convokit.labels import Level
+from talkhouse.packages.convokit.labels import Labels, Level
 from talkhouse.packages.convokit.members import index
 from talkhouse.packages.convokit.missing import MissingSpeakers
 from talkhouse.packages.convokit.overall import overall
@@ -47,19 +47,20 @@ def write_convokit(
     check_corpus(con, corpus_id)
     records = None if filters == NO_FILTERS else select(warehouse, "main.records", filters)
     tables = Tables(warehouse, corpus_id, pseudonyms, records)
-    if not tables.parts:
-        raise UsageError(
-            f"no turn of {corpus_id} is selected",
-            next_step=f"see its records with: talkhouse sql \"from main.records where corpus_id = '{corpus_id}'\"",
-        )
     rows = in_little_memory(con, _MEMORY, lambda: _write(tables, folder, on_rows))
     return [_described(folder / name, count) for name, count in rows.items()]
 
 
 def _write(tables: Tables, folder: Path, on_rows: OnRows) -> dict[str, int | None]:
     """Write all files, and return the number of objects in each."""
-    con, missing = tables.warehouse.con, MissingSpeakers(tables)
-    utterances, speakers, conversations = Utterances(tables, missing), Speakers(tables, missing), Conversations(tables)
+    if not tables.parts:
+        raise UsageError(
+            f"no turn of {tables.corpus_id} is selected",
+            next_step=f"see its records with: talkhouse sql \"from records where corpus_id = '{tables.corpus_id}'\"",
+        )
+    con, missing, labels = tables.warehouse.con, MissingSpeakers(tables), Labels(tables)
+    utterances, conversations = Utterances(tables, missing, labels), Conversations(tables, labels)
+    speakers = Speakers(tables, missing)
     with (folder / "utterances.jsonl").open("wb") as stream:
         lines = Lines(stream)
         for part in tables.parts:
