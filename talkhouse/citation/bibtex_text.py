@@ -7,6 +7,9 @@ _LATEX = {
     "\\": r"{\textbackslash}",
     "{": r"{\textbraceleft}",  # \{ would not do: BibTeX counts braces, whatever stands before them
     "}": r"{\textbraceright}",
+    "<": r"{\textless}",  # in LaTeX's old fonts these three are other characters
+    ">": r"{\textgreater}",
+    "|": r"{\textbar}",
     "^": r"{\textasciicircum}",
     "~": r"{\textasciitilde}",
     "@": "{@}",  # some readers take @name with a brace after it for a new entry, wherever it stands

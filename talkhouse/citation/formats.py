@@ -74,7 +74,7 @@ def _entry(citation: Citation) -> str:
         "archivePrefix": "arXiv" if citation.of_reference("arxiv") else "",
         # A style that prints addresses makes one of the DOI.
         "url": "" if citation.of_reference("doi") else bibtex_text.verbatim(citation.address),
-        "note": "" if citation.is_structured else bibtex_text.escaped(citation.sentence),
+        "note": bibtex_text.escaped(citation.note),
     }
     lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
     return f"@{kind if kind in _VENUE else 'misc'}{{{citation.corpus_id},\n{''.join(lines)}}}\n"
@@ -94,14 +94,14 @@ def _item(citation: Citation) -> dict[str, Any]:
         "DOI": citation.of_reference("doi"),
         "number": f"arXiv:{arxiv}" if arxiv and kind not in _CSL_TYPES else "",
         "URL": citation.address,
-        "note": "" if citation.is_structured else citation.sentence,
+        "note": citation.note,
     }
     return {name: value for name, value in item.items() if value}
 
 
 def _reference(citation: Citation) -> str:
     """Return authors, year, title, venue and address; what is declared as one sentence where that is all there is."""
-    if not citation.is_structured:
+    if citation.note or not citation.is_structured:
         return _sentences([citation.sentence or citation.title, citation.address])
     people = [f"{given} {family}".strip() for family, given in citation.authors]
     year = f" ({citation.year})" if citation.year else ""
@@ -145,6 +145,6 @@ def _cff_reference(citation: Citation) -> dict[str, Any]:
         "doi": doi if is_doi else "",
         "identifiers": [{"type": "other", "value": value} for value in others if value],
         "url": citation.address if _CFF_ADDRESS.fullmatch(citation.address) else "",
-        "notes": "" if citation.is_structured else citation.sentence,
+        "notes": citation.note,
     }
     return {name: value for name, value in reference.items() if value}

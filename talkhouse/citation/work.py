@@ -65,6 +65,11 @@ class Citation:
         return _line(self.text)
 
     @property
+    def note(self) -> str:
+        """What has to be said beside the declared publication: the sentence where there is none, or of software."""
+        return "" if self.is_structured and self.of_reference("kind") != "software" else self.sentence
+
+    @property
     def address(self) -> str:
         """Where the publication is; without one the home page of the corpus, or nothing."""
         doi, arxiv = self.of_reference("doi"), self.of_reference("arxiv")

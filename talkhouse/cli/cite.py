@@ -14,7 +14,7 @@ from talkhouse.settings import database
 from talkhouse.visible import escaped_json, visible
 
 if TYPE_CHECKING:
-    from talkhouse.citation.work import Citation
+    from talkhouse.query.cited import Cited
 
 
 def command(
@@ -30,6 +30,10 @@ def command(
         CitationFormat,
         typer.Option("--format", help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text."),
     ] = CitationFormat.BIBTEX,
+    with_talkhouse: Annotated[
+        bool,
+        typer.Option("--with-talkhouse", metavar="", help="Also Talkhouse itself, with its version and the build."),
+    ] = False,
     db: Db = None,
 ) -> None:
     """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
@@ -42,20 +46,20 @@ def command(
 
         talkhouse cite bi.turns --format text
 
-        talkhouse cite breakdown.parquet >> paper.bib
+        talkhouse cite breakdown.parquet --with-talkhouse >> paper.bib
     """
     from talkhouse.citation import formats
 
     cited = _cited(name, database(db))
-    if not cited:
+    if not cited.corpora:
         raise UsageError(f"nothing to cite: {name} has no rows of a corpus", next_step="name a corpus or another view")
-    made = getattr(formats, citation_format)(cited)
+    made = getattr(formats, citation_format)([*cited.corpora, *([cited.talkhouse] if with_talkhouse else [])])
     if output.is_terminal:
         made = escaped_json(made) if citation_format is CitationFormat.CSL else visible(made, lines=True)
     print(made, end="")
 
 
-def _cited(name: str, path: Path) -> "list[Citation]":
+def _cited(name: str, path: Path) -> "Cited":
     from talkhouse.query.cited import manifest_of, of_export, of_name
     from talkhouse.warehouse.opened import opened
 

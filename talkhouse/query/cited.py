@@ -3,12 +3,14 @@
 An export is cited by its manifest alone, wherever it was taken.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from talkhouse.citation.software import software
 from talkhouse.citation.work import Citation
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
@@ -39,8 +41,16 @@ class _Corpus(msgspec.Struct):
     reference: dict[str, str | None] | None = None
 
 
+class _Build(msgspec.Struct):
+    talkhouse_version: str
+    finished_at: str | None = None
+    catalogue_hash: str | None = None
+
+
 class _Manifest(msgspec.Struct):
     corpora: list[_Corpus]
+    build: _Build
+    schema_revision: str | None = None
 
 
 def manifest_of(name: str) -> Path | None:
@@ -60,14 +70,22 @@ def manifest_of(name: str) -> Path | None:
     raise UsageError("there is no manifest of an export", where=path, expected=f"a file {described}", next_step=_NEXT)
 
 
-def of_export(described: Path) -> list[Citation]:
+@dataclass(frozen=True)
+class Cited:
+    """What there is to cite for a name."""
+
+    corpora: list[Citation]
+    talkhouse: Citation
+    """Talkhouse itself, as it made the build."""
+
+
+def of_export(described: Path) -> Cited:
     """Return what to cite for an export, by its manifest; SourceError where that is damaged or another file."""
     try:
         content = msgspec.json.decode(described.read_bytes(), type=_Manifest)
     except OSError as error:
-        raise SourceError(
-            "the manifest can't be read", where=described, found=error.strerror, next_step=_NEXT
-        ) from error
+        problem = "the manifest can't be read"
+        raise SourceError(problem, where=described, found=error.strerror, next_step=_NEXT) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SourceError(
             "this is not a manifest that talkhouse export wrote, or it is damaged",
@@ -75,19 +93,24 @@ def of_export(described: Path) -> list[Citation]:
             found=str(error),
             next_step=_NEXT,
         ) from error
-    return [Citation.of(msgspec.to_builtins(corpus)) for corpus in content.corpora]
+    corpora = [Citation.of(msgspec.to_builtins(corpus)) for corpus in content.corpora]
+    build = {**msgspec.to_builtins(content.build), "schema_revision": content.schema_revision}
+    return Cited(corpora, software(build))
 
 
-def of_name(warehouse: Warehouse, name: str) -> list[Citation]:
+def of_name(warehouse: Warehouse, name: str) -> Cited:
     """Return what to cite for a corpus, or for the corpora whose rows a view or table has; UsageError for neither."""
+    return Cited([Citation.of(corpus) for corpus in _corpora(warehouse, name)], software(warehouse.build))
+
+
+def _corpora(warehouse: Warehouse, name: str) -> list[dict[str, Any]]:
     if name in warehouse.corpus_ids:
-        return [Citation.of(corpus) for corpus in warehouse.corpora if corpus["corpus_id"] == name]
+        return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == name]
     views = [f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)]
     if name not in views and f"main.{name}" not in views:
-        near = closest(name, warehouse.corpus_ids + views)
         raise UsageError(
             f"no corpus, view or table '{name}', and no export there",
-            expected=f"one of: {', '.join(near)}",
+            expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids + views))}",
             next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
         )
-    return [Citation.of(corpus) for corpus in corpora_of(warehouse, select(warehouse, name))]
+    return corpora_of(warehouse, select(warehouse, name))

@@ -83,6 +83,6 @@ class PartRows:
         """Return the query of the rows with this column, as it is published."""
         rows, key = replace(self.selection, replaced={}), key_of(self.selection)
         if key is None or self.selection.schema == self.corpus_id:
-            return rows.sql([column or self.selection.known[0]], in_order=False)
+            return rows.rows([column or self.selection.known[0]])
         columns = [key, *([column] if column and column != key else [])]
-        return f"select * from ({rows.sql(columns, in_order=False)}) where {owner(key)} = {literal(self.corpus_id)}"
+        return f"select * from ({rows.rows(columns)}) where {owner(key)} = {literal(self.corpus_id)}"

@@ -16,7 +16,7 @@ def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any
     key = key_of(selection)
     if own or key is None:
         return own or warehouse.corpora
-    rows = selection.sql([key], in_order=False)
+    rows = selection.rows([key])
     named = warehouse.con.execute(f"select distinct {owner(key)} from ({rows})").fetchall()
     return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
