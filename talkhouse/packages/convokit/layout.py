@@ -1,4 +1,4 @@
-"""Writes a corpus for ConvoKit: from the tables, a part of the corpus at a time."""
+"""The package of ``--for convokit``: a corpus from the tables, a part of it at a time."""
 
 import hashlib
 import json
@@ -6,58 +6,23 @@ from collections.abc import Mapping as Json
 from pathlib import Path
 from typing import Any
 
+from talkhouse.packages.content import Package
 from talkhouse.packages.convokit.ascii_json import Lines, Mapping
 from talkhouse.packages.convokit.conversations import Conversations
 from talkhouse.packages.convokit.labels import Labels, Level
 from talkhouse.packages.convokit.members import index
 from talkhouse.packages.convokit.missing import MissingSpeakers
 from talkhouse.packages.convokit.overall import overall
+from talkhouse.packages.convokit.plan import CorpusPackage, plan
 from talkhouse.packages.convokit.speakers import MEMBERS, Speakers
-from talkhouse.packages.convokit.tables import Tables
 from talkhouse.packages.convokit.utterances import Utterances
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.packages.layout import Layout
 from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import NO_FILTERS, Filters, select
-from talkhouse.schema.errors import UsageError
-from talkhouse.system.memory import in_little_memory
-from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import check_corpus
-
-_MEMORY = 800_000_000
-"""Bytes that DuckDB may hold; what is above goes to the disk, so that memory does not grow with the corpus."""
 
 
-def write_convokit(
-    warehouse: Warehouse,
-    corpus_id: str,
-    folder: Path,
-    *,
-    filters: Filters = NO_FILTERS,
-    pseudonyms: Pseudonyms | None = None,
-    on_rows: OnRows = lambda _: None,
-) -> list[dict[str, Any]]:
-    """Write a corpus into a folder that exists, and return its files: path, rows, bytes and sha256 of each.
-
-    ``filters`` select records, by the columns of ``main.records``: their dialogues are written, with the labels and
-    lists that came with these records. ``on_rows`` is called with the number of turns that were written.
-
-    Raises UsageError for what is no corpus, or where no turn is selected.
-    """
-    con = warehouse.con
-    check_corpus(con, corpus_id)
-    records = None if filters == NO_FILTERS else select(warehouse, "main.records", filters)
-    tables = Tables(warehouse, corpus_id, pseudonyms, records)
-    rows = in_little_memory(con, _MEMORY, lambda: _write(tables, folder, on_rows))
-    return [_described(folder / name, count) for name, count in rows.items()]
-
-
-def _write(tables: Tables, folder: Path, on_rows: OnRows) -> dict[str, int | None]:
-    """Write all files, and return the number of objects in each."""
-    if not tables.parts:
-        raise UsageError(
-            f"no turn of {tables.corpus_id} is selected",
-            next_step=f"see its records with: talkhouse sql \"from records where corpus_id = '{tables.corpus_id}'\"",
-        )
+def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
+    assert isinstance(package, CorpusPackage)  # noqa: S101 - it is what ``plan`` returns
+    tables = package.tables
     con, missing, labels = tables.warehouse.con, MissingSpeakers(tables), Labels(tables)
     utterances, conversations = Utterances(tables, missing, labels), Conversations(tables, labels)
     speakers = Speakers(tables, missing)
@@ -80,7 +45,7 @@ def _write(tables: Tables, folder: Path, on_rows: OnRows) -> dict[str, int | Non
         "conversations": dialogues.rows,
         "labels": tables.count("annotations", f"not ({Level.NONE})"),
     }
-    corpus = overall(tables, counts, speakers.silent())
+    corpus = overall(package, counts, speakers.silent())
     _write_json(folder / "corpus.json", corpus)
     types = {
         "utterances-index": index(utterances.members),
@@ -92,7 +57,9 @@ def _write(tables: Tables, folder: Path, on_rows: OnRows) -> dict[str, int | Non
     }
     _write_json(folder / "index.json", types)
     files = {"utterances.jsonl": lines.rows, "speakers.json": people.rows, "conversations.json": dialogues.rows}
-    return {**files, "corpus.json": None, "index.json": None}
+    return [
+        _described(folder / name, rows) for name, rows in {**files, "corpus.json": None, "index.json": None}.items()
+    ]
 
 
 def _write_json(path: Path, content: Json[str, Any]) -> None:
@@ -103,3 +70,6 @@ def _described(path: Path, rows: int | None) -> dict[str, Any]:
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
+
+
+LAYOUT = Layout(plan, _write)
