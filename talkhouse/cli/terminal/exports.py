@@ -163,6 +163,9 @@ def _show_package(written: "Written") -> None:
     for config in package.configs:
         splits = ", ".join(_split(split) for split in config.splits)
         output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})", soft_wrap=True)
+    for file in written.files:
+        if "config" not in file and file["rows"] is not None:
+            output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
     if package.left_out:
         output.print(f"  left out, as no rows are wanted: {escape(', '.join(package.left_out))}", soft_wrap=True)
     _show_licences(package.corpora, package.parts)
