@@ -9,6 +9,7 @@ import duckdb
 
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.formats import ExportFormat
+from talkhouse.query.pseudonyms import AboutPseudonyms, pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.writers import write
@@ -36,6 +37,8 @@ class Exported:
     bytes: int
     corpora: list[dict[str, Any]]
     """The corpora whose rows are in it, as the manifest has them: title, licence, terms, citation ..."""
+    pseudonyms: AboutPseudonyms | None = None
+    """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""
 
 
 def export(
@@ -64,13 +67,17 @@ def export(
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        if key_file is not None or is_accepted:
-            pass  # helpers put terms and pseudonyms here
+        if is_accepted:
+            pass  # helpers put terms here
+        names = pseudonyms(con, key_file, output) if key_file is not None else None
+        if names is not None:
+            selection = with_pseudonyms(selection, con, names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = manifest.corpora(warehouse, selection)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            described = manifest.describe(warehouse, selection, sources, file_format, part, rows)
+            about_people = names.about(corpus["corpus_id"] for corpus in sources) if names else None
+            described = manifest.describe(warehouse, selection, sources, file_format, part, rows, about_people)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
@@ -80,7 +87,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, rows, size, sources)
+    return Exported(selection.full_name, output, manifest_path, rows, size, sources, about_people)
 
 
 def settings(output: Path) -> Settings:

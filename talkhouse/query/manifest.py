@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.settings import version
@@ -53,8 +54,12 @@ def describe(
     file_format: str,
     path: Path,
     rows: int,
+    pseudonyms: AboutPseudonyms | None = None,
 ) -> str:
-    """Return the description of a file as JSON; the same file of the same build has the same manifest."""
+    """Return the description of a file as JSON; the same file of the same build has the same manifest.
+
+    ``pseudonyms``: None where ids of people are as published.
+    """
     made_by = dict(warehouse.build)
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -67,6 +72,7 @@ def describe(
         "columns": selection.columns,
         "format": file_format,
         "rows": rows,
+        "pseudonyms": pseudonyms,
         "view_fingerprints": _fingerprints(warehouse, selection),
         "bytes": path.stat().st_size,
         "sha256": sha256,

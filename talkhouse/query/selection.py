@@ -73,11 +73,13 @@ class Selection:
         where = f" where {' and '.join(conditions)}" if conditions else ""
         order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
         limit = "" if self.limit is None else f" limit {self.limit}"
-        names = ", ".join(
-            f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
-            for column in selected
-        )
-        return f"select {names} from {self.source}{where} order by {order}{limit}"
+        names, rows = ", ".join(map(quoted, selected)), f"{self.source}{where}"
+        if self.replaced:
+            # Conditions are of the published values; the order is of those that are written, and tells nothing else.
+            read = dict.fromkeys((*selected, *self.order))
+            written = ", ".join(f"{self.replaced.get(column, quoted(column))} as {quoted(column)}" for column in read)
+            rows = f"(select {written} from {rows})"
+        return f"select {names} from {rows} order by {order}{limit}"
 
 
 def select(
@@ -94,7 +96,7 @@ def select(
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in _grain(warehouse, full_name) if column in known)
+    order = tuple(column for column in grain_of(warehouse, full_name) if column in known)
     selection = Selection(
         described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
     )
@@ -115,7 +117,7 @@ def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Seq
             raise UsageError(f"the column '{column}' is named twice", next_step="name every column once")
 
 
-def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
+def grain_of(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     """Return the columns that together name one row; a view of one split has those of its view."""
     for table in metadata.sorted_tables:
         if qualified(table) == name:

@@ -128,6 +128,9 @@ def _show(exported: "Exported") -> None:
         soft_wrap=True,
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
+    if exported.pseudonyms:
+        key, remark = exported.pseudonyms["key"], exported.pseudonyms["remark"]
+        output.print(f"  pseudonyms by the key {key}: {escape(remark)}", soft_wrap=True)
     for corpus in exported.corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""
