@@ -72,7 +72,8 @@ class LicenceTerms:
     """Expression of SPDX identifiers; None where there is none."""
     licence_url: str | None = None
     columns: tuple[str, ...] = ()
-    """The columns that the part is, each as ``schema.view.column``; none: all that no other part is."""
+    """The columns that the part is, each as ``schema.view.column``, or as ``schema.view.column.member`` where it is one
+    member of the objects in a JSON column; none: all that no other part is."""
     said_from: str | None = None
     """The part is only what was said from this day on, as ``2011-04-08``."""
     said_before: str | None = None

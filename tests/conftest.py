@@ -28,7 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # Lanes: `pytest` runs the quick one, `-m slow` and `-m long` the others. Property tests are in all three, but for those
 # that are marked slow.
-# Apart from them, `-m superset` tries the dashboards in Superset itself, and `-m spark` the views on a Spark cluster.
+# Apart from them, `-m superset` tries the dashboards in Superset itself, `-m spark` the views on a Spark cluster, and
+# `-m packages` what is exported for other programs in these programs.
 
 LANES = {"quick": 0.1, "slow": 1, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""

@@ -18,7 +18,7 @@ ID = re.compile(r"[a-z][a-z0-9_]*")
 _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 ADDRESS = re.compile(r"https?://\S+")
-_COLUMN = re.compile(r"[a-z]\w*(\.[a-z]\w*){2}")
+_COLUMN = re.compile(r"[a-z]\w*(\.[a-z]\w*){2,3}")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
@@ -94,7 +94,8 @@ def _of_terms(terms: LicenceTerms) -> Iterator[str]:
     if terms.spdx is not None and not _is_licence(terms.spdx):
         yield f"{head} have the licence {terms.spdx!r}, which is no expression of SPDX identifiers, such as 'CC-BY-4.0'"
     if not isinstance(terms.columns, tuple) or not all(_COLUMN.fullmatch(str(column)) for column in terms.columns):
-        yield f"{head} are of columns, each schema.view.column, in a tuple, not {terms.columns!r:.100}"
+        expected = "a tuple of columns, each schema.view.column or schema.view.column.member"
+        yield f"{head} have {expected}, not {terms.columns!r:.100}"
     for day in (terms.said_from, terms.said_before):
         if day is not None and not (isinstance(day, str) and _DAY.fullmatch(day)):
             yield f"{head} have a day such as '2011-04-08', not {day!r}"

@@ -34,7 +34,7 @@ def upgrade() -> None:
         "corpus_terms",
         sa.Column("corpus_id", Text(), nullable=False, comment="Corpus."),
         sa.Column("part", Text(), nullable=False, comment="The part of it that is under these terms: all, or what its publisher calls it."),
-        sa.Column("columns", sa.JSON(), comment="The columns that the part is: a list of schema.view.column; null: all that no other part is."),
+        sa.Column("columns", sa.JSON(), comment="The columns that the part is: a list of schema.view.column, of a JSON column also with a member of it; null: all that no other part is."),
         sa.Column("said_from", sa.Date(), comment="The part is only what was said from this day on, UTC; null: from the first."),
         sa.Column("said_before", sa.Date(), comment="And before this day, UTC; null: to the last."),
         sa.Column("spdx", Text(), comment="Licence as an expression of SPDX identifiers; null: there is none."),

@@ -1,5 +1,6 @@
 -- Each corpus with its licence, citation and counts.
 -- grain: corpus_id
+-- terms: none
 --   corpus_id: Id of the corpus; the schema of its task views.
 --   title: Title, as its authors give it.
 --   description: What it is, in a sentence or two.
@@ -8,6 +9,7 @@
 --   licence_url: Address of the licence's text.
 --   terms: What a user must know beyond the licence; empty where there is nothing.
 --   citation: What to cite, as BibTeX or a reference.
+--   year: Year in which it was published; null: not declared.
 --   languages: ISO 639-1 codes, separated by spaces.
 --   dialogue_count: Dialogues, each counted once however often it was published.
 --   record_count: Records of the published files.
@@ -75,6 +77,7 @@ select
     corpora.licence_url,
     corpora.terms,
     corpora.citation,
+    corpora.year,
     corpora.languages,
     coalesce(wide.dialogue_count, 0) as dialogue_count,
     coalesce(wide.record_count, 0) as record_count,

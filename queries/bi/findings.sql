@@ -1,5 +1,6 @@
 -- Each finding: what was warned about or refused, with its rule's condition and remedy.
 -- grain: corpus_id, finding_index
+-- terms: none
 --   corpus_id: Corpus of the file or record; null: the build itself.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   split: Split of the record, by the publisher's own name; null where the finding is about a file, or about a record that was not loaded.

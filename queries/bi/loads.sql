@@ -1,5 +1,6 @@
 -- Each build of this warehouse with what it did to each corpus, from which files, and how long it took.
 -- grain: load_id, corpus_id
+-- terms: none
 --   load_id: Number of the build.
 --   corpus_id: The corpus.
 --   outcome: loaded: read in this build; unchanged: taken over from the build before; removed.

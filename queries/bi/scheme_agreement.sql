@@ -1,5 +1,6 @@
 -- How far the annotators of a scheme agree over a whole release; by split and subset: bi.subset_agreement.
 -- grain: scheme, release
+-- terms: none
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.

@@ -1,5 +1,6 @@
 -- Each annotation scheme: what it is, how much is labelled in it, and why its labels are not compared, where they are not.
 -- grain: scheme
+-- terms: none
 --   corpus_id: Corpus of the scheme.
 --   kind: single_label: each annotator gives a thing one label. multi_label: any number at once. structure: the labels are parts of one structure, such as acts with slots. Where the corpus does not declare it, as the labels show; null: not declared, and without labels.
 --   is_kind_declared: True where the corpus declares the kind.

@@ -1,5 +1,6 @@
 -- Each input file, or member of an archive, with how many of its records were loaded.
 -- grain: source_file_id
+-- terms: none
 --   source_file_id: The file: its path, and after '!' the path inside an archive.
 --   corpus_id: Corpus of the file.
 --   path: Path of the file on disk, inside the data folder.

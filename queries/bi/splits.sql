@@ -1,5 +1,6 @@
 -- Each split of each task with its size; what no task uses is in bi.subsets.
 -- grain: corpus_id, task, release, split
+-- terms: none
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   example_count: Examples of the task in the split.
 --   dialogue_count: Dialogues that they are made from, each counted once.

@@ -1,5 +1,6 @@
 -- Each published file or folder of a release and split with what is in it, whether or not a task uses it.
 -- grain: corpus_id, release, split, subset
+-- terms: none
 --   corpus_id: Corpus of the records.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   subset: The published file or folder.

@@ -45,7 +45,7 @@ corpus_terms = table(
     Column(
         "columns",
         JSON,
-        comment="The columns that the part is: a list of schema.view.column; null: all that no other part is.",
+        comment="The columns that the part is: a list of schema.view.column, of a JSON column also with a member of it; null: all that no other part is.",
     ),
     Column("said_from", Date, comment="The part is only what was said from this day on, UTC; null: from the first."),
     Column("said_before", Date, comment="And before this day, UTC; null: to the last."),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus, Source
-from talkhouse.ingest.files.archives import unpacked
+from talkhouse.warehouse.source_files import SourceFile, source_files
 
 _NAMED = 3
 """Files that a note names; the findings have all."""
@@ -15,28 +15,12 @@ _MISSING, _OTHER = "TH-08", "TH-09"
 
 
 @dataclass(frozen=True)
-class _File:
-    """A file that was given, on disk or in an archive."""
-
-    id: str
-    path: str
-    """Inside the corpus's folder; of an archive its own."""
-    unpacked: str
-    """The same with archives as folders."""
-    sha256: str
-
-    def is_at(self, path: str) -> bool:
-        """Whether it stands there, or in a folder that the user has put around it."""
-        return any(f"/{own}".endswith(f"/{path}") for own in (self.path, self.unpacked))
-
-
-@dataclass(frozen=True)
 class _Compared:
     """What became of the files that a corpus declares."""
 
     declared: int
     missing: list[Source]
-    others: list[tuple[_File, Source]]
+    others: list[tuple[SourceFile, Source]]
 
 
 def record_sources(con: duckdb.DuckDBPyConnection, corpora: Iterable[Corpus]) -> list[str]:
@@ -47,7 +31,7 @@ def record_sources(con: duckdb.DuckDBPyConnection, corpora: Iterable[Corpus]) ->
     """
     notes: list[str] = []
     for corpus in (corpus for corpus in corpora if corpus.sources):
-        compared = _compare(corpus.sources, list(_files(con, corpus.id)))
+        compared = _compare(corpus.sources, source_files(con, corpus.id))
         if len(compared.missing) == compared.declared:
             continue
         _record(con, corpus.id, compared)
@@ -55,21 +39,7 @@ def record_sources(con: duckdb.DuckDBPyConnection, corpora: Iterable[Corpus]) ->
     return notes
 
 
-def _files(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Iterator[_File]:
-    rows = con.execute(
-        "select source_file_id, path, member, sha256 from meta.source_files where corpus_id = ? order by all",
-        [corpus_id],
-    )
-    for file_id, path, member, sha256 in rows.fetchall():
-        inside = path if member is None else f"{path}!{member}"
-        yield _File(file_id, _within(inside), _within(str(unpacked(path, member))), sha256)
-
-
-def _within(path: str) -> str:
-    return path.partition("/")[2]
-
-
-def _compare(sources: tuple[Source, ...], files: list[_File]) -> _Compared:
+def _compare(sources: tuple[Source, ...], files: list[SourceFile]) -> _Compared:
     hashes = {file.sha256 for file in files}
     missing, others = [], []
     for source in sources:
@@ -83,7 +53,7 @@ def _compare(sources: tuple[Source, ...], files: list[_File]) -> _Compared:
     return _Compared(len(sources), missing, others)
 
 
-def _is_unpacked(source: Source, files: list[_File]) -> bool:
+def _is_unpacked(source: Source, files: list[SourceFile]) -> bool:
     return bool(source.holds) and all(any(file.is_at(path) for file in files) for path in source.holds)
 
 

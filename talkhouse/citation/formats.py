@@ -1,25 +1,150 @@
 """Citations as BibTeX, CSL JSON, a text, and CITATION.cff: each the same bytes for the same citations."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from talkhouse.citation import bibtex_text
 from talkhouse.citation.work import Citation
+
+_VENUE = {"article": "journal", "inproceedings": "booktitle"}
+"""The field of BibTeX that has the venue, by the kind of the entry."""
+
+_CSL_TYPES = {"article": "article-journal", "inproceedings": "paper-conference", "software": "software"}
+_CFF_TYPES = {"article": "article", "inproceedings": "conference-paper", "software": "software"}
+
+_CFF_DOI = re.compile(r"10\.\d{4,9}(\.\d+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+")
+_CFF_ADDRESS = re.compile(r"(https?|s?ftp)://[\x21-\x7e]+")
+_ASKED = "If you use these data, please cite the publications in the references."
 
 
 def bibtex(citations: Sequence[Citation]) -> str:
-    """Return BibTeX entries, one for each publication; the key is the corpus's id."""
-    raise NotImplementedError
+    """Return BibTeX entries, one for each publication; the key is the corpus's id.
+
+    It is UTF-8, and what LaTeX reads otherwise is escaped. Titles are in braces of their own, so that styles keep
+    capitals. A corpus without structured citation is @misc with its title, and the reference as its note.
+    """
+    return "\n".join(_entry(citation) for citation in citations)
+
+
+def bibtex_of(corpora: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the entry of each corpus by its id, for pages; ``corpora`` are as ``build_facts.corpora`` has them."""
+    return {corpus["corpus_id"]: bibtex([Citation.of(corpus)]) for corpus in corpora}
 
 
 def csl(citations: Sequence[Citation]) -> str:
     """Return a list of CSL JSON items, as reference managers and Pandoc read it."""
-    raise NotImplementedError
+    return json.dumps([_item(citation) for citation in citations], indent=2, ensure_ascii=False) + "\n"
 
 
 def text(citations: Sequence[Citation]) -> str:
     """Return a line for each publication, as a list of references has it."""
-    raise NotImplementedError
+    return "".join(f"{_reference(citation)}\n" for citation in citations)
 
 
 def cff(title: str, citations: Sequence[Citation]) -> str:
-    """Return a CITATION.cff, 1.2.0, of the type dataset, with the publications as its references."""
-    raise NotImplementedError
+    """Return a CITATION.cff, 1.2.0, of the type dataset, with the publications as its references.
+
+    Its authors are those of the corpora, each once.
+    """
+    import yaml
+
+    authors = [author for citation in citations for author in _cff_authors(citation)]
+    content = {
+        "cff-version": "1.2.0",
+        "message": _ASKED,
+        "type": "dataset",
+        "title": title,
+        "authors": [author for index, author in enumerate(authors) if author not in authors[:index]],
+        "references": [_cff_reference(citation) for citation in citations],
+    }
+    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+
+
+def _entry(citation: Citation) -> str:
+    kind = citation.of_reference("kind") if citation.is_structured else "misc"
+    fields = {
+        "author": " and ".join(bibtex_text.name(*author) for author in citation.authors),
+        "title": f"{{{bibtex_text.escaped(citation.work_title)}}}",
+        _VENUE.get(kind, "howpublished"): bibtex_text.escaped(citation.of_reference("venue")),
+        "year": str(citation.year or ""),
+        "doi": bibtex_text.verbatim(citation.of_reference("doi")),
+        "eprint": bibtex_text.verbatim(citation.of_reference("arxiv")),
+        "archivePrefix": "arXiv" if citation.of_reference("arxiv") else "",
+        # A style that prints addresses makes one of the DOI.
+        "url": "" if citation.of_reference("doi") else bibtex_text.verbatim(citation.address),
+        "note": bibtex_text.escaped(citation.note),
+    }
+    lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
+    return f"@{kind if kind in _VENUE else 'misc'}{{{citation.corpus_id},\n{''.join(lines)}}}\n"
+
+
+def _item(citation: Citation) -> dict[str, Any]:
+    kind, arxiv = citation.of_reference("kind"), citation.of_reference("arxiv")
+    item = {
+        "id": citation.corpus_id,
+        "type": _CSL_TYPES.get(kind, "article" if arxiv else "dataset"),
+        "title": citation.work_title,
+        "author": [
+            {"family": family, "given": given} if given else {"literal": family} for family, given in citation.authors
+        ],
+        "issued": {"date-parts": [[citation.year]]} if citation.year else None,
+        "container-title": citation.of_reference("venue"),
+        "DOI": citation.of_reference("doi"),
+        "number": f"arXiv:{arxiv}" if arxiv and kind not in _CSL_TYPES else "",
+        "URL": citation.address,
+        "note": citation.note,
+    }
+    return {name: value for name, value in item.items() if value}
+
+
+def _reference(citation: Citation) -> str:
+    """Return authors, year, title, venue and address; what is declared as one sentence where that is all there is."""
+    if citation.note or not citation.is_structured:
+        return _sentences([citation.sentence or citation.title, citation.address])
+    people = [f"{given} {family}".strip() for family, given in citation.authors]
+    year = f" ({citation.year})" if citation.year else ""
+    return _sentences(
+        [f"{_listed(people)}{year}", citation.work_title, citation.of_reference("venue"), citation.address]
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _sentences(parts: Iterable[str]) -> str:
+    """Join what there is by full stops; not behind a sign that ends a sentence, nor behind an address."""
+    *heads, address = parts
+    ended = [part if part[-1] in ".?!。" else f"{part}." for part in heads if part]
+    return " ".join([*ended, *([address] if address else [])])
+
+
+def _cff_authors(citation: Citation) -> list[dict[str, str]]:
+    if not citation.authors:
+        return [{"name": f"the authors of {citation.title}"}]
+    return [
+        {"family-names": family, "given-names": given} if given else {"name": family}
+        for family, given in citation.authors
+    ]
+
+
+def _cff_reference(citation: Citation) -> dict[str, Any]:
+    kind, venue = citation.of_reference("kind"), citation.of_reference("venue")
+    doi, arxiv = citation.of_reference("doi"), citation.of_reference("arxiv")
+    is_doi = bool(_CFF_DOI.fullmatch(doi))
+    others = [f"arXiv:{arxiv}" if arxiv else "", "" if is_doi else doi]
+    reference = {
+        "type": _CFF_TYPES.get(kind, "generic"),
+        "title": citation.work_title,
+        "authors": _cff_authors(citation),
+        "year": citation.year,
+        "journal": venue if kind == "article" else "",
+        "collection-title": "" if kind == "article" else venue,
+        "doi": doi if is_doi else "",
+        "identifiers": [{"type": "other", "value": value} for value in others if value],
+        "url": citation.address if _CFF_ADDRESS.fullmatch(citation.address) else "",
+        "notes": citation.note,
+    }
+    return {name: value for name, value in reference.items() if value}

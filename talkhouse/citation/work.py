@@ -1,10 +1,16 @@
 """What there is to cite: a corpus with its authors, year and publication, as its declaration has them."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+
+from talkhouse.warehouse import build_facts
+
+_BLANKS = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
+"""What ends a line or acts on a terminal, and the blanks beside it; the wide blank of Japanese is a character."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +21,7 @@ class Citation:
     title: str
     """Of the corpus."""
     authors: tuple[tuple[str, str], ...]
-    """Family name and given names of each."""
+    """Family name and given names of each; who has no given name is an organisation."""
     year: int | None
     reference: dict[str, Any] | None
     """The publication: kind, title, venue, doi, arxiv, url, in so far as they are declared."""
@@ -24,7 +30,62 @@ class Citation:
     homepage: str
     licence: str
 
+    @classmethod
+    def of(cls, corpus: Mapping[str, Any]) -> "Citation":
+        """Return the citation of a corpus as ``build_facts.corpora`` and manifests have it."""
+        reference = {key: value for key, value in (corpus.get("reference") or {}).items() if value}
+        return cls(
+            corpus_id=corpus["corpus_id"],
+            title=_line(corpus["title"]),
+            authors=tuple((_line(one["family"]), _line(one.get("given") or "")) for one in corpus.get("authors") or ()),
+            year=corpus.get("year"),
+            reference={key: _line(value) for key, value in reference.items()} or None,
+            text=corpus.get("citation") or "",
+            homepage=corpus.get("homepage") or "",
+            licence=corpus.get("licence") or "",
+        )
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether its authors and its publication are declared, so that ``text`` is not needed."""
+        return bool(self.authors and self.reference)
+
+    def of_reference(self, key: str) -> str:
+        """Return what is declared of the publication: kind, title, venue, doi, arxiv, url; empty if it is not."""
+        return str((self.reference or {}).get(key) or "")
+
+    @property
+    def work_title(self) -> str:
+        """The title of the publication; without one that of the corpus."""
+        return self.of_reference("title") or self.title
+
+    @property
+    def sentence(self) -> str:
+        """The reference as a sentence, on one line."""
+        return _line(self.text)
+
+    @property
+    def note(self) -> str:
+        """What has to be said beside the declared publication: the sentence where there is none, or of software."""
+        return "" if self.is_structured and self.of_reference("kind") != "software" else self.sentence
+
+    @property
+    def address(self) -> str:
+        """Where the publication is; without one the home page of the corpus, or nothing."""
+        doi, arxiv = self.of_reference("doi"), self.of_reference("arxiv")
+        return (
+            self.of_reference("url")
+            or (f"https://doi.org/{doi}" if doi else "")
+            or (f"https://arxiv.org/abs/{arxiv}" if arxiv else "")
+            or self.homepage
+        )
+
 
 def citations(con: duckdb.DuckDBPyConnection, database: str, corpus_ids: Iterable[str]) -> list[Citation]:
-    """Return what to cite for these corpora, in the order of their ids."""
-    raise NotImplementedError
+    """Return what to cite for these corpora, in the order of their ids; ``database``: the warehouse's name in SQL."""
+    wanted = {*corpus_ids}
+    return [Citation.of(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted]
+
+
+def _line(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip(" ")

@@ -19,7 +19,20 @@ from talkhouse.system import ctrl_c
 _COMMANDS = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
     *("inspect", "corpora", "conform"),
-    *("export", "publish", "lake", "score", "scores", "restore", "verify", "replay", "make", "dashboard", "report"),
+    *(
+        "export",
+        "cite",
+        "publish",
+        "lake",
+        "score",
+        "scores",
+        "restore",
+        "verify",
+        "replay",
+        "make",
+        "dashboard",
+        "report",
+    ),
 )
 """Each is a module with a function ``command``; this is the order in which the help has them."""
 

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
-from talkhouse.cli.terminal.console import errors, output
+from talkhouse.cli.terminal.console import output, warn
 from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
@@ -160,7 +160,7 @@ def command(
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold or ()))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
-            _warn(scored)
+            warn(scored.warnings)
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_data:
@@ -173,11 +173,6 @@ def command(
                 _write_examples(workspace, scored, examples, force=force)
             if save is not None:
                 _save(workspace, scored, save, database(db))
-
-
-def _warn(scored: "Scored") -> None:
-    for warning in scored.warnings:
-        errors.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
 
 
 def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", path: Path, *, force: bool) -> None:

@@ -6,14 +6,9 @@ import duckdb
 
 from talkhouse.explore.resolve_id import resolve
 from talkhouse.schema.sql import dicts
+from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "from main.dialogues where dialogue_id = $dialogue"
-
-_CORPUS = """
-select corpus_id, title, homepage, licence, licence_url, terms, citation, is_sample, made_from
-from main.corpora
-where corpus_id = $corpus
-"""
 
 _PARTICIPANTS = """
 select
@@ -135,7 +130,7 @@ order by turn_index nulls first, candidate_set, position, item_index
 def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Return everything about a dialogue or record, found by its id, or by the publisher's id where that is unique.
 
-    ``kind`` and ``id`` name what was found. ``corpus`` is a row of main.corpora; ``dialogue`` one of main.dialogues,
+    ``kind`` and ``id`` name what was found. ``corpus`` is its licence and citation; ``dialogue`` one of main.dialogues,
     or None; ``participants`` and ``turns`` are the dialogue's, with the speakers' names (``speaker``, or ``speakers``
     where several say it together), ``parts`` are rows of main.parts. ``records`` are rows of main.records: all records
     of a dialogue, or the one record. Each has its ``source`` (file, sha256, pointer), ``annotations``, ``personas``
@@ -153,7 +148,7 @@ def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     return {
         "kind": target.kind,
         "id": target.id,
-        "corpus": dicts(con.execute(_CORPUS, {"corpus": owner}))[0],
+        "corpus": next(corpus for corpus in Warehouse(con).corpora if corpus["corpus_id"] == owner),
         "dialogue": dialogues[0] if dialogues else None,
         "participants": dicts(con.execute(_PARTICIPANTS, of_dialogue)),
         "turns": dicts(con.execute(_TURNS, of_dialogue)),

@@ -26,8 +26,8 @@ LONGEST = 256_000_000
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]
 
-Facts = dict[str, str | bool | int | float | None]
-"""What is told about a build or a corpus."""
+Facts = dict[str, str | bool | int | float | list[dict[str, str]] | dict[str, str] | None]
+"""What is told about a build or a corpus, whose authors are a list of objects and whose publication is one."""
 
 _FILE = re.compile(r"part-[0-9]{5,9}\.parquet")
 

@@ -4,12 +4,33 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from talkhouse.citation import formats
+from talkhouse.citation.work import Citation
+from talkhouse.ingest.registry import all_corpora
 from talkhouse.packages.content import Package
+from talkhouse.packages.licences import licences
+from talkhouse.query import manifest
+from talkhouse.query.terms import with_terms
+from talkhouse.schema.errors import RegistryError
+from talkhouse.settings import corpus_folders
+from talkhouse.warehouse.source_files import SourceFile, source_files
+
+LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
 
 def write_papers(package: Package, folder: Path) -> None:
     """Write LICENSE.md, CITATION.cff and citation.bib of the corpora of a package into its folder."""
-    raise NotImplementedError
+    cited = [Citation.of(corpus) for corpus in package.corpora]
+    _write(folder / LICENCES, licences(package))
+    _write(folder / CITATION, formats.cff(title(package), cited))
+    _write(folder / BIBLIOGRAPHY, formats.bibtex(cited))
+
+
+def title(package: Package) -> str:
+    """Return the title of what is in a package: that of the corpus, or which view it is and of which corpora."""
+    titles = ", ".join(corpus["title"] for corpus in package.corpora)
+    is_corpus = [corpus["corpus_id"] for corpus in package.corpora] == [package.name]
+    return titles if is_corpus or not titles else f"{package.name} of {titles}"
 
 
 def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, Any]]) -> None:
@@ -18,9 +39,60 @@ def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, 
     ``files``: an object for each file of data: path, rows, bytes, sha256, and what else is known of it. Nothing is of
     today: two packages of one warehouse are equal to the byte.
     """
-    raise NotImplementedError
+    content = {
+        "name": package.name,
+        "configs": [
+            {"config": config.name, "rows": config.rows, **manifest.of_selection(package.warehouse, config.selection)}
+            for config in package.configs
+        ],
+        "files": [dict(file) for file in files],
+        "pseudonyms": package.about_pseudonyms,
+        **manifest.of_build(package.warehouse),
+        "corpora": with_terms(package.corpora, package.parts),
+    }
+    _write(folder / manifest.OF_A_PACKAGE, manifest.as_json(content))
 
 
 def provenance(package: Package) -> dict[str, Any]:
-    """Return the build and the published files that the rows came from: source file ids, sizes, SHA-256, addresses."""
-    raise NotImplementedError
+    """Return the build and the published files that the rows came from: source file ids, sizes, SHA-256, addresses.
+
+    ``files``: those on disk, by corpus and id, each with corpus_id, source_file_id, bytes, sha256, and url: where the
+    publisher offers it, or None where no declared file has its checksum, or its path and no known checksum.
+    """
+    return {
+        **manifest.of_build(package.warehouse),
+        "files": [file for corpus in package.corpora for file in _files(package, corpus)],
+    }
+
+
+def _files(package: Package, corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
+    warehouse, corpus_id = package.warehouse, corpus["corpus_id"]
+    # An invented file, or one that was made, stands where a published one would.
+    sources = () if corpus["is_sample"] or corpus["made_from"] else _declared(corpus_id)
+    return [
+        {
+            "corpus_id": corpus_id,
+            "source_file_id": file.id,
+            "bytes": file.size,
+            "sha256": file.sha256,
+            "url": source.url if (source := file.published_as(sources)) else None,
+        }
+        for file in source_files(warehouse.con, corpus_id, warehouse.database)
+        if _is_published(file)
+    ]
+
+
+def _is_published(file: SourceFile) -> bool:
+    return not file.is_member and file.kind in ("read", "archive")
+
+
+def _declared(corpus_id: str) -> tuple[Any, ...]:
+    """Return the files that the declaration of a corpus names; none where nobody here has it."""
+    try:
+        return all_corpora(corpus_folders())[corpus_id].sources
+    except (KeyError, RegistryError):
+        return ()
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

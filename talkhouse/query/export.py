@@ -1,17 +1,21 @@
 """Writes a view or table to a file, with a manifest beside it: always the same bytes for the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from talkhouse.query import manifest, sandbox
+from talkhouse.query import composition, file_metadata, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
-from talkhouse.query.pseudonyms import AboutPseudonyms, pseudonyms, with_pseudonyms
+from talkhouse.query.manifest import Contents
+from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.query.sources import corpora_of
+from talkhouse.query.terms import check_terms, parts_of
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -33,12 +37,17 @@ class Exported:
     name: str
     path: Path
     manifest: Path
-    rows: int
     bytes: int
-    corpora: list[dict[str, Any]]
-    """The corpora whose rows are in it, as the manifest has them: title, licence, terms, citation ..."""
-    pseudonyms: AboutPseudonyms | None = None
-    """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""
+    contents: Contents
+    notes: list[str]
+    """Of which releases, splits, subsets and languages the rows are, where these are several."""
+    warnings: list[str]
+    """What a reader may not expect, such as turns that are in it more than once."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self.contents.rows
 
 
 def export(
@@ -60,24 +69,28 @@ def export(
     ``file_format`` follows from the output's ending where it is not given; ``is_accepted``: the user accepts the terms
     of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``force`` replaces existing files.
 
-    Raises UsageError for names, columns, splits and files that can't be, OutputFailed where there is no room.
+    Raises UsageError for names, columns, splits and files that can't be, TermsNotAccepted for terms that have
+    to be accepted first, OutputFailed where there is no room.
     """
     con, file_format = warehouse.con, file_format or format_of(output)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        if is_accepted:
-            pass  # helpers put terms here
         names = pseudonyms(con, key_file, output) if key_file is not None else None
         if names is not None:
             selection = with_pseudonyms(selection, con, names)
+        parts = parts_of(warehouse, [selection])
+        check_terms(parts, is_accepted=is_accepted, selection=selection)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
-            sources = manifest.corpora(warehouse, selection)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, file_format, part, on_rows))
-            about_people = names.about(corpus["corpus_id"] for corpus in sources) if names else None
-            described = manifest.describe(warehouse, selection, sources, file_format, part, rows, about_people)
+            sources = corpora_of(warehouse, selection)
+            of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
+            of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
+            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
+            about = names.about(corpus["corpus_id"] for corpus in sources) if names else None
+            contents = Contents(sources, parts, of, rows, about)
+            described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
@@ -87,7 +100,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, rows, size, sources, about_people)
+    return Exported(selection.full_name, output, manifest_path, size, contents, composition.notes(of), warned)
 
 
 def settings(output: Path) -> Settings:
@@ -110,10 +123,20 @@ def format_of(output: Path) -> ExportFormat:
     return file_format
 
 
+def _composed(warehouse: Warehouse, selection: Selection) -> tuple[composition.Composition, list[str]]:
+    of = composition.composition(warehouse, selection)
+    return of, composition.warnings(warehouse, selection, of)
+
+
 def _write(
-    con: duckdb.DuckDBPyConnection, selection: Selection, file_format: ExportFormat, path: Path, on_rows: OnRows
+    con: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    describe: Callable[[Any], Any],
+    file_format: ExportFormat,
+    path: Path,
+    on_rows: OnRows,
 ) -> int:
-    rows = Rows(con.sql(selection.sql()), on_rows=on_rows)
+    rows = Rows(con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write(rows, file_format, stream)
     return rows.count

@@ -2,16 +2,14 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Any
 
 from talkhouse.query.selection import grain_of
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.query.sources import key_of, owner
+from talkhouse.schema.sql import literal
 from talkhouse.warehouse.opened import Warehouse
-
-OWNERS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
-"""Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
 
 
 class Kind(StrEnum):
@@ -79,20 +77,13 @@ def kinds_of(warehouse: Warehouse, relation: str, columns: Iterable[str]) -> dic
     }
 
 
-def owner_of(warehouse: Warehouse, relation: str, columns: Iterable[str]) -> str | None:
+def owner_of(warehouse: Warehouse, relation: str, columns: Collection[str]) -> str | None:
     """Return SQL for the corpus of a row; a literal where all rows are of one; None where no column tells it."""
     schema = relation.partition(".")[0]
     if schema in warehouse.corpus_ids:
         return literal(schema)
-    key = next((column for column in OWNERS if column in columns), None)
-    if key is None:
-        return None
-    return quoted(key) if key == "corpus_id" else corpus_of_key(quoted(key))
-
-
-def corpus_of_key(key: str) -> str:
-    """Return SQL for the corpus with whose id a key begins."""
-    return f"regexp_extract({key}, {literal('^[a-z][a-z0-9_]*')})"
+    key = key_of(columns)
+    return key and owner(key)
 
 
 def without_members(extra: str, members: Iterable[str]) -> str:

@@ -11,6 +11,9 @@ from talkhouse.schema.sql import quoted
 OnRows = Callable[[int], None]
 """Is called with the number of rows that were written since the last call."""
 
+Describe = Callable[[Any], Any]
+"""Returns an Arrow schema that says more of the same columns."""
+
 _BATCH_ROWS = 512
 """Rows of an Arrow batch: small enough that a batch of the widest views (100 kB a row) is 50 MB."""
 
@@ -25,9 +28,13 @@ class Rows:
     """The rows of a query, at most ``limit``; ``count`` is how many were read, ``has_more`` says there were others."""
 
     def __init__(
-        self, relation: duckdb.DuckDBPyRelation, limit: int | None = None, on_rows: OnRows = lambda _: None
+        self,
+        relation: duckdb.DuckDBPyRelation,
+        limit: int | None = None,
+        on_rows: OnRows = lambda _: None,
+        describe: Describe = lambda schema: schema,
     ) -> None:
-        self._limit, self._on_rows = limit, on_rows
+        self._limit, self._on_rows, self._describe = limit, on_rows, describe
         self.count, self.has_more = 0, False
         # One row above the limit tells whether there are more, without running the whole query.
         self._relation = relation if limit is None else relation.limit(limit + 1)
@@ -39,7 +46,9 @@ class Rows:
 
     def batches(self, expression: Callable[[Column], str]) -> tuple[Any, Iterator[Any]]:
         """Return the Arrow schema and the record batches of the rows, every column as an SQL expression of it."""
-        return self._read(", ".join(f"{expression(column)} as {quoted(column.title)}" for column in self.columns))
+        named = ", ".join(f"{expression(column)} as {quoted(column.title)}" for column in self.columns)
+        schema, batches = self._read(named)
+        return self._describe(schema), batches
 
     def values(self, expression: Callable[[list[Column]], str]) -> Iterator[Any]:
         """Run the query, and return every row as the value of one SQL expression of its columns."""

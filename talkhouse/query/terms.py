@@ -1,10 +1,43 @@
 """The terms under which rows may be used: those of the parts of corpora whose rows and columns are selected."""
 
-from collections.abc import Iterable
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
-from talkhouse.query.selection import Selection
+from talkhouse.query.part_rows import PartRows
+from talkhouse.query.selection import Selection, select
+from talkhouse.query.sources import corpora_of, key_of
+from talkhouse.schema.errors import TermsNotAccepted
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relations
+
+_FACTS = {"main.corpora", "main.corpus_terms", "main.schemes", "main.labels"}
+"""Tables whose rows are declarations, to which no licence of the corpora applies."""
+_RAW = "meta.quarantine"
+"""The one table of the housekeeping that has published records."""
+
+_DECLARED = """
+select * from {}.main.corpus_terms
+order by corpus_id, columns is not null, said_from nulls first, part
+"""
+
+ASKED = {
+    "attribution": "name the authors",
+    "share_alike": "what you make of it must be under the same licence",
+    "non_commercial": "not for commercial purposes",
+    "unknown": "nobody has said under which terms some of it may be used",
+}
+"""What each flag asks, in the order of the columns of ``main.corpus_terms``."""
+
+_NEXT_LINE = "\n" + " " * 12
+"""Between the lines of what an error expects and found."""
 
 
 @dataclass(frozen=True)
@@ -20,18 +53,164 @@ class Part:
     is_non_commercial: bool
     is_unknown: bool
     note: str
+    columns: tuple[str, ...] = ()
+    """The columns that it is, each as ``schema.view.column``, or with a member of a JSON object behind these; none:
+    all that no other part is."""
+    said_from: date | None = None
+    said_before: date | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The names of those of its flags that are true, as ``share_alike``."""
+        return tuple(name for name in ASKED if getattr(self, f"is_{name}"))
+
+    @property
+    def summary(self) -> str:
+        """A line of it: its name, its licence, and its flags."""
+        flags = ", ".join(flag.replace("_", "-") for flag in self.flags)
+        return f"{self.part}: {self.spdx or 'no licence'}{f' ({flags})' if flags else ''}"
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What manifests say of it, as JSON has it."""
+        return {
+            "part": self.part,
+            "spdx": self.spdx,
+            "licence_url": self.licence_url,
+            "flags": list(self.flags),
+            "note": self.note,
+        }
 
 
 def parts_of(warehouse: Warehouse, selections: Iterable[Selection]) -> tuple[Part, ...]:
-    """Return the parts that have rows and columns among those selected, by corpus and part; none of samples."""
-    raise NotImplementedError
+    """Return the parts that have rows and columns among those selected; none of samples.
+
+    By corpus; in each of them first what is not of certain columns, in the order of time. ``duckdb.Error`` where the
+    rows can't be read.
+    """
+    declared = _declared(warehouse)
+    if not declared:
+        return ()
+    selected = set[Part]()
+    for selection in selections:
+        if _is_licensed(warehouse, selection):
+            selected.update(_parts_in(warehouse, selection, declared))
+    return tuple(part for part in declared if part in selected)
 
 
 def parts_of_corpus(warehouse: Warehouse, corpus_id: str) -> tuple[Part, ...]:
-    """Return all parts of a corpus, for what has all of it."""
-    raise NotImplementedError
+    """Return the parts of a corpus that the warehouse has anything of, for what has all of it."""
+    parts = [part for part in _declared(warehouse) if part.corpus_id == corpus_id]
+    known = {f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)} if parts else set()
+    names = {".".join(column.split(".")[:2]) for part in parts for column in part.columns} & known
+    selections = [select(warehouse, name) for name in ("main.records", *sorted(names - {"main.records"}))]
+    there = set(parts_of(warehouse, selections)) if parts else set()
+    return tuple(part for part in parts if part in there)
 
 
-def check_terms(parts: Iterable[Part], *, is_accepted: bool) -> None:
-    """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other."""
-    raise NotImplementedError
+def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return corpora as manifests have them: each with the terms of its parts, a list of objects."""
+    by_corpus = defaultdict[str, list[dict[str, Any]]](list)
+    for part in parts:
+        by_corpus[part.corpus_id].append(part.described)
+    return [{**corpus, "licence_terms": by_corpus[corpus["corpus_id"]]} for corpus in corpora]
+
+
+def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None) -> None:
+    """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other.
+
+    The terms of several corpora exclude each other where one must be shared alike and another is not for commercial
+    purposes. ``selection``: the rows, where it is they alone that are exported, so that options can be named by which
+    the terms do not apply.
+    """
+    asking = [part for part in parts if {*part.flags} - {"attribution"}]
+    excluding = [part for part in asking if any(_exclude(part, other) or _exclude(other, part) for other in asking)]
+    if excluding:
+        raise TermsNotAccepted(
+            f"the terms of {_joined(part.corpus_id for part in excluding)} exclude each other; nothing was exported",
+            expected="rows that may be used under one licence: what is shared alike is free for commercial purposes",
+            found=_described(excluding),
+            next_step=f"accepting them does not help: export them apart, {_apart(excluding, selection)}",
+        )
+    if asking and not is_accepted:
+        raise TermsNotAccepted(
+            f"the terms of {_joined(part.corpus_id for part in asking)} are not accepted; nothing was exported",
+            expected=_NEXT_LINE.join(["that you keep to them", *_asked(asking)]),
+            found=_described(asking),
+            next_step=f"if you accept them, add --accept-terms{_narrower(asking, selection)}",
+        )
+
+
+def _declared(warehouse: Warehouse) -> list[Part]:
+    rows = dicts(warehouse.con.execute(_DECLARED.format(quoted(warehouse.database))))
+    return [Part(**{**row, "columns": tuple(json.loads(row["columns"] or "[]"))}) for row in rows]
+
+
+def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
+    """Tell whether the rows are more than facts about the corpora, such as counts."""
+    if selection.schema == HOUSEKEEPING:
+        return selection.full_name == _RAW
+    facts = {view.full_name for view in warehouse.catalogue.views if view.terms == "none"}
+    return selection.full_name not in _FACTS | facts
+
+
+def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Part]) -> Iterator[Part]:
+    """Name the parts of corpora that a selection has."""
+    corpora = {corpus["corpus_id"] for corpus in corpora_of(warehouse, selection)}
+    for corpus_id, group in groupby(declared, attrgetter("corpus_id")):
+        if corpus_id not in corpora:
+            continue
+        rows, parts = PartRows(warehouse, selection, corpus_id), list(group)
+        of_parts = {column for part in parts for column in part.columns}
+        has_more = rows.have_more_than(of_parts)
+        for part in parts:
+            has_any = rows.have_any_of(part.columns) if part.columns else has_more
+            if has_any and rows.were_said(part.said_from, part.said_before):
+                yield part
+
+
+def _exclude(part: Part, other: Part) -> bool:
+    """Tell whether what is made of the one must be free for what the other forbids."""
+    is_free = part.is_share_alike and not part.is_non_commercial
+    return is_free and other.is_non_commercial and part.corpus_id != other.corpus_id
+
+
+def _described(parts: Sequence[Part]) -> str:
+    """Say what is asked of each part, and why."""
+    lines = list[str]()
+    for note, alike in groupby(parts, attrgetter("note")):
+        lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
+        lines += [note] if note else []
+    return _NEXT_LINE.join(lines)
+
+
+def _asked(parts: Sequence[Part]) -> list[str]:
+    """Say what their flags mean."""
+    flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
+    return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(names))
+
+
+def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
+    """Say how the corpora are exported one by one."""
+    key = "corpus_id" if selection is None else key_of(selection.known)
+    if key is None:
+        return "from the views of each corpus"
+    corpora = dict.fromkeys(part.corpus_id for part in parts)
+    conditions = (
+        f"corpus_id = {literal(corpus)}" if key == "corpus_id" else f"starts_with({key}, {literal(corpus)})"
+        for corpus in corpora
+    )
+    return "such as with " + " and with ".join(f'--where "{condition}"' for condition in conditions)
+
+
+def _narrower(parts: Sequence[Part], selection: Selection | None) -> str:
+    """Say which columns to leave out so that there is nothing to accept, if there are any such."""
+    names = {column.split(".")[2] for part in parts for column in part.columns}
+    if selection is None or not all(part.columns for part in parts):
+        return ""
+    columns = _joined(column["name"] for column in selection.columns if column["name"] in names)
+    return f"; or leave out {columns}, by naming the columns that you want with --columns"

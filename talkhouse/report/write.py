@@ -8,6 +8,8 @@ from typing import Any
 import duckdb
 
 from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.citation.formats import bibtex, bibtex_of
+from talkhouse.citation.software import software
 from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI
 from talkhouse.report import content, page
@@ -75,13 +77,18 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
                     on_chart(1)
                     yield figure
 
+    cited = bibtex_of(warehouse.corpora)
     with fits_views("the report"):
+        build = content.build(con)
         return {
-            "build": content.build(con),
+            "build": build,
+            "software": software(build).sentence,
+            "software_bibtex": bibtex([software(build)]),
             "overview": list(drawn(BI, tables=False)),
             "corpora": [
                 {
                     **corpus,
+                    "bibtex": cited[corpus["corpus_id"]],
                     "about": _about(declared, corpus["corpus_id"]),
                     "figures": list(drawn(corpus["corpus_id"], tables=True)),
                     "splits": content.splits(con, corpus["corpus_id"]),

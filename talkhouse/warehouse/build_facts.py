@@ -1,8 +1,9 @@
-"""Which build made a warehouse, and which corpora it has, with their licences.
+"""Which build made a warehouse, and which corpora it has, with their licences and how they are cited.
 
 ``database`` is the warehouse's name in SQL; the facts are dictionaries, which manifests have as they are.
 """
 
+import json
 from typing import Any
 
 import duckdb
@@ -15,9 +16,11 @@ from {}.meta.loads order by load_id desc limit 1
 """
 
 _CORPORA = """
-select corpus_id, title, licence, licence_url, terms, citation, is_sample, made_from
+select
+    corpus_id, title, homepage, licence, licence_url, terms, citation, authors, year, reference, is_sample, made_from,
 from {}.main.corpora order by corpus_id
 """
+_STRUCTURED = ("authors", "reference")
 
 
 def build(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any] | None:
@@ -26,5 +29,12 @@ def build(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any] | Non
 
 
 def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any]]:
-    """Return the corpora, sorted by id: title, licence, terms, citation, whether it is a sample or made."""
-    return dicts(con.execute(_CORPORA.format(quoted(database))))
+    """Return the corpora, sorted by id: title, licence, terms, citation, whether it is a sample or made.
+
+    ``authors`` is a list of objects with family and given, ``reference`` an object; each is None if not declared.
+    """
+    found = dicts(con.execute(_CORPORA.format(quoted(database))))
+    return [
+        {key: json.loads(value) if key in _STRUCTURED and value else value for key, value in corpus.items()}
+        for corpus in found
+    ]

@@ -13,6 +13,13 @@ VIEWS = [view for view in catalogue().views if view.schema == BI]
 UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
 PART = ("corpus_id", "release", "split", "subset")
 
+A_CORPUS = """
+insert into main.corpora by name
+select 'toy' as corpus_id, 'Toy' as title, '' as description, '' as homepage, 'none' as licence, '' as terms,
+    '' as citation, 'en' as languages, 1 as reader_version, false as is_sample
+"""
+"""A corpus that no code knows, as a row."""
+
 
 def read(con: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
     return dicts(con.execute(query))

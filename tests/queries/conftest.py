@@ -7,6 +7,7 @@ import pytest
 
 from talkhouse.build.template import open_template
 from talkhouse.queries.catalogue import catalogue
+from tests.queries.bi_rows import A_CORPUS
 
 
 @pytest.fixture(scope="module")
@@ -14,9 +15,6 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     """A warehouse with every table and view, and nothing in it but one corpus that no code knows."""
     path = tmp_path_factory.mktemp("toy") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
-        con.execute(
-            "insert into main.corpora values "
-            "('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
-        )
+        con.execute(A_CORPUS)
         con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn', null)")
         yield con

@@ -9,7 +9,7 @@ import pytest
 
 from talkhouse.build.template import open_template
 from talkhouse.queries.catalogue import catalogue
-from tests.queries.bi_rows import by, read
+from tests.queries.bi_rows import A_CORPUS, by, read
 
 TURNS: list[tuple[Any, ...]] = [
     ("toy:a", 0, "toy:ann", "user", "A\N{GRINNING FACE}b\N{COMBINING ACUTE ACCENT}c tea?", None),
@@ -44,12 +44,9 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     """A warehouse of one dialogue, which two subsets publish."""
     path = tmp_path_factory.mktemp("tea") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
-        con.execute(
-            "insert into main.corpora values "
-            "('toy', 'Toy', '', '', 'none', null, '', '', 'en', 1, false, null, null, null)"
-        )
+        con.execute(A_CORPUS)
         con.execute("insert into main.schemes values ('toy.slot', 'A slot.', 'turn', 'structure')")
-        con.execute("insert into main.labels values ('toy.slot', 'shop.city', 'Of the shop.', 'shop')")
+        con.execute("insert into main.labels values ('toy.slot', 'shop.city', 'Of the shop.', 'shop', 0)")
         con.execute("insert into main.dialogues (dialogue_id, corpus_id, language) values ('toy:a', 'toy', 'en')")
         for name in ("ann", "bob", "bot"):
             kind = "bot" if name == "bot" else "human"

@@ -45,6 +45,7 @@ CORPUS = Corpus(
         LicenceTerms(
             part=f"posts under version {version}",
             spdx=f"CC-BY-SA-{version}",
+            licence_url=f"https://creativecommons.org/licenses/by-sa/{version}/",
             said_from=said_from,
             said_before=said_before,
             is_attribution=True,

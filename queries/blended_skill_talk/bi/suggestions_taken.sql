@@ -1,5 +1,6 @@
 -- Each model, and none, with how often the guided workers took its suggestion, by split and the data set that the context comes from.
 -- grain: release, split, context_dataset, model
+-- terms: none
 --   corpus_id: blended_skill_talk.
 --   release: Null: the corpus has one release, which has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.

@@ -1,5 +1,6 @@
 -- DBDC3: how often the dialogues with each bot break down, system turn by system turn, from the labels of all annotators.
 -- grain: release, split, language, subset, bot, position
+-- terms: none
 --   corpus_id: dbdc3.
 --   release: Release, as its path names it: dbdc3, dbdc3_revised, dev_zips ...; null where the path names none.
 --   split: Split, by the publisher's own name.

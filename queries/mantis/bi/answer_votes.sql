@@ -1,5 +1,6 @@
 -- MANtIS: the votes of the answers that the dialogues are about, and how many were accepted, by site.
 -- grain: release, split, site
+-- terms: none
 --   corpus_id: mantis.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

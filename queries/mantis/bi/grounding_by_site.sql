@@ -1,5 +1,6 @@
 -- MANtIS: which other sites the agents of a site point at, and how often.
 -- grain: release, split, site, linked_site
+-- terms: none
 --   corpus_id: mantis.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

@@ -1,5 +1,6 @@
 -- MANtIS: how often two intents are given to the same utterance.
 -- grain: release, split, intent, other_intent
+-- terms: none
 --   corpus_id: mantis.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

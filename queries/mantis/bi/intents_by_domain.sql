@@ -1,5 +1,6 @@
 -- MANtIS: how often each intent is given, by site, role and position in the dialogue.
 -- grain: release, split, site, role, turn_index, intent
+-- terms: none
 --   corpus_id: mantis.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

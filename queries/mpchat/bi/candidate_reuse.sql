@@ -1,5 +1,6 @@
 -- MPChat: how often the same candidates are offered, list by list and split by split.
 -- grain: release, split, candidate_set
+-- terms: none
 --   corpus_id: mpchat.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

@@ -1,5 +1,6 @@
 -- MPChat: how often the messages of main authors rest on a persona element, subreddit by subreddit.
 -- grain: release, split, subreddit
+-- terms: none
 --   corpus_id: mpchat.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

@@ -6,10 +6,12 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import drawing, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
+from talkhouse.warehouse.opened import Warehouse
 
 _CARDS = 3
 """Corpora side by side."""
@@ -45,13 +47,15 @@ def page() -> None:
     opened = warehouse.current()
     _put_build(opened)
     corpora = opened.rows(_CORPORA).to_dicts()
+    with opened.connection() as con:
+        cited = bibtex_of(Warehouse(con).corpora)
     if not corpora:
         st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
         return
     for column, (title, name) in zip(st.columns(len(_COUNTERS)), _COUNTERS.items(), strict=True):
         column.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", border=True)
     st.subheader("Corpora", anchor=False)
-    _put_corpora(corpora)
+    _put_corpora(corpora, cited)
     st.subheader("Tasks, agreement and findings", anchor=False)
     declared = (chart for one in dashboards(opened.query_files) if one.folder == BI for chart in one.dashboard.charts)
     drawing.put_charts(opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {})
@@ -64,13 +68,15 @@ def _put_build(opened: warehouse.Warehouse) -> None:
         st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
 
 
-def _put_corpora(corpora: list[dict[str, Any]]) -> None:
-    """Draw a card per corpus: what it is, what one may do with it, how large it is."""
+def _put_corpora(corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
+    """Draw a card per corpus: what it is, what one may do with it, how large it is, how it is cited."""
     for first in range(0, len(corpora), _CARDS):
         columns = st.columns(_CARDS)
         for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):
             with column.container(border=True, height="stretch"):
                 _put_corpus(corpus)
+                with st.expander("Cite", icon=":material/format_quote:"):
+                    st.code(cited[corpus["corpus_id"]], language=None, wrap_lines=True)
 
 
 def _put_corpus(corpus: Mapping[str, Any]) -> None:

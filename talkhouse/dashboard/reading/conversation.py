@@ -5,6 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from talkhouse.citation.formats import bibtex
+from talkhouse.citation.work import Citation
 from talkhouse.dashboard.reading.belongings import Meanings
 from talkhouse.dashboard.reading.markup import facts, tag, text
 from talkhouse.dashboard.reading.state import State, link
@@ -143,3 +145,4 @@ def _put_corpus(corpus: dict[str, Any]) -> None:
             )
         )
         st.code(corpus["citation"], language=None, wrap_lines=True)
+        st.code(bibtex([Citation.of(corpus)]), language=None, wrap_lines=True)

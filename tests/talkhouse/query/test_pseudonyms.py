@@ -15,7 +15,7 @@ import pytest
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
 from talkhouse.query.pseudonym_key import read_key
-from talkhouse.query.pseudonyms import remark
+from talkhouse.query.pseudonyms import about
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -200,7 +200,7 @@ def test_a_corpus_of_which_nothing_is_declared_is_taken_to_lead_to_people_everyw
     rows = rows_of(warehouse, "main.dialogues", tmp_path / "out.jsonl", key)
     assert {row["native_id"] for row in rows} == {row["extra"] for row in rows} == {None}
     assert all(re.fullmatch(r"\w+:d-[a-z2-7]{16}", row["dialogue_id"]) for row in rows)
-    assert "Nobody has said what else leads to people" in remark(["toy"])
+    assert "Nobody has said what else leads to people" in about("", ["toy"])["remark"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""``talkhouse cite``: how to cite a corpus, or the corpora whose rows a view, table or export has."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from talkhouse.citation import CitationFormat
+from talkhouse.cli.terminal.completion import corpora
+from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.options import Db
+from talkhouse.schema.errors import UsageError
+from talkhouse.settings import database
+from talkhouse.visible import escaped_json, visible
+
+if TYPE_CHECKING:
+    from talkhouse.query.cited import Cited
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="CORPUS|VIEW|EXPORT",
+            help="A corpus, a view or table, or what talkhouse export wrote: a file or a folder.",
+            autocompletion=corpora,
+        ),
+    ],
+    citation_format: Annotated[
+        CitationFormat,
+        typer.Option("--format", help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text."),
+    ] = CitationFormat.BIBTEX,
+    with_talkhouse: Annotated[
+        bool,
+        typer.Option("--with-talkhouse", metavar="", help="Also Talkhouse itself, with its version and the build."),
+    ] = False,
+    db: Db = None,
+) -> None:
+    """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
+
+    For an export, what its manifest says is printed, and no warehouse is needed. BibTeX is in UTF-8; its keys are the
+    ids of the corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note.
+
+    Examples:
+        talkhouse cite dbdc3
+
+        talkhouse cite bi.turns --format text
+
+        talkhouse cite breakdown.parquet --with-talkhouse >> paper.bib
+    """
+    from talkhouse.citation import formats
+
+    cited = _cited(name, database(db))
+    if not cited.corpora:
+        raise UsageError(f"nothing to cite: {name} has no rows of a corpus", next_step="name a corpus or another view")
+    made = getattr(formats, citation_format)([*cited.corpora, *([cited.talkhouse] if with_talkhouse else [])])
+    if output.is_terminal:
+        made = escaped_json(made) if citation_format is CitationFormat.CSL else visible(made, lines=True)
+    print(made, end="")
+
+
+def _cited(name: str, path: Path) -> "Cited":
+    from talkhouse.query.cited import manifest_of, of_export, of_name
+    from talkhouse.warehouse.opened import opened
+
+    described = manifest_of(name)
+    if described is not None:
+        return of_export(described)
+    with opened(path) as warehouse:
+        return of_name(warehouse, name)

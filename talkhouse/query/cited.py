@@ -1,0 +1,116 @@
+"""What to cite for a name that a user typed: a corpus, a view or a table of a warehouse, or what was exported of one.
+
+An export is cited by its manifest alone, wherever it was taken.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from talkhouse.citation.software import software
+from talkhouse.citation.work import Citation
+from talkhouse.query import manifest
+from talkhouse.query.selection import select
+from talkhouse.query.sources import corpora_of
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relations
+
+_NEXT = "cite the corpus, view or table that it was exported from"
+
+
+class _Author(msgspec.Struct):
+    family: str
+    given: str | None = None
+
+
+class _Corpus(msgspec.Struct):
+    """A corpus as a manifest has it; those of older versions have the citation as a sentence only."""
+
+    corpus_id: Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]*\Z")]
+    title: str
+    citation: str = ""
+    homepage: str = ""
+    licence: str = ""
+    authors: list[_Author] | None = None
+    year: Annotated[int, Meta(ge=0, le=9999)] | None = None
+    reference: dict[str, str | None] | None = None
+
+
+class _Build(msgspec.Struct):
+    talkhouse_version: str
+    finished_at: str | None = None
+    catalogue_hash: str | None = None
+
+
+class _Manifest(msgspec.Struct):
+    corpora: list[_Corpus]
+    build: _Build
+    schema_revision: str | None = None
+
+
+def manifest_of(name: str) -> Path | None:
+    """Return the manifest of an export that a name stands for: a file, its manifest, or the folder of a package.
+
+    None: it is no path. Raises UsageError for a file or folder without a manifest, and for one that is not there.
+    """
+    path = Path(name)
+    own = path if path.name.endswith(manifest.ENDING) or path.name == manifest.OF_A_PACKAGE else None
+    described = own or (path / manifest.OF_A_PACKAGE if path.is_dir() else manifest.path_for(path))
+    if described.is_file():
+        return described
+    if len(path.parts) < 2 and not path.is_file() and not path.is_absolute():
+        return None
+    if not path.exists():
+        raise UsageError("there is no such file or folder", where=path, next_step="name what talkhouse export wrote")
+    raise UsageError("there is no manifest of an export", where=path, expected=f"a file {described}", next_step=_NEXT)
+
+
+@dataclass(frozen=True)
+class Cited:
+    """What there is to cite for a name."""
+
+    corpora: list[Citation]
+    talkhouse: Citation
+    """Talkhouse itself, as it made the build."""
+
+
+def of_export(described: Path) -> Cited:
+    """Return what to cite for an export, by its manifest; SourceError where that is damaged or another file."""
+    try:
+        content = msgspec.json.decode(described.read_bytes(), type=_Manifest)
+    except OSError as error:
+        problem = "the manifest can't be read"
+        raise SourceError(problem, where=described, found=error.strerror, next_step=_NEXT) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SourceError(
+            "this is not a manifest that talkhouse export wrote, or it is damaged",
+            where=described,
+            found=str(error),
+            next_step=_NEXT,
+        ) from error
+    corpora = [Citation.of(msgspec.to_builtins(corpus)) for corpus in content.corpora]
+    build = {**msgspec.to_builtins(content.build), "schema_revision": content.schema_revision}
+    return Cited(corpora, software(build))
+
+
+def of_name(warehouse: Warehouse, name: str) -> Cited:
+    """Return what to cite for a corpus, or for the corpora whose rows a view or table has; UsageError for neither."""
+    return Cited([Citation.of(corpus) for corpus in _corpora(warehouse, name)], software(warehouse.build))
+
+
+def _corpora(warehouse: Warehouse, name: str) -> list[dict[str, Any]]:
+    if name in warehouse.corpus_ids:
+        return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == name]
+    views = [f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)]
+    if name not in views and f"main.{name}" not in views:
+        raise UsageError(
+            f"no corpus, view or table '{name}', and no export there",
+            expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids + views))}",
+            next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
+        )
+    return corpora_of(warehouse, select(warehouse, name))
