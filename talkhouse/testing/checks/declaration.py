@@ -25,7 +25,7 @@ def it_is_declared_with_its_licence(subject: Subject) -> None:
 
 
 def its_terms_are_of_columns_that_there_are(subject: Subject) -> None:
-    """Each column that ``licence_terms`` names is one of the warehouse: by a wrong name, nobody would be told of them."""
+    """Each column that ``licence_terms`` names is one of the warehouse: of another, nobody would be told its terms."""
     columns = "select schema_name || '.' || table_name || '.' || column_name from duckdb_columns() where not internal"
     known = {name for (name,) in subject.sample.execute(columns).fetchall()}
     for terms in subject.corpus.licence_terms:
