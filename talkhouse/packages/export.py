@@ -10,9 +10,9 @@ import duckdb
 from talkhouse.packages.content import Package
 from talkhouse.packages.layout import Layout
 from talkhouse.packages.papers import write_manifest, write_papers
-from talkhouse.packages.pseudonyms import pseudonyms
 from talkhouse.query import sandbox
 from talkhouse.query.formats import Tool
+from talkhouse.query.pseudonyms import pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.query.terms import check_terms

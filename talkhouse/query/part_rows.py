@@ -81,7 +81,7 @@ class PartRows:
 
     def _sql(self, column: str | None) -> str:
         """Return the query of the rows with this column, as it is published."""
-        rows, key = self.selection, key_of(self.selection)
+        rows, key = self.selection, key_of(self.selection.known)
         if key is None or self.selection.schema == self.corpus_id:
             return rows.rows([column or self.selection.known[0]])
         columns = [key, *([column] if column and column != key else [])]

@@ -1,5 +1,6 @@
 """Which corpora the rows of a selection are from, by the column that names the corpus."""
 
+from collections.abc import Collection
 from typing import Any
 
 from talkhouse.query.selection import Selection
@@ -15,7 +16,7 @@ _BEHIND_THE_ID = {"record_id": "/", "scheme": "."}
 def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
     """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
     own = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == selection.schema]
-    key = key_of(selection)
+    key = key_of(selection.known)
     if own or key is None:
         return own or warehouse.corpora
     rows = selection.rows([key])
@@ -23,9 +24,9 @@ def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any
     return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
 
-def key_of(selection: Selection) -> str | None:
-    """Return the column that names the corpus of each row, or None."""
-    return next((column for column in _KEYS if column in selection.known), None)
+def key_of(columns: Collection[str]) -> str | None:
+    """Return the one of the columns that names the corpus of each row, or None."""
+    return next((column for column in _KEYS if column in columns), None)
 
 
 def owner(key: str) -> str:

@@ -199,7 +199,7 @@ def _joined(names: Iterable[str]) -> str:
 
 def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
     """Say how the corpora are exported one by one."""
-    key = "corpus_id" if selection is None else key_of(selection)
+    key = "corpus_id" if selection is None else key_of(selection.known)
     if key is None:
         return "from the views of each corpus"
     corpora = dict.fromkeys(part.corpus_id for part in parts)
