@@ -1,0 +1,1 @@
+"""Packages of a warehouse's rows for other programs."""
