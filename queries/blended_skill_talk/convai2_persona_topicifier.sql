@@ -1,5 +1,6 @@
 -- ConvAI2 with a topic between the persona and the first message of each episode; empty unless ConvAI2's files are in the data folder.
 -- grain: split, example_index
+-- task_category: text-generation
 --   entry_index: 0-based number of the entry within its episode.
 --   text: The message before the answer; in the first entry with persona and topic above it.
 --   labels: The right answer.

@@ -1,5 +1,6 @@
 -- EmpatheticDialogues with a persona and a topic above the first message of each episode: the acts that ParlAI had cached.
 -- grain: variant, split, example_index
+-- task_category: text-generation
 --   variant: both_sides (what the teacher takes in train) or experiencer_only (in valid and test).
 --   entry_index: 0-based number of the entry within its episode.
 --   text: The message before the answer; in the first entry with persona and topic above it.

@@ -1,5 +1,6 @@
 -- Guided response: each answer of the guided worker, exactly as the reference teacher emits it, with what its round trip through text files does.
 -- grain: split, example_index
+-- task_category: text-generation
 --   entry_index: 0-based number of the pair of turns within the episode.
 --   text: The free worker's message; in the first entry, above it: the guided worker's first two persona sentences, the topic (Wizard of Wikipedia only) and the two seed utterances.
 --   label: The guided worker's answer.

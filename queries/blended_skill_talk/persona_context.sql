@@ -1,5 +1,6 @@
 -- Persona contexts: for each episode what ParlAI shows the two sides of an interactive chat, and whether its list of safe personas allows it.
 -- grain: split, example_index
+-- task_category: text-generation
 --   free_context: Two persona sentences of the free worker, the topic (Wizard of Wikipedia only), and the two seed utterances.
 --   guided_context: The same with the guided worker's persona.
 --   is_safe: Whether every persona sentence of both workers is in the list of safe ones, which ParlAI's default asks for; null without that list.

@@ -1,5 +1,6 @@
 -- Wizard of Wikipedia with a persona above the topic of each episode; empty unless its files are in the data folder.
 -- grain: split, example_index
+-- task_category: text-generation
 --   entry_index: 0-based number of the entry within its episode.
 --   text: The message before the answer; in the first entry with persona and topic above it, and without a message where the wizard begins.
 --   labels: The right answer, the wizard's.

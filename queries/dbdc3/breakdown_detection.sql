@@ -2,6 +2,8 @@
 -- grain: release, split, example_index
 -- label: label
 -- scheme: dbdc3.breakdown
+-- classes: label_at_half = dbdc3.breakdown; lenient_label = O_l, X_l
+-- task_category: text-classification
 --   context: The utterances before the turn, in order; empty for the opening turn.
 --   utterance: The system utterance that is labelled; may be empty.
 --   background: The paragraph that the dialogue is about, verbatim with its final line end (CIC only).

@@ -1,6 +1,7 @@
 -- Change of mind: each message with the one before it and the step in the team's performance that comes with it.
 -- grain: split, example_index
 -- label: label
+-- task_category: text-classification
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
 --   message: Text of the message, quotes decoded.

@@ -2,6 +2,7 @@
 -- grain: split, example_index
 -- label: label
 -- scheme: delidata.target
+-- task_category: text-classification
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
 --   message: Text of the message, quotes decoded.

@@ -1,6 +1,7 @@
 -- Outcome: each group with the team's performance in its first and its last row, and whether that was a gain.
 -- grain: split, example_index
 -- label: label
+-- task_category: text-classification
 --   start_performance: The published team_performance of the first row.
 --   end_performance: The published team_performance of the last row.
 --   label: gain, same or loss: the last performance against the first.

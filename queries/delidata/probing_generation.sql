@@ -1,5 +1,6 @@
 -- Generation of probing: each message of the type Probing, to be written from all that happened in the group before it.
 -- grain: split, example_index
+-- task_category: text-generation
 --   message_id: The publisher's id of the message, verbatim.
 --   history: All earlier rows but the INITIAL one, SUBMIT rows too, as origin:text with quotes decoded, in order.
 --   probing: Text of the message, quotes decoded.

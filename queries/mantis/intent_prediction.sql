@@ -2,6 +2,7 @@
 -- grain: split, example_index
 -- labels: intents
 -- scheme: mantis.intent
+-- task_category: text-classification
 --   turn_index: 0-based position of the utterance in its dialogue.
 --   utterance: What is said, verbatim.
 --   intents: The codes of the utterance's intents, verbatim and in published order.

@@ -1,5 +1,6 @@
 -- Response ranking: each user turn but the first with the turns before it, and the turn after it as the true response, rebuilt from the dialogues.
 -- grain: split, example_index
+-- task_category: text-ranking
 --   turn_index: 0-based position of the response in its dialogue.
 --   context: The utterances before the response, in order: the last 11 of them at most.
 --   response: The utterance that follows the context, whoever says it.

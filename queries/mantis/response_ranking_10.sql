@@ -1,5 +1,6 @@
 -- Response ranking with 10 negatives: each line of the published files, a context and one of its candidate responses.
 -- grain: split, example_index
+-- task_category: text-ranking
 --   example_index: 0-based position of the line among those of its file that are not in quarantine.
 --   native_id: Key of the dialogue, from the lookup file; null where there is none.
 --   turn_index: 0-based position of the true response in its dialogue; null where no dialogue in the warehouse has the context.

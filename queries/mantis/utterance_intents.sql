@@ -1,5 +1,6 @@
 -- Each labelled utterance with its intents: from the intent file of its split, or else from the rows of the intents' CSV, as the authors' merging has them.
 -- grain: split, dialogue_id, turn_index
+-- classes: intents = mantis.intent
 --   native_id: Key of the dialogue in its split's object.
 --   intents: The codes, verbatim and in published order.
 --   has_intent_labels: Whether the record says of the dialogue that it is labelled, which the authors' code relies on; true for rows of the CSV.

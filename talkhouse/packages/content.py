@@ -1,9 +1,13 @@
 """What a package of tables has: its configurations, their splits, columns with classes, and the files of rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from talkhouse.packages.known_facts import CorpusFacts, known_facts
+from talkhouse.query.composition import Composition
+from talkhouse.query.pseudonyms import AboutPseudonyms, about
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
@@ -42,12 +46,17 @@ class SplitRows:
     rows: int
 
 
+def has_splits(selection: Selection) -> bool:
+    """Whether the rows name their split, and that is among the selected columns."""
+    return any(column["name"] == "split" and column["type"] == "VARCHAR" for column in selection.columns)
+
+
 @dataclass(frozen=True)
 class Config:
     """A view or table of the package: what Hugging Face calls a configuration, and Croissant a record set."""
 
     name: str
-    """The view's name; with its schema where the package spans several."""
+    """The view's name, with ``_`` for what is no letter, digit, _ or dot."""
     selection: Selection
     """The rows, all splits together, in published order; its columns have name, type and meaning."""
     comment: str
@@ -55,6 +64,10 @@ class Config:
     splits: tuple[SplitRows, ...]
     """In the order train, validation, test, others by name; none of them is empty."""
     classes: tuple[Classes, ...] = ()
+    composition: Composition = field(default_factory=list)
+    """How many rows there are of each release, split, subset and language."""
+    warnings: tuple[str, ...] = ()
+    """What a reader may not expect of the rows, such as turns that are among them more than once."""
     task_category: str | None = None
     """What kind of task it is, as the Hugging Face Hub calls it."""
 
@@ -78,6 +91,23 @@ class Package:
     """The terms that apply to what is in it."""
     pseudonyms: str | None = None
     """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
+    left_out: tuple[str, ...] = ()
+    """The task views of a corpus that are not in it, as none of their rows are wanted or there are none."""
+
+    @cached_property
+    def facts(self) -> list[CorpusFacts]:
+        """What the warehouse knows of the corpora, in the order of their ids."""
+        return known_facts(self.warehouse, (corpus["corpus_id"] for corpus in self.corpora))
+
+    @property
+    def about_pseudonyms(self) -> AboutPseudonyms | None:
+        """What is to be said of the pseudonyms in it, and what still leads to people; None where there are none."""
+        return about(self.pseudonyms, (corpus["corpus_id"] for corpus in self.corpora)) if self.pseudonyms else None
+
+    @property
+    def rows(self) -> int:
+        """The rows of all configurations."""
+        return sum(config.rows for config in self.configs)
 
 
 @dataclass(frozen=True)
@@ -93,3 +123,15 @@ class DataFile:
     sha256: str
     raw_bytes: int
     """What its rows take in memory, as Arrow counts them."""
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        return {
+            "path": self.path.as_posix(),
+            "config": self.config,
+            "split": self.split.published,
+            "rows": self.rows,
+            "bytes": self.bytes,
+            "sha256": self.sha256,
+        }

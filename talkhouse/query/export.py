@@ -8,12 +8,14 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query import file_metadata, manifest, sandbox
+from talkhouse.query import composition, file_metadata, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
+from talkhouse.query.manifest import Contents
+from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
-from talkhouse.query.terms import Part, check_terms, parts_of
+from talkhouse.query.terms import check_terms, parts_of
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -35,12 +37,17 @@ class Exported:
     name: str
     path: Path
     manifest: Path
-    rows: int
     bytes: int
-    corpora: list[dict[str, Any]]
-    """The corpora whose rows are in it, as the manifest has them: title, licence, terms, citation ..."""
-    parts: tuple[Part, ...]
-    """The parts of them that are in it, with what their licences ask; none of samples."""
+    contents: Contents
+    notes: list[str]
+    """Of which releases, splits, subsets and languages the rows are, where these are several."""
+    warnings: list[str]
+    """What a reader may not expect, such as turns that are in it more than once."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self.contents.rows
 
 
 def export(
@@ -70,16 +77,21 @@ def export(
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        if key_file is not None:
-            pass  # helpers put pseudonyms here
+        hidden = pseudonyms(con, key_file, output) if key_file is not None else None
+        if hidden is not None:
+            selection = with_pseudonyms(selection, con, hidden)
         parts = parts_of(warehouse, [selection])
-        check_terms(parts, is_accepted=is_accepted, selection=selection)
+        names = [column["name"] for column in selection.columns]
+        check_terms(parts, is_accepted=is_accepted, selection=selection, columns=names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = corpora_of(warehouse, selection)
+            of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
-            described = manifest.describe(warehouse, selection, sources, parts, file_format, part, rows)
+            about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
+            contents = Contents(sources, parts, of, rows, about)
+            described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
@@ -89,7 +101,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, rows, size, sources, parts)
+    return Exported(selection.full_name, output, manifest_path, size, contents, composition.notes(of), warned)
 
 
 def settings(output: Path) -> Settings:
@@ -110,6 +122,11 @@ def format_of(output: Path) -> ExportFormat:
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format
+
+
+def _composed(warehouse: Warehouse, selection: Selection) -> tuple[composition.Composition, list[str]]:
+    of = composition.composition(warehouse, selection)
+    return of, composition.warnings(warehouse, selection, of)
 
 
 def _write(

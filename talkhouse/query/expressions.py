@@ -4,7 +4,7 @@ A value has one text, whatever shows it: the table, a cell of CSV, a page, and a
 that no digit is lost between two programs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from duckdb import sqltypes
@@ -26,6 +26,12 @@ _STORED_AS = {
     "time with time zone": "varchar",
 }
 """Types that Parquet has not; a sum of integers is a HUGEINT, which DuckDB's own writer makes a double too."""
+
+_PACKED_AS = {**_STORED_AS, "uuid": "varchar", "enum": "varchar"}
+"""The same, and types that Parquet has and the programs that packages are for have not."""
+
+_NOT_IN_PACKAGES = frozenset({"map", "union", "tuple", "variant"})
+"""Types that none of these programs has; ``datasets`` fails on a file with one of them."""
 
 _TEXTS_IN_JSON = r'"(?:[^"\\]|\\.)*"'
 """Matches the texts in JSON, so that words outside of them can be found."""
@@ -62,6 +68,13 @@ class Column(NamedTuple):
         """Return its value as a type that Parquet has."""
         stored = _stored(self.type)
         return self.name if stored is None else f"{self.name}::{stored}"
+
+    def as_packed(self) -> str:
+        """Return its value as a type that other programs read from Parquet, as text where they have none."""
+        if _holds(self.type, _NOT_IN_PACKAGES):
+            return self.as_text()
+        packed = _stored(self.type, _PACKED_AS)
+        return self.name if packed is None else f"{self.name}::{packed}"
 
     def as_json(self) -> str:
         """Return its value as JSON; SQL's null where it is null."""
@@ -191,17 +204,22 @@ def _or_null(json: str) -> str:
     return f"coalesce({json}, 'null')"
 
 
-def _stored(kind: sqltypes.DuckDBPyType) -> str | None:
-    """Return the type that a value is stored as in Parquet; None where its own is one."""
+def _holds(kind: sqltypes.DuckDBPyType, types: Collection[str]) -> bool:
+    """Whether a type is one of these, or has one inside."""
+    return kind.id in types or (kind.id in _NESTED and any(_holds(child, types) for _, child in _children(kind)))
+
+
+def _stored(kind: sqltypes.DuckDBPyType, types: Mapping[str, str] = _STORED_AS) -> str | None:
+    """Return the type that a value is stored as, by ``types``; None where its own is one."""
     if kind.id not in _NESTED:
-        return _STORED_AS.get(kind.id)
-    known = [(name, str(child), _stored(child)) for name, child in _children(kind)]
+        return types.get(kind.id)
+    known = [(name, str(child), _stored(child, types)) for name, child in _children(kind)]
     if kind.id == "union" or all(stored is None for _, _, stored in known):
         return None
-    types = [stored or own for _, own, stored in known]
+    inside = [stored or own for _, own, stored in known]
     if kind.id in _LISTS:
-        return f"{types[0]}[{dict(kind.children).get('size', '')}]"
+        return f"{inside[0]}[{dict(kind.children).get('size', '')}]"
     names = [quoted(name) if kind.id == "struct" else "" for name, _, _ in known]
     return (
-        f"{kind.id}({', '.join(f'{name} {kind_of_child}' for name, kind_of_child in zip(names, types, strict=True))})"
+        f"{kind.id}({', '.join(f'{name} {kind_of_child}' for name, kind_of_child in zip(names, inside, strict=True))})"
     )

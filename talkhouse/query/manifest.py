@@ -2,11 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from talkhouse.query.composition import Composition
+from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
@@ -18,6 +20,21 @@ ENDING = ".manifest.json"
 
 OF_A_PACKAGE = "manifest.json"
 """The name of the manifest in a folder that is a package."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is known of the rows of an export."""
+
+    corpora: list[dict[str, Any]]
+    """The corpora that they are of, as ``Warehouse.corpora`` has them."""
+    parts: tuple[Part, ...]
+    """The parts of these that they are of, with what their licences ask; none of samples."""
+    composition: Composition
+    """Of which releases, splits, subsets and languages they are."""
+    rows: int
+    pseudonyms: AboutPseudonyms | None = None
+    """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""
 
 
 def path_for(output: Path) -> Path:
@@ -37,32 +54,24 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
         for split in splits(warehouse.con, corpus_id, name)
         if (view is None or view.split == split.split)
         and (selection.split_column != "split" or selection.split == split.split)
+        and selection.filters.release in (None, split.release)
     ]
 
 
-def describe(
-    warehouse: Warehouse,
-    selection: Selection,
-    sources: list[dict[str, Any]],
-    parts: Iterable[Part],
-    file_format: str,
-    path: Path,
-    rows: int,
-) -> str:
-    """Return the description of a file as JSON; the same file of the same build has the same manifest.
-
-    ``sources``: the corpora of its rows; ``parts``: the terms that apply to them.
-    """
+def describe(warehouse: Warehouse, selection: Selection, contents: Contents, file_format: str, path: Path) -> str:
+    """Return the description of a file as JSON; the same file of the same build has the same manifest."""
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     content = {
         **of_selection(warehouse, selection),
         "format": file_format,
-        "rows": rows,
+        "rows": contents.rows,
+        "composition": contents.composition,
+        "pseudonyms": contents.pseudonyms,
         "bytes": path.stat().st_size,
         "sha256": sha256,
         **of_build(warehouse),
-        "corpora": with_terms(sources, parts),
+        "corpora": with_terms(contents.corpora, contents.parts),
     }
     return as_json(content)
 
@@ -73,7 +82,9 @@ def of_selection(warehouse: Warehouse, selection: Selection) -> dict[str, Any]:
         "name": selection.full_name,
         "split": selection.split,
         "split_column": selection.split_column,
-        "filters": asdict(selection.filters),
+        "release": selection.filters.release,
+        "subsets": selection.filters.subsets,
+        "where": selection.filters.where,
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,

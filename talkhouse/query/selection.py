@@ -6,9 +6,11 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.query.condition import check_rows, condition_of
+from talkhouse.query.filters import Relation, chosen, equals, split_column, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of, relation
@@ -63,22 +65,40 @@ class Selection:
         """The name in SQL, whatever it is."""
         return f"{quoted(self.schema)}.{quoted(self.name)}"
 
-    def sql(self, columns: Sequence[str] = (), *, in_order: bool = True) -> str:
+    @property
+    def all_conditions(self) -> list[str]:
+        """All conditions of the rows, the split's first."""
+        of_split = [equals(self.split_column or "split", self.split)] if self.split is not None else []
+        return [*of_split, *(f"({condition})" for condition in self.conditions)]
+
+    def sql(self, columns: Sequence[str] = ()) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
-        conditions = (
-            [f"{quoted(self.split_column or 'split')} = {literal(self.split)}"] if self.split is not None else []
-        )
-        conditions += [f"({condition})" for condition in self.conditions]
-        where = f" where {' and '.join(conditions)}" if conditions else ""
-        keys = ", ".join(f"{quoted(column)} asc nulls last" for column in self.order) or "all"
-        order = f" order by {keys}" if in_order or self.limit is not None else ""
-        limit = "" if self.limit is None else f" limit {self.limit}"
-        names = ", ".join(
-            f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
-            for column in selected
-        )
-        return f"select {names} from {self.source}{where}{order}{limit}"
+        names, rows = ", ".join(map(quoted, selected)), f"{self.source}{where_clause(self.all_conditions)}"
+        if self.replaced:
+            # Conditions are of the published values; the order is of those that are written, and tells nothing else.
+            read = dict.fromkeys((*selected, *self._order))
+            written = ", ".join(f"{self.replaced.get(column, quoted(column))} as {quoted(column)}" for column in read)
+            rows = f"(select {written} from {rows})"
+        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self._order)
+        return f"select {names} from {rows} order by {order}{self._limit}"
+
+    def rows(self, columns: Sequence[str]) -> str:
+        """Return the query of these columns of the same rows, as they are in the warehouse and in any order."""
+        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where_clause(self.all_conditions)}"
+        if self.limit is None:
+            return query
+        # By what is written in place of a column, as there.
+        order = ", ".join(f"{self.replaced.get(column, quoted(column))} asc nulls last" for column in self._order)
+        return f"{query} order by {order}{self._limit}"
+
+    @property
+    def _order(self) -> Sequence[str]:
+        return self.order or [column["name"] for column in self.columns]
+
+    @property
+    def _limit(self) -> str:
+        return "" if self.limit is None else f" limit {self.limit}"
 
 
 def select(
@@ -95,13 +115,29 @@ def select(
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in _grain(warehouse, full_name) if column in known)
+    order = tuple(column for column in grain_of(warehouse, full_name) if column in known)
     selection = Selection(
         described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
     )
-    if filters.split is None:
-        return selection
-    return replace(selection, split=filters.split, split_column=_split_column(con, selection, filters.split))
+    return _filtered(con, selection)
+
+
+def _filtered(con: duckdb.DuckDBPyConnection, selection: Selection) -> Selection:
+    """Take the rows that the filters leave: each filter may name what the ones before it have left."""
+    filters = selection.filters
+    of = Relation(con, selection.schema, selection.name, selection.known)
+    if filters.split is not None:
+        selection = replace(selection, split=filters.split, split_column=split_column(of, filters.split))
+    for kind, wanted in (("release", [filters.release]), ("subset", filters.subsets)):
+        names = [name for name in wanted if name is not None]
+        if names:
+            condition = chosen(of, kind, names, selection.all_conditions)
+            selection = replace(selection, conditions=(*selection.conditions, condition))
+    if filters.where is not None:
+        condition = condition_of(of, filters.where)
+        selection = replace(selection, conditions=(*selection.conditions, condition))
+        check_rows(of, filters.where, selection.all_conditions)
+    return selection
 
 
 def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Sequence[str] | None) -> None:
@@ -116,7 +152,7 @@ def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Seq
             raise UsageError(f"the column '{column}' is named twice", next_step="name every column once")
 
 
-def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
+def grain_of(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     """Return the columns that together name one row; a view of one split has those of its view."""
     for table in metadata.sorted_tables:
         if qualified(table) == name:
@@ -125,39 +161,3 @@ def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     if name not in grains and name in warehouse.split_views:
         name = warehouse.split_views[name].task
     return grains.get(name, _PUBLISHED)
-
-
-def _split_column(con: duckdb.DuckDBPyConnection, selection: Selection, split: str) -> str:
-    """Return the column that has this split: the publisher's name for it, or else the standard one."""
-    if "split" not in selection.known:
-        with_split = con.execute(
-            "select distinct schema_name || '.' || table_name from duckdb_columns() "
-            "where column_name = 'split' and schema_name = ? order by all",
-            [selection.schema],
-        )
-        names = ", ".join(name for (name,) in with_split.fetchall())
-        raise UsageError(
-            f"{selection.full_name} has no column 'split'",
-            expected=f"a view with splits, such as: {names}" if names else None,
-            next_step="leave --split out",
-        )
-    columns = [column for column in ("split", "standard_split") if column in selection.known]
-    values_of = {column: _values(con, selection, column) for column in columns}
-    for column, values in values_of.items():
-        if split in values:
-            return column
-    own, standard = (", ".join(values_of.get(column, ())) for column in ("split", "standard_split"))
-    also = f", or by a standard name: {standard}" if standard else ""
-    raise UsageError(
-        f"{selection.full_name} has no rows of the split '{split}'",
-        expected=f"one of: {own}{also}" if own else "rows that name their split; it has none",
-        next_step="name one of these, or leave --split out",
-    )
-
-
-def _values(con: duckdb.DuckDBPyConnection, selection: Selection, column: str) -> list[str]:
-    rows = con.execute(
-        f"select distinct {column} from {quoted(selection.schema)}.{quoted(selection.name)} "
-        f"where {column} is not null order by all"
-    )
-    return [value for (value,) in rows.fetchall()]

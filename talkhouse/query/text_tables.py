@@ -1,6 +1,6 @@
 """Tables to read, drawn for the screen or in Markdown: what would act on a terminal or hide is written out in both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich import box
@@ -30,11 +30,12 @@ def write_markdown(rows: Rows, stream: TextIO) -> None:
     """Write a Markdown table; bars and line ends inside a cell are escaped."""
     titles = [visible(column.title) for column in rows.columns]
     for line in (titles, ["---"] * len(titles)):
-        stream.write(_markdown_line(line))
-    stream.writelines(map(_markdown_line, _cells(rows)))
+        stream.write(markdown_line(line))
+    stream.writelines(map(markdown_line, _cells(rows)))
 
 
-def _markdown_line(cells: list[str]) -> str:
+def markdown_line(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table, with its line end."""
     escaped = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for cell in cells)
     return "| " + " | ".join(escaped) + " |\n"
 

@@ -29,7 +29,7 @@ def write(rows: Rows, file_format: str, stream: TextIO) -> None:
 
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
-    with _arrow_errors(file_format):
+    with arrow_errors(file_format):
         if write_text := _TEXT_WRITERS.get(file_format):
             write_text(rows, stream)
         else:
@@ -105,8 +105,11 @@ _TEXT_WRITERS = {"table": write_table, "markdown": write_markdown}
 
 
 @contextmanager
-def _arrow_errors(file_format: str) -> Iterator[None]:
-    """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk."""
+def arrow_errors(file_format: str) -> Iterator[None]:
+    """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk.
+
+    Raises QueryFailed for the first, duckdb.Error for the third; the others stay as they are.
+    """
     try:
         yield
     except ArrowException as error:

@@ -12,6 +12,7 @@ import duckdb
 from talkhouse import migrations
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files
+from talkhouse.queries.heads import ViewQuery
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import open_warehouse
@@ -79,6 +80,11 @@ class Warehouse:
     def catalogue(self) -> Catalogue:
         """The SQL of its views, and what is declared of them."""
         return catalogue_of(self.query_files)
+
+    def view_file(self, name: str) -> ViewQuery | None:
+        """Return the file of a view by its full name, for a view of one split that of its task; None: it has none."""
+        full_name = self.split_views[name].task if name in self.split_views else name
+        return next((view for view in self.catalogue.views if view.full_name == full_name), None)
 
     def check_views(self) -> None:
         """Raise SchemaMismatch where its views are not those that this Talkhouse makes of its SQL."""

@@ -3,12 +3,13 @@
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from talkhouse.visible import visible
@@ -35,6 +36,12 @@ class Printer(Console):
 
 output = Printer()
 errors = Printer(stderr=True)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print warnings, beside the output."""
+    for warning in warnings:
+        errors.print(f"[yellow]warning:[/] {escape(visible(warning))}", soft_wrap=True)
 
 
 @contextmanager

@@ -5,20 +5,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.filesize import decimal
 from rich.markup import escape
 
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import output, warn
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.settings import database
+from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from talkhouse.packages.content import SplitRows
+    from talkhouse.packages.export import Written
     from talkhouse.query.export import Exported
+    from talkhouse.query.pseudonyms import AboutPseudonyms
     from talkhouse.query.selection import Filters
+    from talkhouse.query.terms import Part
     from talkhouse.schema.guard import Settings
 
 
@@ -69,7 +74,22 @@ def export_file(
 
 def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
     """Write a folder that a program opens, and say what was written."""
-    raise NotImplementedError
+    from talkhouse.packages.export import export_package as export
+    from talkhouse.warehouse.opened import opened
+
+    with opened(warehouse_path, settings=_settings(wanted)) as warehouse, ProgressBar() as bar:
+        bar.begin(f"exporting {wanted.name}", unit="rows")
+        written = export(
+            warehouse,
+            wanted.name,
+            tool,
+            wanted.path,
+            filters=wanted.filters,
+            is_accepted=wanted.is_accepted,
+            key_file=wanted.key_file,
+            on_rows=bar.advance,
+        )
+    _show_package(written)
 
 
 def _settings(wanted: Wanted) -> "Settings":
@@ -121,18 +141,57 @@ def _remarks(there: Path, exported: Path) -> Iterator[str]:
 
 
 def _show(exported: "Exported") -> None:
-    """Print what was written, and under which licences."""
+    """Print what was written, what to know of it, and under which licences."""
+    warn(exported.warnings)
     size = decimal(exported.bytes)
     output.print(
         f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
         soft_wrap=True,
     )
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
-    for corpus in exported.corpora:
+    if exported.contents.pseudonyms:
+        _show_pseudonyms(exported.contents.pseudonyms)
+    for note in exported.notes:
+        output.print(f"  {escape(visible(note))}", soft_wrap=True)
+    _show_licences(exported.contents.corpora, exported.contents.parts)
+
+
+def _show_package(written: "Written") -> None:
+    """Print what a package has, and under which licences."""
+    package = written.package
+    warn([warning for config in package.configs for warning in config.warnings])
+    output.print(
+        f"Wrote {escape(package.name)} ({decimal(written.bytes)}) to {escape(str(written.path))}", soft_wrap=True
+    )
+    for config in package.configs:
+        splits = ", ".join(_split(split) for split in config.splits)
+        output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})", soft_wrap=True)
+    for file in written.files:
+        if "config" not in file and file["rows"] is not None:
+            output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
+    if package.left_out:
+        output.print(f"  left out, as no rows are wanted: {escape(', '.join(package.left_out))}", soft_wrap=True)
+    if said := package.about_pseudonyms:
+        _show_pseudonyms(said)
+    _show_licences(package.corpora, package.parts)
+
+
+def _split(split: "SplitRows") -> str:
+    """Return a split as users have to name it, how many rows it has, and what its publisher calls it."""
+    other = f", published as '{split.published}'" if split.published not in (None, split.name) else ""
+    return f"{split.name} {split.rows:,}{other}"
+
+
+def _show_pseudonyms(said: "AboutPseudonyms") -> None:
+    output.print(f"  pseudonyms by the key {said['key']}: {escape(visible(said['remark']))}", soft_wrap=True)
+
+
+def _show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[Part]") -> None:
+    for corpus in corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""
         output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
         if corpus["terms"]:
             output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
-        for part in (part for part in exported.parts if part.corpus_id == corpus["corpus_id"]):
+        for part in (part for part in parts if part.corpus_id == corpus["corpus_id"]):
             output.print(f"    {escape(part.summary)}", soft_wrap=True)

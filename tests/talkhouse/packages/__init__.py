@@ -1,1 +1,1 @@
-"""Packages of a warehouse's rows for other programs."""
+"""Packages for other programs."""

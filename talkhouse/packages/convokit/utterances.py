@@ -1,0 +1,134 @@
+"""Turns as utterances, in the order of dialogues and turns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from talkhouse.packages.convokit.labels import Labels, Level
+from talkhouse.packages.convokit.members import Member, struct
+from talkhouse.packages.convokit.missing import MissingSpeakers
+from talkhouse.packages.convokit.tables import Part, Tables
+
+_LEAST_DIGITS = 4
+"""Of the turn's number in ids: ConvoKit sorts utterances of one time by their ids, as texts."""
+
+_PARTS = (
+    *("part_index", "field", "kind", "start_index", "end_index", "name", "call_id", "arguments"),
+    *("uri", "mime_type", "text", "extra"),
+)
+
+
+@dataclass(frozen=True)
+class Utterances:
+    """The utterances of a corpus."""
+
+    tables: Tables
+    missing: MissingSpeakers
+    labels: Labels
+
+    @cached_property
+    def _digits(self) -> int:
+        query = f"select coalesce(max(turn_index), 0) from {self.tables.rows('turns')}"
+        ((highest,),) = self.tables.warehouse.con.execute(query).fetchall()
+        return max(_LEAST_DIGITS, len(str(highest)))
+
+    @cached_property
+    def members(self) -> Sequence[Member]:
+        """The metadata of an utterance; each has all of them."""
+        has = self.tables.has
+        members = [
+            Member("turn_index", "turn_index", "int"),
+            Member("role", "role", "str"),
+            Member("kind", "kind", "str"),
+            Member("native_id", "native_id", "str"),
+            Member("said_at", "said_at::varchar", "str"),
+            Member("extra", "extra", "dict"),
+        ]
+        if has["turns.reply_to"]:
+            members.append(Member("reply_to", "reply_to", "int"))
+        if has["turns.start_ms"]:
+            members += [Member("start_ms", "start_ms", "int"), Member("end_ms", "end_ms", "int")]
+        if has["turn_speakers"]:
+            members.append(Member("speakers", "speakers", "list"))
+        if has["parts"]:
+            members.append(Member("parts", "parts", "list"))
+        return [*members, *(member for scheme in self.labels.schemes(Level.TURN) for member in scheme.members())]
+
+    def query(self, part: Part) -> str:
+        """Return the utterances of some dialogues; the columns are the keys of their objects."""
+        joined = [*self._speakers_together(part), *self._parts(part)]
+        joined += self.labels.relations(part, Level.TURN)
+        return f"""
+        select
+            {self._id("turn_index")} as id,
+            dialogue_id as conversation_id,
+            text,
+            {self._speaker} as speaker,
+            {struct(self.members)} as meta,
+            {self._id(self._replied)} as "reply-to",
+            {_TIMESTAMP}::json as timestamp,
+            []::varchar[] as vectors
+        from ({self._turns(part)})
+        {" ".join(f"left join {relation} using (dialogue_id, turn_index)" for relation in joined)}
+        order by dialogue_key, turn_index
+        """
+
+    def _id(self, turn_index: str) -> str:
+        """Return the id of a turn; null where there is no such turn."""
+        return f"dialogue_id || '#' || lpad(({turn_index})::varchar, {self._digits}, '0')"
+
+    def _turns(self, part: Part) -> str:
+        return f"""
+        select
+            *,
+            lag(turn_index) over (partition by dialogue_id order by turn_index) as previous_turn,
+            bool_and({HAS_TIME}) over (partition by dialogue_id) as has_times
+            {", " + IS_TREE if self.tables.has["turns.reply_to"] else ""}
+        from {self.tables.ordered_rows("turns", part.condition)}
+        """
+
+    @property
+    def _replied(self) -> str:
+        """The turn before; or the one that is published, where the dialogue is one tree by that."""
+        if self.tables.has["turns.reply_to"]:
+            return "case when is_tree then reply_to else previous_turn end"
+        return "previous_turn"
+
+    @property
+    def _speaker(self) -> str:
+        if self.tables.has["turn_speakers"]:
+            return f"coalesce(speaker_id, {self.missing.id_of('speakers is not null')})"
+        return f"coalesce(speaker_id, {self.missing.id_of('false')})"
+
+    def _speakers_together(self, part: Part) -> Iterator[str]:
+        if self.tables.has["turn_speakers"]:
+            yield f"""(
+            select dialogue_id, turn_index, list(speaker_id order by position) as speakers
+            from {self.tables.rows("turn_speakers", part.condition)}
+            group by all
+            )"""
+
+    def _parts(self, part: Part) -> Iterator[str]:
+        if self.tables.has["parts"]:
+            fields = struct((column, column) for column in _PARTS)
+            yield f"""(
+            select dialogue_id, turn_index, list({fields} order by part_index) as parts
+            from {self.tables.rows("parts", part.condition)}
+            group by all
+            )"""
+
+
+HAS_TIME = "(said_at is not null and isfinite(said_at))"
+"""Whether a turn has a time; ConvoKit sorts by times only where all turns of a conversation have one."""
+
+_TIMESTAMP = """case
+    when not has_times then turn_index::varchar
+    when epoch_us(said_at) % 1000000 = 0 then (epoch_us(said_at) // 1000000)::varchar
+    else (epoch_us(said_at) / 1000000)::varchar
+end"""
+"""Seconds since 1970, or the turn's position; ConvoKit compares them, and leaves open what they are."""
+
+IS_TREE = """
+    count_if(reply_to is null) over (partition by dialogue_id) = 1
+    and bool_and(reply_to is null or reply_to < turn_index) over (partition by dialogue_id) as is_tree
+"""

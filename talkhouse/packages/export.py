@@ -1,0 +1,83 @@
+"""Writes a package: a folder that a program opens, whole or not at all, with its papers and its manifest."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from talkhouse.packages.content import Package
+from talkhouse.packages.layout import Layout
+from talkhouse.packages.papers import write_manifest, write_papers
+from talkhouse.query import sandbox
+from talkhouse.query.formats import Tool
+from talkhouse.query.pseudonyms import pseudonyms
+from talkhouse.query.row_stream import OnRows
+from talkhouse.query.selection import NO_FILTERS, Filters
+from talkhouse.query.terms import check_terms
+from talkhouse.system.atomic_output import atomic_folder, private_folder_at, private_folder_path
+from talkhouse.system.memory import in_little_memory
+from talkhouse.warehouse.opened import Warehouse
+
+_MEMORY = 1_000_000_000
+"""Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A package that was written."""
+
+    package: Package
+    path: Path
+    files: tuple[dict[str, Any], ...]
+    """The files of data, as the manifest has them."""
+    bytes: int
+    """Of all files."""
+
+
+def export_package(
+    warehouse: Warehouse,
+    name: str,
+    tool: Tool,
+    output: Path,
+    *,
+    filters: Filters = NO_FILTERS,
+    is_accepted: bool = False,
+    key_file: Path | None = None,
+    on_rows: OnRows = lambda _: None,
+) -> Written:
+    """Write a corpus, or a view or table, as a folder for a program.
+
+    ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
+    people. DuckDB sorts beside the folder if the warehouse was opened with ``talkhouse.query.export.settings``.
+
+    Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
+    room, QueryFailed where a view fails.
+    """
+    layout = _layout(tool)
+
+    def write(folder: Path) -> tuple[Package, list[dict[str, Any]]]:
+        names = pseudonyms(warehouse.con, key_file, output) if key_file else None
+        package = layout.plan(warehouse, name, filters, names)
+        selections = [config.selection for config in package.configs]
+        check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
+        return package, layout.write(package, folder, on_rows)
+
+    # The second folder is the one that ``settings`` names.
+    with atomic_folder(output) as folder, private_folder_at(private_folder_path(output), output):
+        try:
+            package, files = in_little_memory(warehouse.con, _MEMORY, lambda: write(folder))
+            write_papers(package, folder)
+            write_manifest(package, folder, files)
+        except duckdb.Error as error:
+            raise sandbox.failure(error) from error
+        warehouse.check_complete()
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return Written(package, output, tuple(files), size)
+
+
+def _layout(tool: Tool) -> Layout:
+    """Return the layout of a program's packages; only that of the wanted program is imported."""
+    layout: Layout = import_module(f"talkhouse.packages.{tool}.layout").LAYOUT
+    return layout

@@ -1,0 +1,85 @@
+"""What a dataset card answers of a corpus: the questions of datasheets and data statements, and nothing guessed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from talkhouse.packages.content import Package
+from talkhouse.packages.huggingface.markdown import counted
+from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
+
+NOT_PUBLISHED = "not published"
+NOT_KNOWN = "not known"
+
+
+def answers(package: Package, corpus: dict[str, Any], facts: CorpusFacts) -> Iterator[tuple[str, str]]:
+    """Yield the questions of a corpus with their answers."""
+    paper = f"see {corpus['homepage']} and the paper under Citation"
+    if corpus["is_sample"]:
+        paper = "none: it is invented, and ships with Talkhouse"
+    yield "Why was it made, and how were the talks chosen?", f"{paper[0].upper()}{paper[1:]}. Funding: {NOT_KNOWN}."
+    yield "What is in the corpus?", _composition(facts)
+    yield "What is missing or wrong?", _errors(facts)
+    languages = ", ".join(facts.languages) or NOT_KNOWN
+    yield "In which languages?", f"{languages}; which varieties of them: {NOT_PUBLISHED}."
+    yield "When was it said?", _times(facts)
+    yield "Who speaks?", f"{counted(facts.speaker_count, 'speaker')}; demographics: {NOT_PUBLISHED}."
+    yield "Who labelled it?", f"{_annotators(package, facts)}Demographics of annotators: {NOT_PUBLISHED}."
+    yield "Consent, payment, ethical review?", f"{NOT_KNOWN.capitalize()} here; {paper}."
+    yield "Does it name people?", _people(package)
+    yield (
+        "What was done to the texts?",
+        "Nothing: they are as published, to the character. What a view does is said above, under its name.",
+    )
+    categories = sorted({config.task_category for config in package.configs if config.task_category})
+    yield "What is it for?", f"{', '.join(categories) or NOT_KNOWN}; the terms above apply."
+    yield "Who maintains it?", "Its publisher. This package is made anew from the published files by Talkhouse."
+
+
+def _composition(facts: CorpusFacts) -> str:
+    counts = {
+        "dialogue": facts.dialogue_count,
+        "turn": facts.turn_count,
+        "label": facts.annotation_count,
+        "published record": facts.record_count,
+    }
+    there = ", ".join(counted(count, what) for what, count in counts.items() if count)
+    return f"{there}. What is in this package is counted above."
+
+
+def _errors(facts: CorpusFacts) -> str:
+    findings = sum(count for _, _, count in facts.findings)
+    return (
+        f"{counted(facts.quarantined_count, 'published record')} could not be read. Checks of the files have "
+        f"{counted(findings, 'finding')}, which `bi.findings` lists in the warehouse."
+    )
+
+
+def _times(facts: CorpusFacts) -> str:
+    if facts.first_said_at is None or facts.last_said_at is None:
+        return f"{NOT_PUBLISHED.capitalize()}."
+    first, last = facts.first_said_at.date(), facts.last_said_at.date()
+    return f"From {first} to {last}, by the times of {counted(facts.timed_turn_count, 'turn')}."
+
+
+def _annotators(package: Package, facts: CorpusFacts) -> str:
+    """Say how many people labelled an item of each scheme that is in the package, and how far they agree."""
+    schemes = {each.scheme for config in package.configs for each in config.classes}
+    return "".join(_of_scheme(scheme) for scheme in facts.schemes if scheme.scheme in schemes)
+
+
+def _of_scheme(facts: SchemeFacts) -> str:
+    fewest, most = facts.fewest_annotators, facts.most_annotators
+    number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    said = f"`{facts.scheme}`: {number} annotator{'' if most == 1 else 's'} for each {facts.target}"
+    alphas = [(each.release, each.krippendorff_alpha) for each in facts.agreement]
+    agree = ", ".join(
+        f"{alpha:.2f}{f' ({release})' if release else ''}" for release, alpha in alphas if alpha is not None
+    )
+    return f"{said}; {f'Krippendorff alpha: {agree}' if agree else f'agreement: {NOT_KNOWN}'}. "
+
+
+def _people(package: Package) -> str:
+    if said := package.about_pseudonyms:
+        return f"{said['remark']} The key is {said['key']}."
+    ids = "Ids of people are as published"
+    return f"{ids}. Names and other personal data inside texts are as they were; how many there are: {NOT_KNOWN}."

@@ -1,0 +1,171 @@
+"""What a warehouse knows of a corpus that a datasheet asks for: counts, times, labels, annotators and their agreement.
+
+What is in no table is not here: nobody has said it, or it is in the paper.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from talkhouse.schema.sql import dicts, quoted
+from talkhouse.warehouse.opened import Warehouse
+
+_CORPORA = """
+select
+    corpus_id, title, description, homepage, languages, is_sample,
+    dialogue_count, record_count, turn_count, speaker_count, annotation_count, quarantined_count
+from {db}.bi.corpora
+where list_contains($ids, corpus_id)
+order by corpus_id
+"""
+
+_TIMES = """
+select
+    dialogues.corpus_id, count(said_at) as timed_turn_count, min(said_at) as first_said_at, max(said_at) as last_said_at
+from {db}.main.turns
+inner join {db}.main.dialogues using (dialogue_id)
+where list_contains($ids, dialogues.corpus_id)
+group by dialogues.corpus_id
+"""
+
+_FINDINGS = """
+select corpus_id, rule, severity, count(*) as findings
+from {db}.meta.findings
+where list_contains($ids, corpus_id)
+group by corpus_id, rule, severity
+order by corpus_id, rule, severity
+"""
+
+# A label that a file repeats counts once, as in the views of agreement.
+_SCHEMES = """
+with units as (
+    select scheme, any_value(annotator_count) as annotator_count
+    from {db}.bi.label_counts
+    where list_contains($ids, corpus_id)
+    group by scheme, record_id, turn_index, persona_set, persona_position
+)
+
+select
+    split_part(schemes.scheme, '.', 1) as corpus_id,
+    schemes.scheme,
+    schemes.description,
+    schemes.target,
+    count(*) as units,
+    min(annotator_count) as fewest_annotators,
+    quantile_disc(annotator_count, 0.5) as median_annotators,
+    max(annotator_count) as most_annotators
+from units
+inner join {db}.main.schemes using (scheme)
+group by all
+order by schemes.scheme
+"""
+
+_PLACES = 6
+"""Sums of floats differ in the last places from one run to the next."""
+
+_AGREEMENT = """
+select
+    scheme,
+    release,
+    unit_count as units,
+    round(mean_majority_share, {places}) as mean_majority_share,
+    round(krippendorff_alpha, {places}) as krippendorff_alpha,
+    round(fleiss_kappa, {places}) as fleiss_kappa
+from {db}.bi.scheme_agreement
+where list_contains($ids, corpus_id)
+order by scheme, release nulls first
+"""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the annotators of a scheme agree in a release; units with one annotator do not count."""
+
+    release: str | None
+    units: int
+    mean_majority_share: float
+    """Mean share of a unit's annotators who gave its commonest label, 0 to 1."""
+    krippendorff_alpha: float | None
+    """For nominal data; None where a single label occurs."""
+    fleiss_kappa: float | None
+    """None also where units differ in their number of annotators."""
+
+
+@dataclass(frozen=True)
+class SchemeFacts:
+    """A scheme that occurs: what is labelled, and by how many."""
+
+    scheme: str
+    description: str
+    target: str
+    """turn, dialogue, record or persona: what a unit is."""
+    units: int
+    fewest_annotators: int
+    median_annotators: int
+    """Of a unit; of two in the middle, the lower."""
+    most_annotators: int
+    agreement: tuple[Agreement, ...]
+    """Release by release; empty where annotators cannot be compared."""
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What the tables of a warehouse say of a corpus."""
+
+    corpus_id: str
+    title: str
+    description: str
+    homepage: str
+    languages: tuple[str, ...]
+    is_sample: bool
+    dialogue_count: int
+    record_count: int
+    turn_count: int
+    speaker_count: int
+    annotation_count: int
+    quarantined_count: int
+    """Records that the files have and that could not be read."""
+    timed_turn_count: int
+    """Turns of which it is known when they were said."""
+    first_said_at: datetime | None
+    last_said_at: datetime | None
+    findings: tuple[tuple[str, str, int], ...]
+    """Rule, severity and number of what the build has found in its files."""
+    schemes: tuple[SchemeFacts, ...]
+
+
+def known_facts(warehouse: Warehouse, corpus_ids: Iterable[str]) -> list[CorpusFacts]:
+    """Return what a warehouse knows of these corpora, in the order of their ids."""
+    ids = sorted(corpus_ids)
+    times = {row.pop("corpus_id"): row for row in _rows(warehouse, _TIMES, ids)}
+    findings = defaultdict[str, list[tuple[str, str, int]]](list)
+    for row in _rows(warehouse, _FINDINGS, ids):
+        findings[row["corpus_id"]].append((row["rule"], row["severity"], row["findings"]))
+    schemes = _schemes(warehouse, ids)
+    no_times = {"timed_turn_count": 0, "first_said_at": None, "last_said_at": None}
+    return [
+        CorpusFacts(
+            **{**row, "languages": tuple(row["languages"].split())},
+            **times.get(row["corpus_id"], no_times),
+            findings=tuple(findings[row["corpus_id"]]),
+            schemes=tuple(schemes[row["corpus_id"]]),
+        )
+        for row in _rows(warehouse, _CORPORA, ids)
+    ]
+
+
+def _schemes(warehouse: Warehouse, ids: list[str]) -> defaultdict[str, list[SchemeFacts]]:
+    agreement = defaultdict[str, list[Agreement]](list)
+    for row in _rows(warehouse, _AGREEMENT, ids):
+        agreement[row.pop("scheme")].append(Agreement(**row))
+    schemes = defaultdict[str, list[SchemeFacts]](list)
+    for row in _rows(warehouse, _SCHEMES, ids):
+        corpus_id = row.pop("corpus_id")
+        schemes[corpus_id].append(SchemeFacts(**row, agreement=tuple(agreement[row["scheme"]])))
+    return schemes
+
+
+def _rows(warehouse: Warehouse, query: str, ids: list[str]) -> list[dict[str, Any]]:
+    return dicts(warehouse.con.execute(query.format(db=quoted(warehouse.database), places=_PLACES), {"ids": ids}))

@@ -1,0 +1,25 @@
+"""What a program's package is: how it is planned, and how its files are written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from talkhouse.packages.content import Package
+from talkhouse.query.pseudonyms import Pseudonyms
+from talkhouse.query.row_stream import OnRows
+from talkhouse.query.selection import Filters
+from talkhouse.warehouse.opened import Warehouse
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of the packages of one program."""
+
+    plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], Package]
+    """Plan what a name stands for, filtered; UsageError for what can't be in such a package."""
+    write: Callable[[Package, Path, OnRows], list[dict[str, Any]]]
+    """Write all but the papers and the manifest into a folder, and return what the manifest says of each data file.
+
+    It is called again, with the same folder, where the memory was not enough.
+    """

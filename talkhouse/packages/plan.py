@@ -1,0 +1,193 @@
+"""Plans a package: which views and splits of a corpus are in it, under which names, and with which classes."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.packages.classes import class_columns, classes
+from talkhouse.packages.content import Config, Package, SplitRows, has_splits
+from talkhouse.query.composition import composition, warnings
+from talkhouse.query.pseudonyms import Pseudonyms
+from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.query.sources import corpora_of
+from talkhouse.query.terms import parts_of
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import NothingLeft, UsageError
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import relation, relations
+
+_NAME = re.compile(r"\w+(\.\w+)*")
+"""What ``datasets`` takes for a split, and every file system for a file."""
+
+_WHOLE = "all"
+"""The split of rows that have none."""
+
+
+def plan(
+    warehouse: Warehouse,
+    name: str,
+    filters: Filters = NO_FILTERS,
+    pseudonyms: Pseudonyms | None = None,
+    *,
+    reserved: Mapping[str, str] = {},
+) -> Package:
+    """Plan the package of a corpus, which has all of its task views, or of one view or table.
+
+    ``reserved``: names that no split may have, in lower case, each with the name in its place. Raises UsageError for
+    names that are none, rows that are not there, splits that would have one name, and labels that nothing declares.
+    """
+    names = _relations(warehouse, name)
+    planned = _configs(warehouse, names, filters, pseudonyms, reserved)
+    configs = tuple(config for config in planned.values() if config)
+    if not configs:
+        raise UsageError(
+            f"there are no rows of {name} to export",
+            expected="a corpus, view or table with rows",
+            next_step="see what is there with: talkhouse status",
+        )
+    selections = [config.selection for config in configs]
+    return Package(
+        warehouse,
+        name,
+        configs,
+        _corpora(warehouse, selections),
+        parts_of(warehouse, selections),
+        pseudonyms.fingerprint if pseudonyms else None,
+        tuple(full_name for full_name, config in planned.items() if config is None),
+    )
+
+
+def file_name(name: str) -> str:
+    """Return a name as files, loaders and configurations can have it: with ``_`` for each run of what they can't."""
+    if _NAME.fullmatch(name):
+        return name
+    plain = re.sub(r"[^\w.]+", "_", name)
+    return plain if _NAME.fullmatch(plain) else re.sub(r"\W+", "_", name) or "_"
+
+
+def _relations(warehouse: Warehouse, name: str) -> list[str]:
+    """Return the full names of the views of a package; UsageError for a name that is neither a corpus nor a view."""
+    if name not in warehouse.corpus_ids:
+        known = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con)]
+        if name not in known and f"main.{name}" not in known:
+            corpora, views = (", ".join(closest(name, names)) for names in (warehouse.corpus_ids, known))
+            raise UsageError(
+                f"no corpus, view or table '{name}'",
+                expected=f"one of the corpora: {corpora}; or one of the views: {views}",
+                next_step="list them with: talkhouse corpora, talkhouse views",
+            )
+        return [name]
+    tasks = sorted({each.full_name for each in warehouse.catalogue.examples if each.schema == name})
+    if not tasks:
+        raise UsageError(
+            f"the corpus {name} has no tasks",
+            expected="a corpus with task views, or a view",
+            next_step=f"name one of its views or tables, such as {_any_view(warehouse, name)}",
+        )
+    return tasks
+
+
+def _any_view(warehouse: Warehouse, corpus_id: str) -> str:
+    own = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con) if each["schema"] == corpus_id]
+    return next(iter(own), "main.turns")
+
+
+def _configs(
+    warehouse: Warehouse,
+    names: Sequence[str],
+    filters: Filters,
+    pseudonyms: Pseudonyms | None,
+    reserved: Mapping[str, str],
+) -> dict[str, Config | None]:
+    """Plan views; None for those without rows, or of which the filters leave none while they leave some of others."""
+    planned, nothing = dict[str, Config | None](), list[NothingLeft]()
+    for name in names:
+        try:
+            planned[name] = _config(warehouse, name, filters, pseudonyms, reserved)
+        except NothingLeft as error:
+            planned[name] = None
+            nothing.append(error)
+    if nothing and not any(planned.values()):
+        raise nothing[0]
+    return planned
+
+
+def _config(
+    warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
+) -> Config | None:
+    """Plan one view; None where it has no rows."""
+    selection = select(warehouse, name, filters)
+    if pseudonyms:
+        types = {column["name"]: column["type"] for column in selection.columns}
+        selection = replace(selection, replaced=pseudonyms.columns(selection.full_name, types))
+    view, columns = warehouse.view_file(selection.full_name), class_columns(warehouse, selection)
+    counted = _counted(warehouse.con, selection, [column.occurring for column in columns])
+    if not counted:
+        return None
+    values = {
+        column.column: {value for row in counted for value in row["values"][index] or () if value is not None}
+        for index, column in enumerate(columns)
+    }
+    of = composition(warehouse, selection)
+    return Config(
+        file_name(selection.name),
+        selection,
+        relation(warehouse.con, name)["comment"] or "",
+        _splits(selection, counted, reserved),
+        classes(warehouse, selection, columns, values),
+        of,
+        tuple(warnings(warehouse, selection, of)),
+        view.task_category if view else None,
+    )
+
+
+def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Sequence[str]) -> list[dict[str, Any]]:
+    """Count the rows of each split by one query, which also tells the values of columns of classes."""
+    split = "split" if has_splits(selection) else "null::varchar"
+    standard = "standard_split" if "standard_split" in selection.known else "null::varchar"
+    query = (
+        f"select {split} as split, if(count(distinct coalesce({standard}, '')) = 1, "
+        f"any_value({standard}), null) as standard, count(*) as rows, [{', '.join(values)}] as occurring "
+        f"from ({selection.rows(selection.known)}) group by 1"
+    )
+    rows = con.execute(query).fetchall()
+    return [dict(zip(("split", "standard", "rows", "values"), row, strict=True)) for row in rows]
+
+
+def _splits(
+    selection: Selection, counted: Iterable[Mapping[str, Any]], reserved: Mapping[str, str]
+) -> tuple[SplitRows, ...]:
+    """Name and order the splits; UsageError where two would have one name."""
+    splits = []
+    for row in counted:
+        published = row["split"]
+        name = file_name(_WHOLE if published is None else published)
+        standard = row["standard"] or (published if published in STANDARD_SPLITS else None)
+        splits.append(SplitRows(published, reserved.get(name.lower(), name), standard, row["rows"]))
+    splits.sort(key=lambda split: (_rank(split.standard), split.published is None, split.published or ""))
+    for index, split in enumerate(splits):
+        if same := [other for other in splits[:index] if other.name == split.name]:
+            raise _meeting(selection, same[0], split)
+    return tuple(splits)
+
+
+def _rank(standard: str | None) -> int:
+    return STANDARD_SPLITS.index(standard) if standard in STANDARD_SPLITS else len(STANDARD_SPLITS)
+
+
+def _meeting(selection: Selection, one: SplitRows, other: SplitRows) -> UsageError:
+    names = ["the rows without a split" if each.published is None else f"'{each.published}'" for each in (one, other)]
+    return UsageError(
+        f"two splits would both be named '{one.name}': {names[0]} and {names[1]}",
+        where=selection.full_name,
+        next_step="export them apart, with --split or --where",
+    )
+
+
+def _corpora(warehouse: Warehouse, selections: Iterable[Selection]) -> list[dict[str, Any]]:
+    ids = {corpus["corpus_id"] for selection in selections for corpus in corpora_of(warehouse, selection)}
+    return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] in ids]

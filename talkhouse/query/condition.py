@@ -1,0 +1,153 @@
+"""The expression of ``--where``: parsed, checked, and written again from what was checked.
+
+It may read the columns of a row and the warehouse's own tables and views, and call functions whose value depends on
+their arguments alone: no file, setting, variable, clock or random number, so that the same expression leaves the same
+rows of a build. The connection is guarded, too; docs/decisions/0007-sandbox.md says against what.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from talkhouse.queries.sql_errors import OF_THE_SQL, said
+from talkhouse.query.expression_tree import check_tree
+from talkhouse.query.filters import Relation, where_clause
+from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
+
+_BEFORE = "select * from t where "
+_GENERATED = "SELECT * FROM t WHERE "
+"""The same, as DuckDB writes it."""
+
+_LONGEST = 100_000
+"""Characters of an expression; its tree is about a hundred times as long."""
+_SHOWN = 200
+"""Characters of an expression that a message shows."""
+
+_COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
+
+
+def condition_of(relation: Relation, expression: str) -> str:
+    """Return an expression of the columns of a view or table as a SQL condition; UsageError where it can't be one."""
+    check_unicode(expression, "the expression of --where")
+    if len(expression) > _LONGEST:
+        raise UsageError(
+            "the expression of --where is too long",
+            expected=f"up to {_LONGEST:,} characters",
+            found=f"{len(expression):,}",
+            next_step="put long lists of values into a table of your own, and join it with the export",
+        )
+    try:
+        tree = _parsed(relation.con, expression)
+        check_tree(relation, tree["statements"][0]["node"]["where_clause"])
+    except RecursionError as error:
+        raise UsageError(
+            "the expression of --where is nested too deeply",
+            found=_shown(expression),
+            next_step="write it with fewer levels of brackets",
+        ) from error
+    condition = _written(relation.con, tree)
+    _check_type(relation, expression, condition)
+    return condition
+
+
+def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -> None:
+    """Raise UsageError where no row is left by all conditions, of which the last is the expression's.
+
+    QueryFailed where the expression has no value for some row.
+    """
+    try:
+        query = f"select count(*) from {relation.source}{where_clause(conditions)}"
+        ((rows,),) = relation.con.execute(query).fetchall()
+    except OF_THE_SQL as error:
+        raise QueryFailed(
+            f"the expression of --where can't be computed for every row of {relation.full_name}",
+            expected="an expression that has a value, or null, for each of them",
+            found=f"{_shown(expression)}: {said(error).found[:_SHOWN]}",
+            next_step="try_cast(COLUMN as TYPE) is null where a text is no such value; try(EXPRESSION) where it fails",
+        ) from error
+    if not rows:
+        raise none_left(relation.full_name, expression)
+
+
+def none_left(name: str, expression: str) -> NothingLeft:
+    """Return the error about an expression that leaves nothing of a view or table."""
+    return NothingLeft(
+        f"no row of {name} is left",
+        expected="an expression of --where that is true of some rows that the other options leave",
+        found=_shown(expression),
+        next_step="see the values of its columns with: talkhouse sql",
+    )
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, expression: str) -> dict[str, Any]:
+    """Return the tree of a query with the expression as its condition; UsageError where that is not all that it is."""
+    tree, without = _tree(con, _BEFORE + expression), _tree(con, _BEFORE + "true")
+    if not expression.strip():
+        raise _none(expression, None)
+    if tree["error"]:
+        raise _none(expression, str(tree["error_message"]).partition("\n")[0])
+    others = [{**statement["node"], "where_clause": None} for statement in tree["statements"]]
+    wanted = {**without["statements"][0]["node"], "where_clause": None}
+    if others != [wanted] or tree["statements"][0]["named_param_map"]:
+        raise _none(expression, None)
+    return tree
+
+
+def _tree(con: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
+    ((text,),) = con.execute("select system.main.json_serialize_sql(?)", [query]).fetchall()
+    tree: dict[str, Any] = json.loads(text)
+    return tree
+
+
+def _written(con: duckdb.DuckDBPyConnection, tree: dict[str, Any]) -> str:
+    """Write the condition of a tree as SQL."""
+    query = "select system.main.json_deserialize_sql(?::json)"
+    ((text,),) = con.execute(query, [json.dumps(tree)]).fetchall()
+    return str(text).removeprefix(_GENERATED)
+
+
+def _none(expression: str, problem: str | None) -> UsageError:
+    return UsageError(
+        f"--where is no expression{f': {problem}' if problem else ''}",
+        expected="one expression of the columns that is true or false, such as: label = 'X' and turn_index > 2",
+        found=_shown(expression) if expression.strip() else "nothing",
+        next_step="write what would follow WHERE in SQL, and nothing after it; text stands in single quotes",
+    )
+
+
+def _check_type(relation: Relation, expression: str, condition: str) -> None:
+    """Raise UsageError where the expression is not of these columns, or is neither true nor false."""
+    try:
+        relation.con.execute(f"describe select 1 from {relation.source} where ({condition})")
+        rows = relation.con.execute(f"describe select ({condition}) as value from {relation.source}").fetchall()
+    except duckdb.Error as error:
+        raise _not_of(relation, expression, error) from error
+    kind = next((row[1] for row in rows if row[1] != "BOOLEAN"), None)
+    if kind is not None:
+        raise UsageError(
+            "the expression of --where is neither true nor false",
+            expected="a condition, such as: label = 'X'",
+            found=f"{_shown(expression)}, of the type {kind[:_SHOWN]}",
+            next_step="compare it with a value",
+        )
+
+
+def _not_of(relation: Relation, expression: str, error: duckdb.Error) -> UsageError:
+    problem = said(error)
+    named = _COLUMN.search(str(error))
+    name = named[1] or named[2] if named else None
+    near = ", ".join(closest(name, relation.known)) if name else None
+    return UsageError(
+        f"the expression of --where does not fit {relation.full_name}: {problem.found[:_SHOWN]}",
+        expected=f"one of its columns: {near}" if near else problem.expected,
+        found=_shown(expression),
+        next_step=f"list its columns with: talkhouse views {relation.full_name}; text stands in single quotes",
+    )
+
+
+def _shown(expression: str) -> str:
+    return expression if len(expression) <= _SHOWN else f"{expression[:_SHOWN]} ..."
