@@ -16,7 +16,7 @@ from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.query.expression_tree import check_tree
 from talkhouse.query.filters import Relation, where_clause
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
+from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
 
 _BEFORE = "select * from t where "
 _GENERATED = "SELECT * FROM t WHERE "
@@ -73,9 +73,9 @@ def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -
         raise none_left(relation.full_name, expression)
 
 
-def none_left(name: str, expression: str) -> UsageError:
+def none_left(name: str, expression: str) -> NothingLeft:
     """Return the error about an expression that leaves nothing of a view or table."""
-    return UsageError(
+    return NothingLeft(
         f"no row of {name} is left",
         expected="an expression of --where that is true of some rows that the other options leave",
         found=_shown(expression),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import NothingLeft, UsageError
 from talkhouse.schema.sql import literal, quoted
 
 _SHOWN = 20
@@ -97,7 +97,7 @@ def none_of(
     name: str, kind: str, value: str, known: Sequence[str], *, what: str = "rows", also: str = ""
 ) -> UsageError:
     """Return the error about a split, release or subset that has none of the rows, or of ``what``; and which have."""
-    return UsageError(
+    return NothingLeft(
         f"{name} has no {what} of the {kind} '{value}'",
         expected=f"one of: {_listed(closest(value, known))}{also}"
         if known
@@ -112,7 +112,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _no_column(relation: Relation, column: str, holders: Sequence[str]) -> UsageError:
-    return UsageError(
+    return NothingLeft(
         f"{relation.full_name} has no column '{column}'",
         expected=f"a view with {column}s, such as: {_listed(holders)}" if holders else None,
         next_step=f"leave --{column} out",
