@@ -7,6 +7,7 @@ from typing import Any
 
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
 from talkhouse.query.composition import Composition
+from talkhouse.query.pseudonyms import AboutPseudonyms, about
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
@@ -98,6 +99,11 @@ class Package:
         """What the warehouse knows of the corpora, in the order of their ids; agreement only of what is in it."""
         schemes = {each.scheme for config in self.configs for each in config.classes if each.scheme}
         return known_facts(self.warehouse, [corpus["corpus_id"] for corpus in self.corpora], schemes)
+
+    @property
+    def about_pseudonyms(self) -> AboutPseudonyms | None:
+        """What is to be said of the pseudonyms in it, and what still leads to people; None where there are none."""
+        return about(self.pseudonyms, (corpus["corpus_id"] for corpus in self.corpora)) if self.pseudonyms else None
 
     @property
     def rows(self) -> int:

@@ -10,8 +10,8 @@ import duckdb
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.classes import class_columns, classes
 from talkhouse.packages.content import Config, Package, SplitRows, has_splits
-from talkhouse.packages.pseudonyms import Pseudonyms
 from talkhouse.query.composition import composition, warnings
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of

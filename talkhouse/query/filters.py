@@ -34,7 +34,7 @@ class Relation:
 
     def values(self, column: str, within: Sequence[str] = ()) -> list[str]:
         """Return the values of a column among the rows for which all conditions are true."""
-        of = f"from {self.source}{where(within)}"
+        of = f"from {self.source}{where_clause(within)}"
         if column not in self.known:
             of = f"from main.records where record_id in (select record_id {of})"
         rows = self.con.execute(f"select distinct {quoted(column)} as found {of} order by all").fetchall()
@@ -51,7 +51,7 @@ class Relation:
         return [name for (name,) in rows.fetchall()]
 
 
-def where(conditions: Sequence[str]) -> str:
+def where_clause(conditions: Sequence[str]) -> str:
     """Return the clause of SQL that leaves the rows for which all conditions are true."""
     return f" where {' and '.join(conditions)}" if conditions else ""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, owned_by
@@ -64,7 +64,7 @@ class Tables:
             return owned
         for key in ("record_id", "dialogue_id"):
             if key in table.columns:
-                wanted = self.records.sql([key])
+                wanted = self.records.rows([key])
                 return f"{owned} and {key} in (select {key} from ({wanted}) where {key} is not null)"
         return owned
 

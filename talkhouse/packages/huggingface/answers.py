@@ -79,7 +79,7 @@ def _of_scheme(facts: SchemeFacts) -> str:
 
 
 def _people(package: Package) -> str:
+    if said := package.about_pseudonyms:
+        return f"{said['remark']} The key is {said['key']}."
     ids = "Ids of people are as published"
-    if package.pseudonyms:
-        ids = f"Ids of people are replaced by keyed hashes (key {package.pseudonyms})"
     return f"{ids}. Names and other personal data inside texts are as they were; how many there are: {NOT_KNOWN}."
