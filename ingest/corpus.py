@@ -86,6 +86,18 @@ class LicenceTerms:
     """What a user must know of it, in a sentence or two."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """What of a corpus leads to people, beside the ids of its speakers and annotators: pseudonyms take its place."""
+
+    are_keys_public: bool = False
+    """Whether ids of dialogues, records and personas lead to public pages, and so to who wrote them."""
+    members: tuple[str, ...] = ()
+    """Members of any ``extra`` that do, such as ``carried.workers``."""
+    note: str = ""
+    """What to know before publishing the corpus with pseudonyms, in a sentence or two."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A file as its publisher offers it; a build says which are missing, and which have another checksum."""
@@ -122,6 +134,8 @@ class Corpus:
     authors: tuple[Author, ...] = ()
     year: int | None = None
     reference: Reference | None = None
+    people: People | None = None
+    """None: nobody has said; whatever may lead to people is then taken to do so."""
     languages: tuple[str, ...]
     files: str
     """The files that the reader reads, in words, for messages."""

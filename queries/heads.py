@@ -57,6 +57,13 @@ Classes = Annotated[
         description="column = scheme, or column = label, label; the next column behind a semicolon",
     ),
 ]
+Identifying = Annotated[
+    str,
+    Meta(
+        pattern=rf"^{_NAME} = (person|name|id|link)(; {_NAME} = (person|name|id|link))*$",
+        description="column = person, name, id or link; the next column behind a semicolon",
+    ),
+]
 NoTerms = Annotated[Literal["none"], Meta(description="none, or no such line")]
 Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
 Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
@@ -116,6 +123,9 @@ class ViewQuery(Query):
     """Other columns whose values are of a closed set, each with its scheme or its labels."""
     task_category: TaskCategory | None = None
     """What kind of task it is, as the Hugging Face Hub calls it."""
+    identifying: Identifying | None = None
+    """Columns that lead to people and are named otherwise than in the tables: ids or names of people, ids that are
+    written in the place of others, or links, which are left out."""
     terms: NoTerms | None = None
     """``none``: the rows are facts about the corpora, such as counts, to which no licence of theirs applies."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -126,6 +136,12 @@ class ViewQuery(Query):
         """The columns of ``classes``, each with its labels, or with its scheme: one name with a dot."""
         pairs = (part.split(" = ") for part in (self.classes or "").split("; ") if part)
         return {column: [label.strip() for label in labels.split(",")] for column, labels in pairs}
+
+    @property
+    def identifying_columns(self) -> dict[str, str]:
+        """The columns of ``identifying``, each with what it holds."""
+        pairs = (part.partition(" = ") for part in (self.identifying or "").split("; ") if part)
+        return {column: kind for column, _, kind in pairs}
 
     @property
     def label_column(self) -> str | None:

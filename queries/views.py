@@ -134,7 +134,9 @@ def _columns_of(con: duckdb.DuckDBPyConnection, query: Query) -> list[str]:
 def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool) -> None:
     """Raise CatalogueError where a head names a column that the view does not have, or the view of a task too few."""
     labels = [] if view.label_column is None else [("label" if view.label else "labels", view.label_column)]
-    named = [*(("grain", name) for name in view.grain), *labels, *((name, name) for name in view.columns)]
+    identifying = [("identifying", name) for name in view.identifying_columns]
+    grain = [("grain", name) for name in view.grain]
+    named = [*grain, *labels, *identifying, *((name, name) for name in view.columns)]
     for key, name in named:
         if name not in columns:
             raise unknown_name(view, key, name, columns)

@@ -1,6 +1,7 @@
 -- Grounding persona prediction: each message that rests on a persona element, and 100 candidate elements.
 -- grain: split, example_index
 -- task_category: text-ranking
+-- identifying: image_file = id; remainder_images = id; gold_id = id; gold_image = id; candidate_ids = id; candidate_images = id
 --   context: The messages before the response, joined by spaces; empty for the first message.
 --   response: The main author's message, verbatim; the variant without the response has the same rows.
 --   image_file: File name of the thread's picture; empty where it has none.

@@ -1,6 +1,7 @@
 -- Next response prediction: each message of the main author, the messages before it, the author's persona, and 100 candidates.
 -- grain: split, example_index
 -- task_category: text-ranking
+-- identifying: image_file = id; persona_images = id
 --   context: The messages before the response, joined by spaces; empty for the first message.
 --   response: The main author's message, verbatim.
 --   image_file: File name of the thread's picture; empty where it has none.

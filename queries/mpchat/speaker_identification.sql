@@ -1,6 +1,7 @@
 -- Speaker identification: each thread's last message, the messages before it, and the personas of 100 candidate authors.
 -- grain: split, example_index
 -- task_category: text-ranking
+-- identifying: image_file = id; persona_images = id; candidate_images = id
 --   context: All messages but the last, joined by spaces; empty where there is one message.
 --   response: The last message, whoever wrote it.
 --   image_file: File name of the thread's picture; empty where it has none.

@@ -1,9 +1,13 @@
 """What a package of tables has: its configurations, their splits, columns with classes, and the files of rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from talkhouse.packages.known_facts import CorpusFacts, known_facts
+from talkhouse.query.composition import Composition
+from talkhouse.query.pseudonyms import AboutPseudonyms, about
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
@@ -60,6 +64,10 @@ class Config:
     splits: tuple[SplitRows, ...]
     """In the order train, validation, test, others by name; none of them is empty."""
     classes: tuple[Classes, ...] = ()
+    composition: Composition = field(default_factory=list)
+    """How many rows there are of each release, split, subset and language."""
+    warnings: tuple[str, ...] = ()
+    """What a reader may not expect of the rows, such as turns that are among them more than once."""
     task_category: str | None = None
     """What kind of task it is, as the Hugging Face Hub calls it."""
 
@@ -85,6 +93,16 @@ class Package:
     """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
     left_out: tuple[str, ...] = ()
     """The task views of a corpus that are not in it, as none of their rows are wanted or there are none."""
+
+    @cached_property
+    def facts(self) -> list[CorpusFacts]:
+        """What the warehouse knows of the corpora, in the order of their ids."""
+        return known_facts(self.warehouse, (corpus["corpus_id"] for corpus in self.corpora))
+
+    @property
+    def about_pseudonyms(self) -> AboutPseudonyms | None:
+        """What is to be said of the pseudonyms in it, and what still leads to people; None where there are none."""
+        return about(self.pseudonyms, (corpus["corpus_id"] for corpus in self.corpora)) if self.pseudonyms else None
 
     @property
     def rows(self) -> int:

@@ -10,9 +10,9 @@ import duckdb
 from talkhouse.packages.content import Package
 from talkhouse.packages.layout import Layout
 from talkhouse.packages.papers import write_manifest, write_papers
-from talkhouse.packages.pseudonyms import pseudonyms
 from talkhouse.query import sandbox
 from talkhouse.query.formats import Tool
+from talkhouse.query.pseudonyms import pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.query.terms import check_terms
@@ -60,7 +60,8 @@ def export_package(
     def write(folder: Path) -> tuple[Package, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
-        check_terms(package.parts, is_accepted=is_accepted)
+        selections = [config.selection for config in package.configs]
+        check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
         return package, layout.write(package, folder, on_rows)
 
     # The second folder is the one that ``settings`` names.

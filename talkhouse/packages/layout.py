@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.packages.content import Package
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse

@@ -44,9 +44,8 @@ def _together(package: Package) -> Iterator[str]:
     else:
         yield "Of what is in this folder, no terms are known beyond the licences below."
         yield ""
-    if package.pseudonyms is not None:
-        yield "The ids of people are replaced by keyed hashes, in every file alike."
-    yield "Texts are as they were published, and so are the names in them."
+    said = package.about_pseudonyms
+    yield said["remark"] if said else "Texts are as they were published, and so are the names in them."
 
 
 def _asked(parts: Iterable[Part]) -> Iterator[str]:

@@ -46,7 +46,7 @@ def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, 
             for config in package.configs
         ],
         "files": [dict(file) for file in files],
-        "pseudonyms": package.pseudonyms,
+        "pseudonyms": package.about_pseudonyms,
         **manifest.of_build(package.warehouse),
         "corpora": with_terms(package.corpora, package.parts),
     }

@@ -10,12 +10,13 @@ import duckdb
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.classes import class_columns, classes
 from talkhouse.packages.content import Config, Package, SplitRows, has_splits
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.query.composition import composition, warnings
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import NothingLeft, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relation, relations
 
@@ -40,13 +41,13 @@ def plan(
     names that are none, rows that are not there, splits that would have one name, and labels that nothing declares.
     """
     names = _relations(warehouse, name)
-    planned = [(full_name, _config(warehouse, full_name, filters, pseudonyms, reserved)) for full_name in names]
-    configs = tuple(config for _, config in planned if config)
+    planned = _configs(warehouse, names, filters, pseudonyms, reserved)
+    configs = tuple(config for config in planned.values() if config)
     if not configs:
         raise UsageError(
-            f"there are no rows of {name} to export" if filters == NO_FILTERS else f"no row of {name} is wanted",
-            expected="at least one row",
-            next_step="see what is there with: talkhouse status" if filters == NO_FILTERS else "widen the filters",
+            f"there are no rows of {name} to export",
+            expected="a corpus, view or table with rows",
+            next_step="see what is there with: talkhouse status",
         )
     selections = [config.selection for config in configs]
     return Package(
@@ -56,7 +57,7 @@ def plan(
         _corpora(warehouse, selections),
         parts_of(warehouse, selections),
         pseudonyms.fingerprint if pseudonyms else None,
-        tuple(full_name for full_name, config in planned if config is None),
+        tuple(full_name for full_name, config in planned.items() if config is None),
     )
 
 
@@ -95,6 +96,26 @@ def _any_view(warehouse: Warehouse, corpus_id: str) -> str:
     return next(iter(own), "main.turns")
 
 
+def _configs(
+    warehouse: Warehouse,
+    names: Sequence[str],
+    filters: Filters,
+    pseudonyms: Pseudonyms | None,
+    reserved: Mapping[str, str],
+) -> dict[str, Config | None]:
+    """Plan views; None for those without rows, or of which the filters leave none while they leave some of others."""
+    planned, nothing = dict[str, Config | None](), list[NothingLeft]()
+    for name in names:
+        try:
+            planned[name] = _config(warehouse, name, filters, pseudonyms, reserved)
+        except NothingLeft as error:
+            planned[name] = None
+            nothing.append(error)
+    if nothing and not any(planned.values()):
+        raise nothing[0]
+    return planned
+
+
 def _config(
     warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
 ) -> Config | None:
@@ -111,12 +132,15 @@ def _config(
         column.column: {value for row in counted for value in row["values"][index] or () if value is not None}
         for index, column in enumerate(columns)
     }
+    of = composition(warehouse, selection)
     return Config(
         file_name(selection.name),
         selection,
         relation(warehouse.con, name)["comment"] or "",
         _splits(selection, counted, reserved),
         classes(warehouse, selection, columns, values),
+        of,
+        tuple(warnings(warehouse, selection, of)),
         view.task_category if view else None,
     )
 
@@ -128,7 +152,7 @@ def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Seque
     query = (
         f"select {split} as split, if(count(distinct coalesce({standard}, '')) = 1, "
         f"any_value({standard}), null) as standard, count(*) as rows, [{', '.join(values)}] as occurring "
-        f"from ({selection.sql(selection.known, in_order=False)}) group by 1"
+        f"from ({selection.rows(selection.known)}) group by 1"
     )
     rows = con.execute(query).fetchall()
     return [dict(zip(("split", "standard", "rows", "values"), row, strict=True)) for row in rows]
@@ -144,7 +168,7 @@ def _splits(
         name = file_name(_WHOLE if published is None else published)
         standard = row["standard"] or (published if published in STANDARD_SPLITS else None)
         splits.append(SplitRows(published, reserved.get(name.lower(), name), standard, row["rows"]))
-    splits.sort(key=lambda split: (_rank(split.standard), split.name, split.published or ""))
+    splits.sort(key=lambda split: (_rank(split.standard), split.published is None, split.published or ""))
     for index, split in enumerate(splits):
         if same := [other for other in splits[:index] if other.name == split.name]:
             raise _meeting(selection, same[0], split)

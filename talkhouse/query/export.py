@@ -11,6 +11,7 @@ import duckdb
 from talkhouse.query import composition, file_metadata, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.manifest import Contents
+from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
@@ -76,17 +77,20 @@ def export(
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        if key_file is not None:
-            pass  # helpers put pseudonyms here
+        hidden = pseudonyms(con, key_file, output) if key_file is not None else None
+        if hidden is not None:
+            selection = with_pseudonyms(selection, con, hidden)
         parts = parts_of(warehouse, [selection])
-        check_terms(parts, is_accepted=is_accepted, selection=selection)
+        names = [column["name"] for column in selection.columns]
+        check_terms(parts, is_accepted=is_accepted, selection=selection, columns=names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = corpora_of(warehouse, selection)
             of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
-            contents = Contents(sources, parts, of, rows)
+            about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
+            contents = Contents(sources, parts, of, rows, about)
             described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.query.composition import Composition
+from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
@@ -32,6 +33,8 @@ class Contents:
     composition: Composition
     """Of which releases, splits, subsets and languages they are."""
     rows: int
+    pseudonyms: AboutPseudonyms | None = None
+    """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""
 
 
 def path_for(output: Path) -> Path:
@@ -64,6 +67,7 @@ def describe(warehouse: Warehouse, selection: Selection, contents: Contents, fil
         "format": file_format,
         "rows": contents.rows,
         "composition": contents.composition,
+        "pseudonyms": contents.pseudonyms,
         "bytes": path.stat().st_size,
         "sha256": sha256,
         **of_build(warehouse),

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.query.condition import check_rows, condition_of
-from talkhouse.query.filters import Relation, chosen, equals, split_column, where
+from talkhouse.query.filters import Relation, chosen, equals, split_column, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
@@ -74,16 +74,18 @@ class Selection:
     def sql(self, columns: Sequence[str] = ()) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
-        names = ", ".join(
-            f"{self.replaced[column]} as {quoted(column)}" if column in self.replaced else quoted(column)
-            for column in selected
-        )
+        names, rows = ", ".join(map(quoted, selected)), f"{self.source}{where_clause(self.all_conditions)}"
+        if self.replaced:
+            # Conditions are of the published values; the order is of those that are written, and tells nothing else.
+            read = dict.fromkeys((*selected, *self._order))
+            written = ", ".join(f"{self.replaced.get(column, quoted(column))} as {quoted(column)}" for column in read)
+            rows = f"(select {written} from {rows})"
         order = ", ".join(f"{quoted(column)} asc nulls last" for column in self._order)
-        return f"select {names} from {self.source}{where(self.all_conditions)} order by {order}{self._limit}"
+        return f"select {names} from {rows} order by {order}{self._limit}"
 
     def rows(self, columns: Sequence[str]) -> str:
         """Return the query of these columns of the same rows, as they are in the warehouse and in any order."""
-        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where(self.all_conditions)}"
+        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where_clause(self.all_conditions)}"
         if self.limit is None:
             return query
         # By what is written in place of a column, as there.
@@ -113,7 +115,7 @@ def select(
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in _grain(warehouse, full_name) if column in known)
+    order = tuple(column for column in grain_of(warehouse, full_name) if column in known)
     selection = Selection(
         described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
     )
@@ -150,7 +152,7 @@ def _check_columns(name: str, known: Sequence[str] | dict[str, Any], wanted: Seq
             raise UsageError(f"the column '{column}' is named twice", next_step="name every column once")
 
 
-def _grain(warehouse: Warehouse, name: str) -> tuple[str, ...]:
+def grain_of(warehouse: Warehouse, name: str) -> tuple[str, ...]:
     """Return the columns that together name one row; a view of one split has those of its view."""
     for table in metadata.sorted_tables:
         if qualified(table) == name:

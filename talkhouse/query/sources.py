@@ -1,5 +1,6 @@
 """Which corpora the rows of a selection are from, by the column that names the corpus."""
 
+from collections.abc import Collection
 from typing import Any
 
 from talkhouse.query.selection import Selection
@@ -8,12 +9,14 @@ from talkhouse.warehouse.opened import Warehouse
 
 _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
 """Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
+_BEHIND_THE_ID = {"record_id": "/", "scheme": "."}
+"""What stands behind the id of the corpus in a key; a colon in all others."""
 
 
 def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
     """Return the corpora whose rows are selected; all in the warehouse where no column names them."""
     own = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == selection.schema]
-    key = key_of(selection)
+    key = key_of(selection.known)
     if own or key is None:
         return own or warehouse.corpora
     rows = selection.rows([key])
@@ -21,11 +24,18 @@ def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any
     return [corpus for corpus in warehouse.corpora if (corpus["corpus_id"],) in named]
 
 
-def key_of(selection: Selection) -> str | None:
-    """Return the column that names the corpus of each row, or None."""
-    return next((column for column in _KEYS if column in selection.known), None)
+def key_of(columns: Collection[str]) -> str | None:
+    """Return the one of the columns that names the corpus of each row, or None."""
+    return next((column for column in _KEYS if column in columns), None)
 
 
 def owner(key: str) -> str:
     """Return the SQL expression of the corpus that a key names."""
     return f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
+
+
+def is_of(key: str, corpus_id: str) -> str:
+    """Return the SQL condition, short enough to be typed, by which a key names a corpus."""
+    if key == "corpus_id":
+        return f"{key} = {literal(corpus_id)}"
+    return f"starts_with({key}, {literal(corpus_id + _BEHIND_THE_ID.get(key, ':'))})"

@@ -5,7 +5,7 @@ from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import MODES,
 from talkhouse.ingest.corpora.blended_skill_talk.read import read
 from talkhouse.ingest.corpora.blended_skill_talk.rules import RULES
 from talkhouse.ingest.corpora.blended_skill_talk.write import write, write_record
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
 
 _FROM = "http://parl.ai/downloads/blended_skill_talk"
 _CACHED = "ed_persona_topicifier__"
@@ -41,6 +41,9 @@ CORPUS = Corpus(
         venue="Proceedings of the 58th Annual Meeting of the Association for Computational Linguistics",
         doi="10.18653/v1/2020.acl-main.183",
         arxiv="2004.08449",
+    ),
+    people=People(
+        members=("carried.workers", "carried.bad_workers", "carried.hit_ids", "carried.assignment_ids"),
     ),
     languages=("en",),
     files=(

@@ -4,7 +4,7 @@ from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record
-from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, People, Reference, Scheme, Source
 from talkhouse.ingest.stored_record import whole_files
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
@@ -55,6 +55,7 @@ CORPUS = Corpus(
         venue="Proceedings of Dialog System Technology Challenge 6 (DSTC6) Workshop",
         url="https://dbd-challenge.github.io/dbdc3/",
     ),
+    people=People(),
     languages=("en", "ja"),
     files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, or folders with *.log.json files",
     sources=(

@@ -12,7 +12,7 @@ from talkhouse.ingest.corpora.delidata.labels import (
 from talkhouse.ingest.corpora.delidata.read import read
 from talkhouse.ingest.corpora.delidata.rules import RULES
 from talkhouse.ingest.corpora.delidata.write import write_record
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme
 from talkhouse.ingest.stored_record import whole_files
 
 _CARDS = "labels are the cards of a group, any letter or digit"
@@ -32,7 +32,10 @@ CORPUS = Corpus(
         LicenceTerms(
             spdx="Apache-2.0",
             is_attribution=True,
-            note="That of the repository it comes with; the authors' copy on the Hugging Face Hub says CC BY 4.0.",
+            note=(
+                "That of the repository that it comes with. Elsewhere its authors are said to have published it under "
+                "CC BY 4.0: ask them where that matters."
+            ),
         ),
     ),
     citation=(
@@ -52,6 +55,7 @@ CORPUS = Corpus(
         doi="10.1145/3610056",
         arxiv="2108.05271",
     ),
+    people=People(note="Some texts name others of the group by the aliases that they had in it, as @Otter."),
     languages=("en",),
     files="the folder delidata_corpus: tab-separated files without an ending, each named after its group",
     by_hand=(

@@ -9,7 +9,7 @@ from talkhouse.ingest.corpora.mantis.format import INTENT
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
-from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, People, Reference, Scheme, Source
 from talkhouse.ingest.making import MakeOptions, Progress
 
 _VERSIONS = (("2.5", None, "2011-04-08"), ("3.0", "2011-04-08", "2018-05-02"), ("4.0", "2018-05-02", None))
@@ -70,6 +70,13 @@ CORPUS = Corpus(
     year=2019,
     reference=Reference(
         title="Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset", arxiv="1912.04639"
+    ),
+    people=People(
+        are_keys_public=True,
+        note=(
+            "CC BY-SA asks for the authors' names and for links to the posts, and pseudonyms take both away: one can't "
+            "have the two. Any text can be looked up on Stack Exchange."
+        ),
     ),
     languages=("en",),
     files=(

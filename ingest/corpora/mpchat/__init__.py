@@ -5,7 +5,7 @@ from talkhouse.ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
 from talkhouse.ingest.corpora.mpchat.read import read
 from talkhouse.ingest.corpora.mpchat.rules import RULES
 from talkhouse.ingest.corpora.mpchat.write import write, write_record
-from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, People, Reference, Scheme, Source
 
 _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UCml0mHfuytlVu"
 
@@ -54,6 +54,13 @@ CORPUS = Corpus(
         ),
         doi="10.18653/v1/2023.acl-long.189",
         arxiv="2305.17388",
+    ),
+    people=People(
+        are_keys_public=True,
+        note=(
+            "Ids of posts and names of pictures are replaced too, for they lead to the authors: only who has the key "
+            "can find the pictures. Any text can be looked up on Reddit."
+        ),
     ),
     languages=("en",),
     files=(

@@ -1,5 +1,6 @@
 -- MANtIS: each utterance with who said it where, its votes, the post and comment that it was, and how many links it has.
 -- grain: dialogue_id, turn_index
+-- identifying: user_id = person; user_name = name; post_id = link; comment_id = link
 --   corpus_id: mantis.
 --   release: Null: the corpus has one release, which has no name.
 --   split: Split, by the publisher's own name.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from talkhouse.packages.content import Config, Package, SplitRows
 from talkhouse.packages.convokit.tables import Tables
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest

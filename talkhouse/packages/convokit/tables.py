@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from talkhouse.packages.pseudonyms import Pseudonyms
+from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, owned_by

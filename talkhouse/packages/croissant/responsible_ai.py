@@ -10,15 +10,11 @@ _MAINTENANCE = (
     "Talkhouse makes it again from the publisher's files: a new build of changed files, then a new export. "
     "The publisher's files themselves are maintained by their publisher."
 )
-_PSEUDONYMS = (
-    "Ids of people are replaced by a keyed hash, the same in all files. "
-    "Names and other personal data inside texts are not touched."
-)
 
 
 def responsible_ai(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     """Return the properties of which something is known; demographics are said not to be published."""
-    schemes = [scheme for corpus in facts for scheme in corpus.schemes]
+    schemes, said = [scheme for corpus in facts for scheme in corpus.schemes], package.about_pseudonyms
     known = {
         "dataCollection": " ".join(_collection(corpus) for corpus in facts),
         "dataAnnotationProtocol": [f"{scheme.scheme}: {scheme.description}" for scheme in schemes],
@@ -28,7 +24,7 @@ def responsible_ai(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, 
             _agreement(scheme, agreement) for scheme in schemes for agreement in scheme.agreement
         ],
         "dataPreprocessingProtocol": list(_preprocessing(package.configs)),
-        "personalSensitiveInformation": [_PSEUDONYMS] if package.pseudonyms else [],
+        "personalSensitiveInformation": [said["remark"]] if said else [],
         "dataReleaseMaintenancePlan": _MAINTENANCE,
     }
     return {f"rai:{name}": value for name, value in known.items() if value}

@@ -19,7 +19,7 @@ from talkhouse.scores.tasks.task import Task, task
 from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.warehouse.opened import Warehouse
 
-_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
+_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
 """What two runs must have in common."""
 
 _OTHER_ROWS = (

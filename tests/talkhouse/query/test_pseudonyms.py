@@ -1,0 +1,252 @@
+"""Pseudonyms: no id of a person is in any byte of an export, and whoever is one person stays one."""
+
+import json
+import re
+from base64 import b32encode
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from talkhouse.query import pseudonyms as identifying
+from talkhouse.query.export import export
+from talkhouse.query.pseudonym_key import read_key
+from talkhouse.query.pseudonyms import about
+from talkhouse.query.selection import Filters
+from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse.opened import Warehouse
+from tests.commands import run
+
+KEY = bytes(range(32))
+AUTHORS, POSTS = "mpchat", "mantis"
+"""Corpora whose keys lead to public pages."""
+SPEAKERS = "main.speakers"
+OF_PEOPLE = """
+select speaker_id from main.speakers where kind = 'human'
+union all select native_id from main.speakers where kind = 'human' and native_id <> ''
+union all select name from main.speakers where kind = 'human'
+union all select annotator_id from main.annotations where annotator_id <> ''
+union all select unnest(from_json(extra -> 'carried' -> member, '["varchar"]'))
+from main.records, unnest(['workers', 'bad_workers', 'hit_ids', 'assignment_ids']) as members (member)
+"""
+PUBLIC = """
+select unnest([dialogue_id, native_id, extra ->> 'direct_url', extra ->> 'file_name']) from main.dialogues where {0}
+union all select record_id from main.records where {0}
+union all select unnest([persona_id, image_file, image_url, extra ->> 'url', extra ->> 'permalink'])
+from main.personas where {0}
+union all select url from main.images where {0}
+"""
+TEXTS = "select text from main.turns union all select text from main.texts union all select text from main.personas"
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    path = tmp_path / "keys" / "key"
+    path.parent.mkdir()
+    path.write_bytes(KEY)
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def warehouse(sample: Path) -> Iterator[Warehouse]:
+    with duckdb.connect(sample, read_only=True) as con:
+        yield Warehouse(con)
+
+
+def rows_of(warehouse: Warehouse, name: str, output: Path, key: Path | None, **more: Any) -> list[dict[str, Any]]:
+    export(warehouse, name, output, key_file=key, force=True, **more)
+    return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+
+
+def found_in(text: str, identifiers: set[str]) -> set[str]:
+    """Return the ids that a text has, as wholes: 'ann' is not in 'planned'."""
+    known = {identifier.lower() for identifier in identifiers}
+    pattern = "|".join(re.escape(json.dumps(name, ensure_ascii=False)[1:-1]) for name in sorted(known, key=len)[::-1])
+    return set(re.findall(rf"(?<![\w.])(?:{pattern})(?![\w.])", text.lower())) if known else set()
+
+
+def leading_to_people(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return all that leads to a person, but for what people write in their texts."""
+    public = f"corpus_id in ('{AUTHORS}', '{POSTS}')"
+    values = {value for (value,) in con.execute(f"{OF_PEOPLE} union all {PUBLIC.format(public)}").fetchall() if value}
+    texts = " ".join(text for (text,) in con.execute(TEXTS).fetchall())
+    return {value for value in values if not found_in(texts, {value}) and not value.isdigit()}
+
+
+@pytest.mark.slow
+def test_no_id_of_a_person_is_in_any_byte_of_an_export(filled: Path, key: Path, tmp_path: Path) -> None:
+    with duckdb.connect(filled, read_only=True) as con:
+        warehouse, secret = Warehouse(con), leading_to_people(con)
+        assert {f"{AUTHORS}:ann", "W1F", "301.0", f"{AUTHORS}:s0-s1"} <= secret
+        relations = con.execute(
+            "select schema_name || '.' || view_name from duckdb_views() where not internal union all "
+            "select schema_name || '.' || table_name from duckdb_tables() order by all"
+        ).fetchall()
+        leaking = {}
+        for (name,) in relations:
+            output = tmp_path / "out" / f"{name}.jsonl"
+            output.parent.mkdir(exist_ok=True)
+            export(warehouse, name, output, key_file=key)
+            manifest = Path(f"{output}.manifest.json").read_text(encoding="utf-8")
+            if found := found_in(output.read_text(encoding="utf-8") + manifest, secret):
+                leaking[name] = found
+    assert leaking == {}
+    assert len(relations) > 100
+
+
+def test_the_rows_of_tables_are_the_same_but_for_who_it_was(warehouse: Warehouse, key: Path, tmp_path: Path) -> None:
+    written = {
+        name: rows_of(warehouse, f"main.{name}", tmp_path / "out.jsonl", key)
+        for name in ("speakers", "turns", "participants", "annotations", "records", "dialogues")
+    }
+    counts = warehouse.con.execute("select count(*), count(distinct speaker_id) from main.speakers").fetchall()
+    assert counts == [(len(written["speakers"]), len({row["speaker_id"] for row in written["speakers"]}))]
+    # Joins find what they found before.
+    speakers = {row["speaker_id"]: row["kind"] for row in written["speakers"]}
+    spoken = Counter(speakers[row["speaker_id"]] for row in written["turns"] if row["speaker_id"])
+    query = "select speakers.kind, count(*) from main.turns join main.speakers using (speaker_id) group by all"
+    assert dict(spoken) == dict(warehouse.con.execute(query).fetchall())
+    taking_part = {(row["dialogue_id"], row["speaker_id"]) for row in written["participants"]}
+    assert {(row["dialogue_id"], row["speaker_id"]) for row in written["turns"] if row["speaker_id"]} <= taking_part
+    assert {row["dialogue_id"] for row in written["turns"]} <= {row["dialogue_id"] for row in written["dialogues"]}
+    known = {row["record_id"] for row in written["records"]}
+    assert {row["record_id"] for row in written["annotations"]} <= known
+
+
+def test_bots_and_systems_stay_and_people_are_hashed(warehouse: Warehouse, key: Path, tmp_path: Path) -> None:
+    rows = rows_of(warehouse, SPEAKERS, tmp_path / "out.jsonl", key)
+    others = {(row["speaker_id"], row["name"]) for row in rows if row["kind"] != "human"}
+    query = "select speaker_id, name from main.speakers where kind <> 'human'"
+    assert others == set(warehouse.con.execute(query).fetchall())
+    people = [row for row in rows if row["kind"] == "human"]
+    assert {row["name"] for row in people} == {None}
+    assert all(re.fullmatch(r"\w+:p-[a-z2-7]{16}", row["speaker_id"]) for row in people)
+    digest = blake2b(f"{AUTHORS}\0{AUTHORS}:ann".encode(), key=KEY, digest_size=10).digest()
+    assert f"{AUTHORS}:p-{b32encode(digest).decode().lower()}" in {row["speaker_id"] for row in people}
+
+
+def test_two_exports_have_equal_pseudonyms_and_another_key_makes_others(
+    warehouse: Warehouse, key: Path, tmp_path: Path
+) -> None:
+    first, again, other = tmp_path / "first.parquet", tmp_path / "again.parquet", tmp_path / "other.parquet"
+    export(warehouse, "main.annotations", first, key_file=key)
+    export(warehouse, "main.annotations", again, key_file=key)
+    assert first.read_bytes() == again.read_bytes()
+    manifest = Path(f"{first}.manifest.json").read_text()
+    assert manifest == Path(f"{again}.manifest.json").read_text()
+    key.write_bytes(KEY[::-1])
+    export(warehouse, "main.annotations", other, key_file=key)
+    names = [duckdb.execute(f"select distinct annotator_id from '{path}'").fetchall() for path in (first, other)]
+    assert set(names[0]) & set(names[1]) == {(None,), ("",)}
+    said = json.loads(manifest)["pseudonyms"]
+    assert re.fullmatch("[0-9a-f]{16}", said["key"])
+    assert said["key"] != json.loads(Path(f"{other}.manifest.json").read_text())["pseudonyms"]["key"]
+    assert "Texts are not touched" in said["remark"]
+    assert f"{AUTHORS}: Ids of posts" in said["remark"]
+    export(warehouse, f"{POSTS}.hyperlinks", tmp_path / "links.parquet", key_file=key)
+    said = json.loads((tmp_path / "links.parquet.manifest.json").read_text())["pseudonyms"]
+    assert (AUTHORS in said["remark"], f"{POSTS}: CC BY-SA asks" in said["remark"]) == (False, True)
+
+
+def test_filters_see_what_was_published_and_the_order_is_of_what_is_written(
+    warehouse: Warehouse, key: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    wanted = Filters(split="train")
+    rows = rows_of(
+        warehouse, f"{AUTHORS}.next_response_prediction", output, key, filters=wanted, columns=["dialogue_id"]
+    )
+    assert len(rows) == 3
+    for columns in (["speaker_id", "kind"], ["kind"]):
+        every = rows_of(warehouse, SPEAKERS, output, key, columns=columns)
+        assert rows_of(warehouse, SPEAKERS, output, key, columns=columns, limit=7) == every[:7]
+    written = [row["speaker_id"] for row in rows_of(warehouse, SPEAKERS, output, key, columns=["speaker_id"])]
+    assert written == sorted(written)
+    kinds = [row["kind"] for row in rows_of(warehouse, SPEAKERS, output, key)]
+    assert [row["kind"] for row in rows_of(warehouse, SPEAKERS, output, key, columns=["kind"])] == kinds
+
+
+def test_lists_of_ids_and_members_of_extra(warehouse: Warehouse, key: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    view = f"{AUTHORS}.grounding_persona_prediction"
+    for row in rows_of(warehouse, view, output, key, filters=Filters(split="test")):
+        assert row["candidate_ids"][row["gold_position"]] == row["gold_id"]
+        assert len(row["candidate_ids"]) == 100
+        assert len(set(row["candidate_ids"])) > 2
+        assert row["native_id"] is None
+    nested = rows_of(warehouse, f"{AUTHORS}.speaker_identification", output, key, filters=Filters(split="val"))
+    published = f"select candidate_images from {AUTHORS}.speaker_identification where split = 'val'"
+    ((images,),) = warehouse.con.execute(published).fetchall()
+    assert [len(each) for each in nested[0]["candidate_images"]] == [len(each) for each in images]
+    carried = [
+        (json.loads(row["extra"]) if isinstance(row["extra"], str) else row["extra"])["carried"]
+        for row in rows_of(warehouse, "main.records", output, key)
+        if "carried" in str(row["extra"])
+    ]
+    assert carried
+    assert not {"workers", "bad_workers", "hit_ids", "assignment_ids"} & {name for each in carried for name in each}
+    assert any("suggestion_orders" in each for each in carried)
+
+
+def test_a_corpus_of_which_nothing_is_declared_is_taken_to_lead_to_people_everywhere(
+    warehouse: Warehouse, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identifying, "all_corpora", lambda _: {})
+    rows = rows_of(warehouse, "main.dialogues", tmp_path / "out.jsonl", key)
+    assert {row["native_id"] for row in rows} == {row["extra"] for row in rows} == {None}
+    assert all(re.fullmatch(r"\w+:d-[a-z2-7]{16}", row["dialogue_id"]) for row in rows)
+    assert "Nobody has said what else leads to people" in about("", ["toy"])["remark"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "mode", "problem"),
+    [
+        (KEY[:-1], 0o600, "this is no key"),
+        (b"", 0o600, "this is no key"),
+        (bytes(5000), 0o600, "this is no key"),
+        (KEY, 0o640, "others than its owner"),
+        (KEY, 0o602, "others than its owner"),
+        (None, 0, "there is no such key"),
+    ],
+)
+def test_a_key_that_is_none_is_refused(tmp_path: Path, raw: bytes | None, mode: int, problem: str) -> None:
+    path = tmp_path / "key"
+    if raw is not None:
+        path.write_bytes(raw)
+        path.chmod(mode)
+    with pytest.raises(UsageError, match=problem) as error:
+        read_key(path, tmp_path / "out")
+    assert "head -c 32 /dev/urandom" in str(error.value) or "chmod 600" in str(error.value)
+
+
+def test_a_key_does_not_lie_in_what_is_written(tmp_path: Path, key: Path) -> None:
+    (tmp_path / "link").symlink_to(key.parent)
+    for output in (key, key.parent, tmp_path, tmp_path / "link"):
+        with pytest.raises(UsageError, match="lies in what is written"):
+            read_key(key, output)
+    with pytest.raises(UsageError, match="is not a file"):
+        read_key(tmp_path, tmp_path / "out")
+
+
+def test_long_keys_differ_in_all_their_bytes(tmp_path: Path, key: Path) -> None:
+    prints = set()
+    for raw in (bytes(64), bytes(65), bytes(64) + b"\1", bytes(65) + b"\1"):
+        key.write_bytes(raw)
+        prints.add(read_key(key, tmp_path / "out").fingerprint)
+    assert len(prints) == 4
+
+
+@pytest.mark.slow
+def test_the_command_says_what_stays(sample: Path, tmp_path: Path, key: Path) -> None:
+    arguments = ("export", "bi.turns", "--output", tmp_path / "out.csv", "--db", sample, "--pseudonymise")
+    result = run(*arguments, key)
+    assert result.returncode == 0, result.stderr
+    assert "Texts are not touched" in result.stdout
+    key.chmod(0o644)
+    result = run(*arguments, key, "--force")
+    assert (result.returncode, "chmod 600" in result.stderr) == (2, True)
