@@ -13,7 +13,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from tests import outside
 from tests.talkhouse.packages.convokit.files import Files, check, export
-from tests.talkhouse.packages.convokit.test_convokit import CORPORA, changed
+from tests.talkhouse.packages.convokit.test_convokit import CORPORA, PERSONAS, POSTS, changed
 
 pytestmark = pytest.mark.packages
 
@@ -89,15 +89,15 @@ def test_convokit_opens_odd_rows(sample: Path, filled: Path, tmp_path: Path, pyt
     )
     with duckdb.connect(database) as con:
         con.execute("update main.turns set text = text || ?, native_id = ?", [odd, odd])
-    folders = [tmp_path / "packages" / "mantis", tmp_path / "packages" / "mpchat"]
+    folders = [tmp_path / "packages" / POSTS, tmp_path / "packages" / PERSONAS]
     folders[0].parent.mkdir()
-    export(database, "mantis", folders[0])
-    export(filled, "mpchat", folders[1])
+    export(database, POSTS, folders[0])
+    export(filled, PERSONAS, folders[1])
     seen = opened(python, folders, tmp_path)
     with talkhouse.open(database) as con:
-        same(check(folders[0], con, "mantis"), seen["mantis"])
-    assert all(text.endswith(odd) for _, _, _, text, *_ in seen["mantis"]["utterances"])
-    same(Files.read(folders[1]), seen["mpchat"])
+        same(check(folders[0], con, POSTS), seen[POSTS])
+    assert all(text.endswith(odd) for _, _, _, text, *_ in seen[POSTS]["utterances"])
+    same(Files.read(folders[1]), seen[PERSONAS])
 
 
 def test_convokit_opens_published_corpora(real_data: Path, tmp_path: Path, python: Path) -> None:
