@@ -15,9 +15,6 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse import query_files
 
-_DECLARES_TERMS = "0006"
-"""The schema revision since which the tables have what licences ask: of corpora from before, nobody would be told."""
-
 
 @dataclass(frozen=True)
 class PublishedState:
@@ -134,7 +131,7 @@ def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
 def _is_same(item: Input, published: PublishedState, *, rehash: bool) -> bool:
     """Whether a corpus's reader and files are what they were: by size, time and inode, or by their bytes."""
     name = item.corpus.id
-    if published.readers.get(name) != (item.corpus.version, item.is_sample) or published.revision < _DECLARES_TERMS:
+    if published.readers.get(name) != (item.corpus.version, item.is_sample):
         return False
     if published.declarations.get(name) != item.corpus.declaration:
         return False
