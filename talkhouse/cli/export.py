@@ -92,6 +92,9 @@ def command(
 
     Where the publisher has no split of that name, the standard names are tried.
 
+    Where a licence asks for more than to name the authors (what is made of it must be under the same licence; not for
+    commercial purposes; nobody has licensed it), the command stops and says so, unless --accept-terms is there.
+
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
     dataset for each view of bi, and dashboards.
 
