@@ -159,8 +159,19 @@ def test_a_view_without_splits_is_one(writable: duckdb.DuckDBPyConnection) -> No
 def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match=r"there are no rows of main.parts to export"):
         planned(con, "main.parts")
-    with pytest.raises(UsageError, match=rf"no row of {TASK} is wanted[\s\S]*widen the filters"):
+    with pytest.raises(UsageError, match=rf"no row of {TASK} is left"):
         plan(Warehouse(con), TASK, Filters(where="example_index < 0"))
+
+
+@pytest.mark.slow
+def test_a_corpus_leaves_out_the_views_of_which_filters_leave_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    package = plan(Warehouse(con), "mantis", Filters(where="example_index >= 100"))
+    assert [config.name for config in package.configs] == ["response_ranking_50"]
+    assert package.left_out == ("mantis.intent_prediction", "mantis.response_ranking", "mantis.response_ranking_10")
+    with pytest.raises(UsageError, match=r"has no rows of the split 'cached'"):
+        plan(Warehouse(con), "mantis", Filters(split="cached"))
+    with pytest.raises(UsageError, match=r"does not fit mantis"):
+        plan(Warehouse(con), "mantis", Filters(where="no_such_column = 1"))
 
 
 @pytest.mark.slow
