@@ -80,7 +80,10 @@ def command(
 
     The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
     ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
-    JSON columns are text in them.
+    JSON columns are text in them. Their own metadata have the licences, the citations and what each column means.
+
+    Hugging Face's datasets would take the manifests in a folder for data: name the files, as in
+    load_dataset("parquet", data_files="DIR/*.parquet"), or write the folder with --for huggingface.
 
     In CSV and TSV, lists are JSON. Text is in double quotes, with quotes inside doubled; tabs and line ends are kept.
     An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
