@@ -1,5 +1,6 @@
 """The page on packages is run as it stands: exports, and the programs that open them in environments of their own."""
 
+import ast
 import re
 import shlex
 import shutil
@@ -7,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+import talkhouse
 from tests import outside
 from tests.test_docs import ROOT, blocks, commands, run
 
 PAGE = (ROOT / "docs" / "packages.md").read_text(encoding="utf-8")
+
+_DIALOGUES = "select count(distinct dialogue_id), count(*) from main.turns where dialogue_id like 'dbdc3:%'"
+_LABELS = "select label, count(*) from dbdc3.breakdown_detection where split = 'dev' group by label"
 
 
 @pytest.mark.packages
@@ -27,8 +32,13 @@ def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: 
         else:
             # ConvoKit writes its settings into the home.
             shown[command] = outside.run(["env", f"HOME={tmp_path}", *shlex.split(command)], tmp_path).splitlines()
-    programs = [lines[-1] for command, lines in shown.items() if command.endswith(".py")]
-    assert len(programs) == len(blocks(PAGE, "python")) == len(blocks(PAGE, "text"))
-    # On the samples there are fewer rows than the page shows, but the output looks alike.
-    for block, line in zip(blocks(PAGE, "text"), programs, strict=True):
-        assert re.sub(r"\W*\d+|[A-Z]'", "", line)[:9] == re.sub(r"\W*\d+|[A-Z]'", "", block.splitlines()[-1])[:9]
+    hub, records, dialogues, files = (lines[-1] for command, lines in shown.items() if command.endswith(".py"))
+    with talkhouse.open(sample) as con:
+        rows = dict(con.execute("select split, count(*) from dbdc3.breakdown_detection group by all").fetchall())
+        ((dialogue_count, turn_count),) = con.execute(_DIALOGUES).fetchall()
+        labels = dict(con.execute(_LABELS).fetchall())
+    assert ast.literal_eval(hub.partition("}")[0] + "}") == rows
+    assert "['O', 'T', 'X']" in hub
+    assert ast.literal_eval(records.removeprefix("Counter(").removesuffix(")")) == labels
+    assert dialogues.startswith(f"{dialogue_count} {turn_count} ")
+    assert files == str({"train": sum(rows.values())})
