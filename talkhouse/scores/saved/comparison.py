@@ -151,7 +151,8 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return ", ".join(map(str, values)) or "none"
 
 
 def _check_examples(run: dict[str, Any], wanted: Task) -> None:

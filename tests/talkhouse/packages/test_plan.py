@@ -164,6 +164,17 @@ def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnecti
 
 
 @pytest.mark.slow
+def test_a_corpus_leaves_out_the_views_of_which_filters_leave_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    package = plan(Warehouse(con), "mantis", Filters(where="example_index >= 100"))
+    assert [config.name for config in package.configs] == ["response_ranking_50"]
+    assert package.left_out == ("mantis.intent_prediction", "mantis.response_ranking", "mantis.response_ranking_10")
+    with pytest.raises(UsageError, match=r"has no rows of the split 'cached'"):
+        plan(Warehouse(con), "mantis", Filters(split="cached"))
+    with pytest.raises(UsageError, match=r"does not fit mantis"):
+        plan(Warehouse(con), "mantis", Filters(where="no_such_column = 1"))
+
+
+@pytest.mark.slow
 def test_a_corpus_leaves_out_what_has_no_rows_and_says_so(writable: duckdb.DuckDBPyConnection) -> None:
     writable.execute("create table main.none as from delidata.outcome where false")
     writable.execute("create or replace view delidata.outcome as from main.none")
