@@ -92,6 +92,9 @@ def command(
 
     Where the publisher has no split of that name, the standard names are tried.
 
+    With --for convokit, NAME is a corpus and PATH a folder that ConvoKit opens. --split, --release, --subset and
+    --where choose records there, by the columns of main.records: their dialogues, with the labels of these records.
+
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
     dataset for each view of bi, and dashboards.
 
@@ -101,6 +104,8 @@ def command(
         talkhouse export dbdc3.breakdown_detection --split eval --output eval.jsonl
 
         talkhouse export turns --columns dialogue_id,turn_index,text --output turns.tsv
+
+        talkhouse export dbdc3 --for convokit --output convokit-dbdc3
 
         talkhouse export --for superset --output talkhouse-superset.zip
     """
