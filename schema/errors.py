@@ -33,6 +33,10 @@ class UsageError(TalkhouseError):
     exit_code = 2
 
 
+class NothingLeft(UsageError):
+    """No row of a view or table is as the filters want it."""
+
+
 def check_unicode(text: str, what: str) -> None:
     """Raise UsageError for a text of the command line that is not Unicode."""
     try:

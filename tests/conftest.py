@@ -17,6 +17,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
+from talkhouse.ingest.registry import corpora, sample_of
 from tests import postgres_server
 from tests.parts_and_spans import FILL
 from tests.postgres_server import Database, Server
@@ -132,6 +133,19 @@ def sample(shared_folder: Path) -> Path:
         path.parent.mkdir(exist_ok=True)
         if not path.exists():
             build(path, Silent())
+    return path
+
+
+@pytest.fixture(scope="session")
+def licensed(shared_folder: Path) -> Path:
+    """A warehouse of the samples built as their publishers' files are, so that they have terms; made once."""
+    folder = shared_folder / "licensed"
+    path = folder / "talkhouse.duckdb"
+    with FileLock(shared_folder / "licensed.lock"):
+        if not path.exists():
+            for corpus in corpora().values():
+                shutil.copytree(sample_of(corpus), folder / "data" / corpus.id, dirs_exist_ok=True)
+            build(path, Silent(), data=folder / "data")
     return path
 
 

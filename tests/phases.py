@@ -47,6 +47,17 @@ PHASES = {
         "move": "talkhouse.query.export:move_into_place",
         "clear": "shutil:rmtree",
     },
+    "package": {
+        "open": "talkhouse.schema.warehouse:connect",
+        "plan": "talkhouse.packages.plan:_config",
+        "rows": "talkhouse.packages.tables:_write_config",
+        "rename": "talkhouse.packages.tables:_named",
+        "card": "talkhouse.packages.huggingface.layout:card",
+        "papers": "talkhouse.packages.export:write_papers",
+        "manifest": "talkhouse.packages.export:write_manifest",
+        "move": "talkhouse.system.atomic_output:_move_content",
+        "clear": "shutil:rmtree",
+    },
     "publish": {
         "open": "talkhouse.schema.warehouse:connect",
         "connect": "talkhouse.postgres.publish:connected",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any, get_args, get_type_hints
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -26,6 +27,7 @@ _TARGETS = get_args(get_type_hints(Scheme)["target"])
 _KINDS = tuple(filter(None, (name for option in get_args(get_type_hints(Scheme)["kind"]) for name in get_args(option))))
 _REFERENCES = get_args(get_type_hints(Reference)["kind"])
 _SEVERITIES = get_args(Severity)
+_FLAGS = tuple(name for name in get_type_hints(LicenceTerms) if name.startswith("is_"))
 
 
 def problems(corpus: Corpus) -> Iterator[str]:
@@ -97,9 +99,19 @@ def _of_terms(terms: LicenceTerms) -> Iterator[str]:
         expected = "a tuple of columns, each schema.view.column or schema.view.column.member"
         yield f"{head} have {expected}, not {terms.columns!r:.100}"
     for day in (terms.said_from, terms.said_before):
-        if day is not None and not (isinstance(day, str) and _DAY.fullmatch(day)):
+        if day is not None and not _is_day(day):
             yield f"{head} have a day such as '2011-04-08', not {day!r}"
+    for flag in _FLAGS:
+        if type(getattr(terms, flag)) is not bool:
+            yield f"{head} have {flag}, which is True or False, not {getattr(terms, flag)!r}"
     yield from _of_address(f"the address of the licence in {head}", terms.licence_url)
+
+
+def _is_day(text: Any) -> bool:
+    try:
+        return _DAY.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except (TypeError, ValueError):
+        return False
 
 
 def _is_licence(expression: Any) -> bool:

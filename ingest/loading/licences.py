@@ -6,9 +6,12 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from talkhouse.ingest.corpus import LicenceTerms
 
-_PUBLIC_DOMAIN = frozenset({"0BSD", "CC0-1.0", "MIT-0", "PDDL-1.0", "Unlicense"})
-_SHARE_ALIKE = re.compile(r"CC-BY(-NC)?-SA-|A?GPL-|LGPL-|ODbL-|CDLA-Sharing-|MPL-|EUPL-")
+_PUBLIC_DOMAIN = frozenset({"0BSD", "CC-PDDC", "CC0-1.0", "MIT-0", "PDDL-1.0", "Unlicense", "WTFPL"})
+_SHARE_ALIKE = re.compile(r"CC-BY(-NC)?-SA-|A?GPL-|LGPL-|ODbL-|CDLA-Sharing-|GFDL-|MPL-|EUPL-|OSL-")
 _NON_COMMERCIAL = re.compile(r"CC-BY-NC|PolyForm-Noncommercial")
+_NO_DERIVATIVES = re.compile(r"CC-BY(-NC)?-ND-")
+_OF_ITS_OWN = "LicenseRef-"
+"""How a licence begins that SPDX does not know."""
 
 
 def terms_of(licence: str) -> tuple[LicenceTerms, ...]:
@@ -24,10 +27,15 @@ def terms_of(licence: str) -> tuple[LicenceTerms, ...]:
     return (
         LicenceTerms(
             spdx=expression,
-            licence_url=f"https://spdx.org/licenses/{expression}.html" if names == [expression] else None,
+            licence_url=_address(expression) if names == [expression] else None,
             is_attribution=any(name not in _PUBLIC_DOMAIN for name in names),
             is_share_alike=any(_SHARE_ALIKE.match(name) for name in names),
             is_non_commercial=any(_NON_COMMERCIAL.match(name) for name in names),
-            is_unknown=any(name.startswith("LicenseRef-") for name in names),
+            is_unknown=any(name.startswith(_OF_ITS_OWN) for name in names),
+            note="Nothing made of it may be passed on." if any(map(_NO_DERIVATIVES.match, names)) else "",
         ),
     )
+
+
+def _address(name: str) -> str | None:
+    return None if name.startswith(_OF_ITS_OWN) else f"https://spdx.org/licenses/{name.removesuffix('+')}.html"

@@ -48,8 +48,6 @@ def cff(title: str, citations: Sequence[Citation]) -> str:
 
     Its authors are those of the corpora, each once.
     """
-    import yaml
-
     authors = [author for citation in citations for author in _cff_authors(citation)]
     content = {
         "cff-version": "1.2.0",
@@ -59,7 +57,21 @@ def cff(title: str, citations: Sequence[Citation]) -> str:
         "authors": [author for index, author in enumerate(authors) if author not in authors[:index]],
         "references": [_cff_reference(citation) for citation in citations],
     }
-    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+    return _yaml(content)
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    """Write YAML that says the same to readers of YAML 1.1 and 1.2, for one of which 1e5 is a text."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Writes in quotes what could be a number."""
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if value[:1].isalpha() else '"')
+
+    Dumper.add_representer(str, text)
+    return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120))
 
 
 def _entry(citation: Citation) -> str:

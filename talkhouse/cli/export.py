@@ -17,6 +17,7 @@ from talkhouse.cli.terminal.options import (
     Release,
     Split,
     Subsets,
+    Where,
     check_absent,
 )
 from talkhouse.query.formats import ExportFormat, Tool
@@ -33,14 +34,7 @@ def command(
     split: Split = None,
     release: Release = None,
     subset: Subsets = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EXPRESSION",
-            help="Only rows of which this SQL expression of the columns is true.",
-            show_default=False,
-        ),
-    ] = None,
+    where: Where = None,
     file_format: Annotated[
         ExportFormat | None,
         typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import output, warn
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets
+from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets, Where
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -31,6 +31,7 @@ def command(
     split: Split = None,
     release: Release = None,
     subset: Subsets = None,
+    where: Where = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -138,6 +139,7 @@ def command(
         split=split,
         release=release,
         subsets=subset or (),
+        where=where,
         missing=missing,
         unknown=unknown,
         by=by or (),
@@ -181,7 +183,8 @@ def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", 
     from talkhouse.scores.tasks.examples import choose_all, create_examples
 
     con = workspace.con
-    chosen = choose_all(con, wanted, split=request.split, release=request.release, subsets=request.subsets)
+    asked = {"split": request.split, "release": request.release, "where": request.where}
+    chosen = choose_all(con, wanted, **asked, subsets=request.subsets)
     rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, force=force)
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 

@@ -26,8 +26,9 @@ def command(
 ) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
-    Runs can be compared where they are of the same examples: the same fingerprint and the same subsets. They are kept
-    in scores.duckdb beside the warehouse, which builds do not touch.
+    Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and
+    the same ones that an expression of --where leaves. They are kept in scores.duckdb beside the warehouse, which
+    builds do not touch.
 
     --compare gives the difference of each metric (B less A), its 95 % interval by the paired bootstrap, and the p-value
     of a paired randomisation test, both over dialogues.
@@ -42,7 +43,7 @@ def command(
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         _compare(compare, db=db, as_data=as_data)
         return
-    from talkhouse.scores.saved.runs import saved
+    from talkhouse.scores.saved.runs import comparable, saved
 
     runs = saved(database(db), name)
     if as_data:
@@ -50,7 +51,7 @@ def command(
         return
     if not runs:
         output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN", soft_wrap=True)
-    for _, same in groupby(runs, key=lambda run: (run["task"], run["view_fingerprint"], run["subsets"])):
+    for _, same in groupby(runs, key=comparable):
         show_runs.show(list(same))
 
 

@@ -1,9 +1,12 @@
 """What a package of tables has: its configurations, their splits, columns with classes, and the files of rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from talkhouse.packages.known_facts import CorpusFacts, known_facts
+from talkhouse.query.composition import Composition
 from talkhouse.query.pseudonyms import AboutPseudonyms, about
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part
@@ -61,6 +64,10 @@ class Config:
     splits: tuple[SplitRows, ...]
     """In the order train, validation, test, others by name; none of them is empty."""
     classes: tuple[Classes, ...] = ()
+    composition: Composition = field(default_factory=list)
+    """How many rows there are of each release, split, subset and language."""
+    warnings: tuple[str, ...] = ()
+    """What a reader may not expect of the rows, such as turns that are among them more than once."""
     task_category: str | None = None
     """What kind of task it is, as the Hugging Face Hub calls it."""
 
@@ -86,6 +93,12 @@ class Package:
     """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
     left_out: tuple[str, ...] = ()
     """The task views of a corpus that are not in it, as none of their rows are wanted or there are none."""
+
+    @cached_property
+    def facts(self) -> list[CorpusFacts]:
+        """What the warehouse knows of the corpora, in the order of their ids; agreement only of what is in it."""
+        schemes = {each.scheme for config in self.configs for each in config.classes if each.scheme}
+        return known_facts(self.warehouse, [corpus["corpus_id"] for corpus in self.corpora], schemes)
 
     @property
     def about_pseudonyms(self) -> AboutPseudonyms | None:

@@ -60,7 +60,8 @@ def export_package(
     def write(folder: Path) -> tuple[Package, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
-        check_terms(package.parts, is_accepted=is_accepted)
+        selections = [config.selection for config in package.configs]
+        check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
         return package, layout.write(package, folder, on_rows)
 
     # The second folder is the one that ``settings`` names.

@@ -9,12 +9,13 @@ import duckdb
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.classes import class_columns, classes
 from talkhouse.packages.content import Config, Package, SplitRows, has_splits
+from talkhouse.query.composition import composition, warnings
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import NothingLeft, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relation, relations
 
@@ -39,13 +40,13 @@ def plan(
     names that are none, rows that are not there, splits that would have one name, and labels that nothing declares.
     """
     names = _relations(warehouse, name)
-    planned = [(full_name, _config(warehouse, full_name, filters, pseudonyms, reserved)) for full_name in names]
-    configs = tuple(config for _, config in planned if config)
+    planned = _configs(warehouse, names, filters, pseudonyms, reserved)
+    configs = tuple(config for config in planned.values() if config)
     if not configs:
         raise UsageError(
-            f"there are no rows of {name} to export" if filters == NO_FILTERS else f"no row of {name} is wanted",
-            expected="at least one row",
-            next_step="see what is there with: talkhouse status" if filters == NO_FILTERS else "widen the filters",
+            f"there are no rows of {name} to export",
+            expected="a corpus, view or table with rows",
+            next_step="see what is there with: talkhouse status",
         )
     selections = [config.selection for config in configs]
     return Package(
@@ -55,7 +56,7 @@ def plan(
         _corpora(warehouse, selections),
         parts_of(warehouse, selections),
         pseudonyms.fingerprint if pseudonyms else None,
-        tuple(full_name for full_name, config in planned if config is None),
+        tuple(full_name for full_name, config in planned.items() if config is None),
     )
 
 
@@ -94,6 +95,26 @@ def _any_view(warehouse: Warehouse, corpus_id: str) -> str:
     return next(iter(own), "main.turns")
 
 
+def _configs(
+    warehouse: Warehouse,
+    names: Sequence[str],
+    filters: Filters,
+    pseudonyms: Pseudonyms | None,
+    reserved: Mapping[str, str],
+) -> dict[str, Config | None]:
+    """Plan views; None for those without rows, or of which the filters leave none while they leave some of others."""
+    planned, nothing = dict[str, Config | None](), list[NothingLeft]()
+    for name in names:
+        try:
+            planned[name] = _config(warehouse, name, filters, pseudonyms, reserved)
+        except NothingLeft as error:
+            planned[name] = None
+            nothing.append(error)
+    if nothing and not any(planned.values()):
+        raise nothing[0]
+    return planned
+
+
 def _config(
     warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
 ) -> Config | None:
@@ -109,12 +130,15 @@ def _config(
         column.column: {value for row in counted for value in row["values"][index] or () if value is not None}
         for index, column in enumerate(columns)
     }
+    of = composition(warehouse, selection)
     return Config(
         file_name(selection.name),
         selection,
         relation(warehouse.con, name)["comment"] or "",
         _splits(selection, counted, reserved),
         classes(warehouse, selection, columns, values),
+        of,
+        tuple(warnings(warehouse, selection, of)),
         view.task_category if view else None,
     )
 
@@ -142,7 +166,7 @@ def _splits(
         name = file_name(_WHOLE if published is None else published)
         standard = row["standard"] or (published if published in STANDARD_SPLITS else None)
         splits.append(SplitRows(published, reserved.get(name.lower(), name), standard, row["rows"]))
-    splits.sort(key=lambda split: (_rank(split.standard), split.name, split.published or ""))
+    splits.sort(key=lambda split: (_rank(split.standard), split.published is None, split.published or ""))
     for index, split in enumerate(splits):
         if same := [other for other in splits[:index] if other.name == split.name]:
             raise _meeting(selection, same[0], split)

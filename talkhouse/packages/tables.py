@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import file_digest
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 from pyarrow import parquet
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
 from talkhouse.packages.content import Config, DataFile, Package, SplitRows, has_splits
 from talkhouse.query.expressions import Column
+from talkhouse.query.file_metadata import described
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.query.selection import Selection
 from talkhouse.query.writers import arrow_errors
@@ -60,20 +61,22 @@ def write_tables(
     return [
         file
         for config in package.configs
-        for file in _write_config(package.warehouse.con, config, folder, form, on_rows, shard_bytes)
+        for file in _write_config(package, config, folder, form, on_rows, shard_bytes)
     ]
 
 
 def _write_config(
-    con: duckdb.DuckDBPyConnection, config: Config, folder: Path, form: Form, on_rows: OnRows, shard_bytes: int
+    package: Package, config: Config, folder: Path, form: Form, on_rows: OnRows, shard_bytes: int
 ) -> list[DataFile]:
-    rows = Rows(con.sql(_by_splits(config.selection).sql()), on_rows=on_rows)
+    selection = _by_splits(config.selection)
+    describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)
+    rows = Rows(package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     own = DATA / config.name
     (folder / own).mkdir(parents=True, exist_ok=True)
     splits, files = {split.published: split for split in config.splits}, dict[str | None, list[DataFile]]()
     with arrow_errors("Parquet"):
         schema, batches = rows.batches(lambda column: form.value(config, column))
-        schema = schema.with_metadata(form.metadata(config, schema))
+        schema = schema.with_metadata({**schema.metadata, **form.metadata(config, schema)})
         for published, of_split in _cut(config, schema, batches):
             shards = _write_shards(of_split, schema, folder / own / splits[published].name, shard_bytes)
             files[published] = _named(shards, config, splits[published], folder, own)

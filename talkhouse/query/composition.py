@@ -23,6 +23,9 @@ _SHOWN = 8
 _PUBLISHED = ("release", "split", "subset")
 """What sets two publications of a turn apart: rows that agree in all of them are meant to be several."""
 
+_KEYS = ("task", "dialogue_id", "turn_index", "item_index")
+"""What names a turn, or the part of it that an example is about, among the examples of a task."""
+
 Composition = list[dict[str, Any]]
 """How many rows there are of each combination of values, in the keys ``release``, ``split``, ``subset``, ``language``
 and ``rows``; a key is missing where the view has no such column."""
@@ -101,7 +104,7 @@ def _repeated(warehouse: Warehouse, selection: Selection, columns: Sequence[str]
 
     Then for each of these columns the values that the turns are told apart by: none where all rows of each agree.
     """
-    keys = [key for key in ("dialogue_id", "turn_index", "item_index") if key in selection.known]
+    keys = [key for key in _KEYS if key in selection.known]
     label = _label_column(warehouse, selection)
     read = dict.fromkeys([*keys, *columns, *([label] if label else [])])
     names = ", ".join(map(quoted, keys))
@@ -115,7 +118,7 @@ def _repeated(warehouse: Warehouse, selection: Selection, columns: Sequence[str]
     return (
         f"select count(*), sum(rows), count_if(labels > 1), {several} from ("
         f"select {names}, count(*) as rows, {labels} as labels, {values} from ({selection.rows([*read])}) "
-        f"group by {names} having count(distinct row({published})) > 1)"
+        f"where dialogue_id is not null group by {names} having count(distinct row({published})) > 1)"
     )
 
 

@@ -14,9 +14,9 @@ import duckdb
 
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
 from talkhouse.query.expression_tree import check_tree
-from talkhouse.query.filters import Relation, where
+from talkhouse.query.filters import Relation, where_clause
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
+from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
 
 _BEFORE = "select * from t where "
 _GENERATED = "SELECT * FROM t WHERE "
@@ -60,7 +60,7 @@ def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -
     QueryFailed where the expression has no value for some row.
     """
     try:
-        query = f"select count(*) from {relation.source}{where(conditions)}"
+        query = f"select count(*) from {relation.source}{where_clause(conditions)}"
         ((rows,),) = relation.con.execute(query).fetchall()
     except OF_THE_SQL as error:
         raise QueryFailed(
@@ -70,12 +70,17 @@ def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -
             next_step="try_cast(COLUMN as TYPE) is null where a text is no such value; try(EXPRESSION) where it fails",
         ) from error
     if not rows:
-        raise UsageError(
-            f"no row of {relation.full_name} is left",
-            expected="an expression of --where that is true of some rows",
-            found=_shown(expression),
-            next_step="see the values of its columns with: talkhouse sql",
-        )
+        raise none_left(relation.full_name, expression)
+
+
+def none_left(name: str, expression: str) -> NothingLeft:
+    """Return the error about an expression that leaves nothing of a view or table."""
+    return NothingLeft(
+        f"no row of {name} is left",
+        expected="an expression of --where that is true of some rows that the other options leave",
+        found=_shown(expression),
+        next_step="see the values of its columns with: talkhouse sql",
+    )
 
 
 def _parsed(con: duckdb.DuckDBPyConnection, expression: str) -> dict[str, Any]:

@@ -77,18 +77,19 @@ def export(
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        names = pseudonyms(con, key_file, output) if key_file is not None else None
-        if names is not None:
-            selection = with_pseudonyms(selection, con, names)
+        hidden = pseudonyms(con, key_file, output) if key_file is not None else None
+        if hidden is not None:
+            selection = with_pseudonyms(selection, con, hidden)
         parts = parts_of(warehouse, [selection])
-        check_terms(parts, is_accepted=is_accepted, selection=selection)
+        names = [column["name"] for column in selection.columns]
+        check_terms(parts, is_accepted=is_accepted, selection=selection, columns=names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             sources = corpora_of(warehouse, selection)
             of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
             rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
-            about = names.about(corpus["corpus_id"] for corpus in sources) if names else None
+            about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
             contents = Contents(sources, parts, of, rows, about)
             described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")

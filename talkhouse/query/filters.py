@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import duckdb
 
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import NothingLeft, UsageError
 from talkhouse.schema.sql import literal, quoted
 
 _SHOWN = 20
@@ -34,7 +34,7 @@ class Relation:
 
     def values(self, column: str, within: Sequence[str] = ()) -> list[str]:
         """Return the values of a column among the rows for which all conditions are true."""
-        of = f"from {self.source}{where(within)}"
+        of = f"from {self.source}{where_clause(within)}"
         if column not in self.known:
             of = f"from main.records where record_id in (select record_id {of})"
         rows = self.con.execute(f"select distinct {quoted(column)} as found {of} order by all").fetchall()
@@ -51,7 +51,7 @@ class Relation:
         return [name for (name,) in rows.fetchall()]
 
 
-def where(conditions: Sequence[str]) -> str:
+def where_clause(conditions: Sequence[str]) -> str:
     """Return the clause of SQL that leaves the rows for which all conditions are true."""
     return f" where {' and '.join(conditions)}" if conditions else ""
 
@@ -97,7 +97,7 @@ def none_of(
     name: str, kind: str, value: str, known: Sequence[str], *, what: str = "rows", also: str = ""
 ) -> UsageError:
     """Return the error about a split, release or subset that has none of the rows, or of ``what``; and which have."""
-    return UsageError(
+    return NothingLeft(
         f"{name} has no {what} of the {kind} '{value}'",
         expected=f"one of: {_listed(closest(value, known))}{also}"
         if known
@@ -112,7 +112,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _no_column(relation: Relation, column: str, holders: Sequence[str]) -> UsageError:
-    return UsageError(
+    return NothingLeft(
         f"{relation.full_name} has no column '{column}'",
         expected=f"a view with {column}s, such as: {_listed(holders)}" if holders else None,
         next_step=f"leave --{column} out",

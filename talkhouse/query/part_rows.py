@@ -1,7 +1,7 @@
 """Whether a selection has anything of a part of a corpus: of certain columns, or what was said within some time."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from talkhouse.warehouse.opened import Warehouse
 
 _TURNS = "main.turns"
 _DIALOGUE = "dialogue_id"
-_FROM_ELSEWHERE = {"candidate_set", "candidates", "text_id"}
+_FROM_ELSEWHERE = {"candidate", "candidates", "candidate_set", "text_id"}
 """Columns of views whose rows have texts of other dialogues than their own."""
 
 
@@ -81,7 +81,7 @@ class PartRows:
 
     def _sql(self, column: str | None) -> str:
         """Return the query of the rows with this column, as it is published."""
-        rows, key = replace(self.selection, replaced={}), key_of(self.selection.known)
+        rows, key = self.selection, key_of(self.selection.known)
         if key is None or self.selection.schema == self.corpus_id:
             return rows.rows([column or self.selection.known[0]])
         columns = [key, *([column] if column and column != key else [])]

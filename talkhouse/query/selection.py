@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.query.condition import check_rows, condition_of
-from talkhouse.query.filters import Relation, chosen, equals, split_column, where
+from talkhouse.query.filters import Relation, chosen, equals, split_column, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
@@ -74,7 +74,7 @@ class Selection:
     def sql(self, columns: Sequence[str] = ()) -> str:
         """Return the query of the rows; with ``columns`` instead of those that are selected."""
         selected = columns or [column["name"] for column in self.columns]
-        names, rows = ", ".join(map(quoted, selected)), f"{self.source}{where(self.all_conditions)}"
+        names, rows = ", ".join(map(quoted, selected)), f"{self.source}{where_clause(self.all_conditions)}"
         if self.replaced:
             # Conditions are of the published values; the order is of those that are written, and tells nothing else.
             read = dict.fromkeys((*selected, *self._order))
@@ -85,7 +85,7 @@ class Selection:
 
     def rows(self, columns: Sequence[str]) -> str:
         """Return the query of these columns of the same rows, as they are in the warehouse and in any order."""
-        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where(self.all_conditions)}"
+        query = f"select {', '.join(map(quoted, columns))} from {self.source}{where_clause(self.all_conditions)}"
         if self.limit is None:
             return query
         # By what is written in place of a column, as there.
@@ -115,7 +115,9 @@ def select(
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in grain_of(warehouse, full_name) if column in known)
+    grain = grain_of(warehouse, full_name)
+    # Without its last column a grain orders nothing: the rows of one split would come in any order.
+    order = tuple(column for column in grain if column in known) if grain[-1] in known else ()
     selection = Selection(
         described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
     )

@@ -9,6 +9,8 @@ from talkhouse.warehouse.opened import Warehouse
 
 _KEYS = ("corpus_id", "record_id", "dialogue_id", "scheme", "persona_id", "text_id", "speaker_id")
 """Columns that name the corpus of a row, the surest first; all but the first are keys that begin with its id."""
+_BEHIND_THE_ID = {"record_id": "/", "scheme": "."}
+"""What stands behind the id of the corpus in a key; a colon in all others."""
 
 
 def corpora_of(warehouse: Warehouse, selection: Selection) -> list[dict[str, Any]]:
@@ -30,3 +32,10 @@ def key_of(columns: Collection[str]) -> str | None:
 def owner(key: str) -> str:
     """Return the SQL expression of the corpus that a key names."""
     return f"regexp_extract({quoted(key)}, {literal('^[a-z][a-z0-9_]*')})"
+
+
+def is_of(key: str, corpus_id: str) -> str:
+    """Return the SQL condition, short enough to be typed, by which a key names a corpus."""
+    if key == "corpus_id":
+        return f"{key} = {literal(corpus_id)}"
+    return f"starts_with({key}, {literal(corpus_id + _BEHIND_THE_ID.get(key, ':'))})"

@@ -11,9 +11,9 @@ from typing import Any
 
 from talkhouse.query.part_rows import PartRows
 from talkhouse.query.selection import Selection, select
-from talkhouse.query.sources import corpora_of, key_of
+from talkhouse.query.sources import corpora_of, is_of, key_of
 from talkhouse.schema.errors import TermsNotAccepted
-from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql import dicts, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
@@ -116,19 +116,20 @@ def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[Part]) -> list
     return [{**corpus, "licence_terms": by_corpus[corpus["corpus_id"]]} for corpus in corpora]
 
 
-def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None) -> None:
+def check_terms(
+    parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None, columns: Iterable[str] = ()
+) -> None:
     """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other.
 
     The terms of several corpora exclude each other where one must be shared alike and another is not for commercial
-    purposes. ``selection``: the rows, where it is they alone that are exported, so that options can be named by which
-    the terms do not apply.
+    purposes. ``selection``: the rows, where all are of one view, and ``columns`` those of which a user may leave some
+    out: the message then says by which options the terms do not apply.
     """
     asking = [part for part in parts if {*part.flags} - {"attribution"}]
-    excluding = [part for part in asking if any(_exclude(part, other) or _exclude(other, part) for other in asking)]
-    if excluding:
+    if excluding := [part for part in asking if any(_exclude(part, other) for other in asking)]:
         raise TermsNotAccepted(
             f"the terms of {_joined(part.corpus_id for part in excluding)} exclude each other; nothing was exported",
-            expected="rows that may be used under one licence: what is shared alike is free for commercial purposes",
+            expected="rows that may be under one licence: what is shared alike is free for commercial purposes",
             found=_described(excluding),
             next_step=f"accepting them does not help: export them apart, {_apart(excluding, selection)}",
         )
@@ -137,7 +138,7 @@ def check_terms(parts: Iterable[Part], *, is_accepted: bool, selection: Selectio
             f"the terms of {_joined(part.corpus_id for part in asking)} are not accepted; nothing was exported",
             expected=_NEXT_LINE.join(["that you keep to them", *_asked(asking)]),
             found=_described(asking),
-            next_step=f"if you accept them, add --accept-terms{_narrower(asking, selection)}",
+            next_step=f"if you accept them, add --accept-terms{_narrower(asking, columns)}",
         )
 
 
@@ -169,10 +170,12 @@ def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Par
                 yield part
 
 
-def _exclude(part: Part, other: Part) -> bool:
-    """Tell whether what is made of the one must be free for what the other forbids."""
-    is_free = part.is_share_alike and not part.is_non_commercial
-    return is_free and other.is_non_commercial and part.corpus_id != other.corpus_id
+def _exclude(one: Part, other: Part) -> bool:
+    """Tell whether what is made of one part must be free for what the terms of the other forbid."""
+    pairs = ((one, other), (other, one)) if one.corpus_id != other.corpus_id else ()
+    return any(
+        alike.is_share_alike and not alike.is_non_commercial and closed.is_non_commercial for alike, closed in pairs
+    )
 
 
 def _described(parts: Sequence[Part]) -> str:
@@ -200,17 +203,14 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
     if key is None:
         return "from the views of each corpus"
     corpora = dict.fromkeys(part.corpus_id for part in parts)
-    conditions = (
-        f"corpus_id = {literal(corpus)}" if key == "corpus_id" else f"starts_with({key}, {literal(corpus)})"
-        for corpus in corpora
-    )
-    return "such as with " + " and with ".join(f'--where "{condition}"' for condition in conditions)
+    options = " and with ".join(f'--where "{is_of(key, corpus)}"' for corpus in corpora)
+    return f"such as with {options}"
 
 
-def _narrower(parts: Sequence[Part], selection: Selection | None) -> str:
+def _narrower(parts: Sequence[Part], columns: Iterable[str]) -> str:
     """Say which columns to leave out so that there is nothing to accept, if there are any such."""
-    names = {column.split(".")[2] for part in parts for column in part.columns}
-    if selection is None or not all(part.columns for part in parts):
+    asking = {name.split(".")[2] for part in parts for name in part.columns}
+    named = _joined(column for column in columns if column in asking)
+    if not named or not all(part.columns for part in parts):
         return ""
-    columns = _joined(column["name"] for column in selection.columns if column["name"] in names)
-    return f"; or leave out {columns}, by naming the columns that you want with --columns"
+    return f"; or leave out {named}, by naming the columns that you want with --columns"

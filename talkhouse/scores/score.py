@@ -117,7 +117,7 @@ def _at(
         numbers += (
             with_intervals(workspace, task, of_slices, sliced, f"from {scored}") if request.interval else of_slices
         )
-    is_official = not predictions.missing and not request.as_published
+    is_official = not predictions.missing and not request.as_published and request.where is None
     numbers = [replace(m, threshold=threshold, official=m.official and is_official) for m in numbers]
     return AtThreshold(threshold, predictions, scored, numbers)
 
@@ -146,9 +146,11 @@ def _check_variant(task: Task, request: Request) -> None:
 
 
 def _warnings(task: Task, request: Request, turns: Sequence[AtThreshold]) -> list[str]:
-    """Return what to say of the variant, and of numbers that are too good."""
+    """Return what to say of the variant, of an expression, and of numbers that are too good."""
     variant = f"as published: {task.query.published}; no number is official"
     warnings = [variant] if request.as_published else []
+    if request.where is not None:
+        warnings.append(f"only examples of which --where is true: {request.where}; no number is official")
     doubt = task.query.doubt
     if doubt is None or request.baseline:
         return warnings

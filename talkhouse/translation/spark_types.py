@@ -7,6 +7,7 @@ _NAMES = {
     "INTEGER": "int",
     "BIGINT": "bigint",
     "DOUBLE": "double",
+    "DATE": "date",
     "TIMESTAMP": "timestamp_ntz",
     "BLOB": "binary",
 }

@@ -122,9 +122,18 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def a_restore(folder: Path) -> Case:
+    return making_a_folder(folder, "restore", ["restore", CORPUS.id])
+
+
+def a_package(folder: Path) -> Case:
+    return making_a_folder(folder, "package", ["export", CORPUS.id, "--for", "huggingface"])
+
+
+def making_a_folder(folder: Path, phases: str, command: list[object]) -> Case:
+    """Write a folder that was not there."""
     build(folder / "w.duckdb", Silent(), data=folder / "less")
     output = folder / "out"
-    arguments: list[object] = ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"]
+    arguments: list[object] = [*command, "--output", "out", "--db", "w.duckdb"]
     assert started(folder, arguments).returncode == 0
     whole = files_in(output)
 
@@ -134,7 +143,7 @@ def a_restore(folder: Path) -> Case:
         assert files_in(output) == whole
         return "new"
 
-    return Case("restore", arguments, partial(shutil.rmtree, output, ignore_errors=True), state)
+    return Case(phases, arguments, partial(shutil.rmtree, output, ignore_errors=True), state)
 
 
 def a_verify(folder: Path) -> Case:
@@ -228,7 +237,10 @@ def of_a_lake(folder: Path, new: str) -> Case:
     return Case("lake", [*arguments], nothing, state, interrupted="interrupted; the lake is as it was")
 
 
-CASES = (a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset)
+CASES = (
+    *(a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset),
+    a_package,
+)
 
 
 @pytest.mark.parametrize(
@@ -253,8 +265,8 @@ def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path],
         check_end(case, sent, phase, done, where)
         if done.returncode >= 0:
             assert left_behind(folder) == [], where
-        if case.phases == "restore":
-            case.reset()  # it replaces nothing
+        if case.phases in ("restore", "package"):
+            case.reset()  # they replace nothing
         again = started(folder, case.arguments, case.before)
         assert again.returncode == 0, f"{where}\nand then\n{again.stderr}"
         assert case.state() == "new", where

@@ -32,7 +32,10 @@ CORPUS = Corpus(
         LicenceTerms(
             spdx="Apache-2.0",
             is_attribution=True,
-            note="That of the repository it comes with; the authors' copy on the Hugging Face Hub says CC BY 4.0.",
+            note=(
+                "That of the repository that it comes with. Elsewhere its authors are said to have published it under "
+                "CC BY 4.0: ask them where that matters."
+            ),
         ),
     ),
     citation=(

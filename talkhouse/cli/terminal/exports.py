@@ -18,6 +18,7 @@ from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from talkhouse.packages.content import SplitRows
     from talkhouse.packages.export import Written
     from talkhouse.query.export import Exported
     from talkhouse.query.pseudonyms import AboutPseudonyms
@@ -158,17 +159,27 @@ def _show(exported: "Exported") -> None:
 def _show_package(written: "Written") -> None:
     """Print what a package has, and under which licences."""
     package = written.package
+    warn([warning for config in package.configs for warning in config.warnings])
     output.print(
         f"Wrote {escape(package.name)} ({decimal(written.bytes)}) to {escape(str(written.path))}", soft_wrap=True
     )
     for config in package.configs:
-        splits = ", ".join(f"{split.name} {split.rows:,}" for split in config.splits)
+        splits = ", ".join(_split(split) for split in config.splits)
         output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})", soft_wrap=True)
+    for file in written.files:
+        if "config" not in file and file["rows"] is not None:
+            output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
     if package.left_out:
-        output.print(f"  without rows, and so left out: {escape(', '.join(package.left_out))}", soft_wrap=True)
+        output.print(f"  left out, as no rows are wanted: {escape(', '.join(package.left_out))}", soft_wrap=True)
     if said := package.about_pseudonyms:
         _show_pseudonyms(said)
     _show_licences(package.corpora, package.parts)
+
+
+def _split(split: "SplitRows") -> str:
+    """Return a split as users have to name it, how many rows it has, and what its publisher calls it."""
+    other = f", published as '{split.published}'" if split.published not in (None, split.name) else ""
+    return f"{split.name} {split.rows:,}{other}"
 
 
 def _show_pseudonyms(said: "AboutPseudonyms") -> None:

@@ -100,6 +100,15 @@ Subsets = Annotated[
     list[str] | None,
     typer.Option("--subset", metavar="S", help="Only this published folder (may be repeated).", show_default=False),
 ]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="EXPRESSION",
+        help="Only rows of which this SQL expression of the columns is true, such as: turn_index > 2.",
+        show_default=False,
+    ),
+]
 AcceptTerms = Annotated[
     bool,
     typer.Option("--accept-terms", metavar="", help="Accept the terms of the corpora, which are shown without it."),

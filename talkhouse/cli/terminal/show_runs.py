@@ -27,7 +27,16 @@ def show(runs: list[dict[str, Any]]) -> None:
 def comparison_as_data(found: "Comparison") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     first, second = found.runs
-    same = ("task", "releases", "splits", "subsets", "view_fingerprint", "examples")
+    same = (
+        "task",
+        "releases",
+        "splits",
+        "subsets",
+        "view_fingerprint",
+        "where_expression",
+        "where_fingerprint",
+        "examples",
+    )
     return {
         **{name: first[name] for name in same},
         "first": first["run"],
@@ -65,7 +74,8 @@ def show_comparison(found: "Comparison") -> None:
 
 
 def _print_head(run: dict[str, Any], *more: str) -> None:
-    what = ", ".join((*run["releases"], *run["splits"], *run["subsets"], *more))
+    part = [] if run["where_expression"] is None else [f"where {run['where_expression']}"]
+    what = ", ".join((*run["releases"], *run["splits"], *run["subsets"], *part, *more))
     output.print(
         f"[bold]{escape(run['task'])}[/] {escape(visible(what))}: {run['examples']:,} examples", soft_wrap=True
     )

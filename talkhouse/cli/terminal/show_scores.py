@@ -34,7 +34,9 @@ def as_data(scored: "Scored") -> dict[str, Any]:
         "split": _one(scored.chosen.split_names),
         "release": _one(scored.chosen.releases),
         "subset": _one(list(scored.chosen.subsets)),
+        "where": scored.chosen.where,
         "view_fingerprint": scored.chosen.fingerprint,
+        "where_fingerprint": scored.chosen.where_fingerprint,
         "predictions": scored.files,
         "rows": scored.rows,
         "missing": scored.missing,
@@ -52,9 +54,9 @@ def as_data(scored: "Scored") -> dict[str, Any]:
 def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) -> None:
     """Print the official metrics of all examples and of slices by these columns, or everything; and what to know."""
     shown = [metric for metric in scored.metrics if everything or (metric.is_main and _is_asked(metric, by))]
-    what = " ".join(
-        visible(part) for part in (*scored.chosen.releases, *scored.chosen.split_names, *scored.chosen.subsets)
-    )
+    chosen = scored.chosen
+    condition = [] if chosen.where is None else [f"where {chosen.where}"]
+    what = " ".join(visible(text) for text in (*chosen.releases, *chosen.split_names, *chosen.subsets, *condition))
     is_official = all(metric.official for metric in shown)
     output.print(
         f"[bold]{escape(scored.task.name)}[/] {escape(what)}: {scored.rows:,} examples"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from talkhouse.packages.convokit.labels import Level, Scheme, label_columns, schemes
+from talkhouse.packages.convokit.labels import Labels, Level
 from talkhouse.packages.convokit.members import Member, struct, with_meta
 from talkhouse.packages.convokit.tables import Part, Tables
 from talkhouse.packages.convokit.utterances import HAS_TIME, IS_TREE
@@ -19,10 +19,7 @@ class Conversations:
     """The conversations of a corpus."""
 
     tables: Tables
-
-    @cached_property
-    def _schemes(self) -> list[Scheme]:
-        return schemes(self.tables, Level.DIALOGUE)
+    labels: Labels
 
     @cached_property
     def members(self) -> Sequence[Member]:
@@ -49,12 +46,12 @@ class Conversations:
             members.append(Member("replies", "replies", "str"))
         if has["dialogues.derived_from"]:
             members.append(Member("derived_from", "derived_from", "str"))
-        return [*members, *(member for scheme in self._schemes for member in scheme.members())]
+        return [*members, *(member for scheme in self.labels.schemes(Level.DIALOGUE) for member in scheme.members())]
 
     def query(self, part: Part) -> str:
         """Return the conversations of some dialogues; the first column is the id."""
         joined = [self._records(part), self._participants(part), self._persona_lists(part)]
-        joined += label_columns(self.tables, part, Level.DIALOGUE, self._schemes)
+        joined += self.labels.relations(part, Level.DIALOGUE)
         return f"""
         select dialogue_id, {with_meta(self.members)}
         from {self.tables.ordered_rows("dialogues", part.condition)}
@@ -94,7 +91,7 @@ class Conversations:
             members.append(("extra", "extra"))
         together = f"""
         union all
-        select dialogue_id, speaker_id from {self.tables.rows("turn_speakers", part.condition)}
+        select (dialogue_id, speaker_id) from {self.tables.rows("turn_speakers", part.condition)}
         """
         return f"""(
         select dialogue_id, list({struct(members)} order by speaker_id) as participants

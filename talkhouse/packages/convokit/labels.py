@@ -1,8 +1,10 @@
 """Labels in the metadata of what they are about: of a turn, or of a conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 from talkhouse.packages.convokit.members import Kind, Member, struct
 from talkhouse.packages.convokit.tables import Part, Tables
@@ -10,6 +12,9 @@ from talkhouse.schema.sql import literal, quoted
 
 _PLACE = ("record_id", "persona_set", "persona_position")
 """What, with a turn and a scheme, tells one entry from another."""
+
+_OF_TURNS = ("turn", "persona")
+"""The targets of schemes whose labels come with turns."""
 
 
 class Level(StrEnum):
@@ -98,93 +103,93 @@ def _span(prefix: str = "") -> str:
     return f"case when {start} is not null then [{start}, {end}] end"
 
 
-def schemes(tables: Tables, level: Level) -> list[Scheme]:
-    """Return the schemes of a level by name: those with labels there, and those that are meant for it and have none."""
-    facts = f"""
-    select
-        scheme,
-        max(annotator_index) = 0 and max(item_index) = 0 and count(label) in (0, count(*))
-            and (count(label) > 0 or count(value) = count(*)) as may_be_single,
-        count(label) > 0 as has_labels,
-        count(annotator_id) + count(persona_id) + count(start_index) + count(extra) > 0
-            or (count(label) > 0 and count(value) > 0) as has_more,
-        count(start_index) > 0 as has_spans,
-        count(extra) > 0 as has_extra
-    from {tables.rows("annotations", level)}
-    group by scheme
-    order by scheme
-    """
-    con = tables.warehouse.con
-    used = con.execute(facts).fetchall()
-    repeated = _repeated(tables, level, [name for name, may_be_single, *_ in used if may_be_single])
-    known = [
-        Scheme(
-            name, level, may_be_single and repeated.get(name) != "turn", has_labels, has_more or name in repeated, *rest
-        )
-        for name, may_be_single, has_labels, has_more, *rest in used
-    ]
-    return sorted([*known, *_unused(tables, level)], key=lambda scheme: scheme.name)
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a corpus."""
 
+    tables: Tables
 
-def _repeated(tables: Tables, level: Level, names: Sequence[str]) -> dict[str, str]:
-    """Return the schemes of which several records label the same dialogue, and whether even the same turn of it."""
-    if not names:
-        return {}
-    rows = tables.rows("annotations", f"{level} and scheme in ({', '.join(map(literal, names))})")
-    query = f"""
-    with
-    labels as (from {rows}),
-    published as (
-        select scheme, dialogue_id from labels
-        group by all
-        having min(record_id) <> max(record_id) or count(persona_set) > 0
-    )
-    select scheme, max(label_count) > 1
-    from (
-        select scheme, count(*) as label_count from labels semi join published using (scheme, dialogue_id)
-        group by scheme, {", ".join(level.key)}
-    )
-    group by scheme
-    """
-    return {name: "turn" if is_same else "dialogue" for name, is_same in tables.warehouse.con.execute(query).fetchall()}
+    def schemes(self, level: Level) -> list[Scheme]:
+        """Return the schemes of a level by name: those with labels there, and those meant for it that have none."""
+        return [scheme for scheme in self._schemes if scheme.level is level]
 
-
-def _unused(tables: Tables, level: Level) -> list[Scheme]:
-    """Return the schemes without any label that are meant for a level, so that their metadata are there, as null."""
-    targets = {Level.TURN: ("turn", "persona"), Level.DIALOGUE: ("dialogue", "record")}[level]
-    used = tables.rows("annotations", f"not ({Level.NONE})")
-    query = f"""
-    select scheme from {tables.rows("schemes")} where target in {targets} and scheme not in (select scheme from {used})
-    """
-    names = tables.warehouse.con.execute(query).fetchall()
-    return [Scheme(name, level) for (name,) in names]
-
-
-def label_columns(tables: Tables, part: Part, level: Level, known: Sequence[Scheme]) -> list[str]:
-    """Return relations in SQL with what is labelled of some dialogues: its key, and a column for each metadata."""
-    rows, key = tables.rows("annotations", f"{level} and {part.condition}"), ", ".join(level.key)
-    single = [column for scheme in known if scheme.is_single for column in scheme.columns()]
-    several = [column for scheme in known if not scheme.is_single for column in scheme.columns()]
-    relations = [f"(select {', '.join([key, *single])} from {rows} group by {key})"] if single else []
-    if not several:
-        return relations
-    names = ", ".join(literal(scheme.name) for scheme in known if not scheme.is_single)
-    entries = f"""(
-    select {", ".join([key, *several])}
-    from (
+    @cached_property
+    def _schemes(self) -> list[Scheme]:
+        facts = f"""
         select
-            {key}, scheme, {", ".join(_PLACE)},
-            any_value(persona_id) as persona_id,
-            list_sort(list(struct_pack(
-                annotator_index, item_index, label, value, annotator_id, start_index, end_index, extra
-            ))) as items,
-            count(annotator_id) > 0 as has_annotators,
-            count(value) > 0 as has_values,
-            max(item_index) > 0 as has_items
-        from {rows}
-        where scheme in ({names})
+            scheme,
+            turn_index is null as is_of_dialogue,
+            max(annotator_index) = 0 and max(item_index) = 0 and count(label) in (0, count(*))
+                and (count(label) > 0 or count(value) = count(*)) as may_be_single,
+            count(label) > 0 as has_labels,
+            count(annotator_id) + count(persona_id) + count(start_index) + count(extra) > 0
+                or (count(label) > 0 and count(value) > 0) as has_more,
+            count(start_index) > 0 as has_spans,
+            count(extra) > 0 as has_extra
+        from {self.tables.rows("annotations", f"not ({Level.NONE})")}
         group by all
-    )
-    group by {key}
-    )"""
-    return [*relations, entries]
+        """
+        known = []
+        for name, is_of_dialogue, may_be_single, has_labels, has_more, *rest in self._fetch(facts):
+            level = Level.DIALOGUE if is_of_dialogue else Level.TURN
+            is_repeated = self._repeated(name, level) if may_be_single else None
+            is_single = may_be_single and not is_repeated
+            known.append(Scheme(name, level, is_single, has_labels, has_more or is_repeated is not None, *rest))
+        unused = self._unused({scheme.name for scheme in known})
+        return sorted([*known, *unused], key=lambda scheme: scheme.name)
+
+    def _repeated(self, name: str, level: Level) -> bool | None:
+        """Tell whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
+        key = ", ".join(level.key)
+        query = f"""
+        with
+        labels as (from {self.tables.rows("annotations", f"{level} and scheme = {literal(name)}")}),
+        published as (
+            select dialogue_id from labels
+            group by dialogue_id
+            having min(record_id) <> max(record_id) or count(persona_set) > 0
+        )
+        select max(label_count) > 1
+        from (select count(*) as label_count from labels semi join published using (dialogue_id) group by {key})
+        """
+        ((is_repeated,),) = self._fetch(query)
+        return is_repeated if is_repeated is None else bool(is_repeated)
+
+    def _unused(self, used: Collection[str]) -> Iterator[Scheme]:
+        """Return the schemes without any label, at the level they are meant for: their metadata are there, as null."""
+        for name, target in self._fetch(f"select scheme, target from {self.tables.rows('schemes')}"):
+            if name not in used:
+                yield Scheme(name, Level.TURN if target in _OF_TURNS else Level.DIALOGUE)
+
+    def _fetch(self, query: str) -> list[tuple[Any, ...]]:
+        return self.tables.warehouse.con.execute(query).fetchall()
+
+    def relations(self, part: Part, level: Level) -> list[str]:
+        """Return relations in SQL with what is labelled of some dialogues: its key, and a column for each metadata."""
+        schemes, key = self.schemes(level), ", ".join(level.key)
+        rows = self.tables.rows("annotations", f"{level} and {part.condition}")
+        single = [column for scheme in schemes if scheme.is_single for column in scheme.columns()]
+        several = [column for scheme in schemes if not scheme.is_single for column in scheme.columns()]
+        relations = [f"(select {', '.join([key, *single])} from {rows} group by {key})"] if single else []
+        if not several:
+            return relations
+        names = ", ".join(literal(scheme.name) for scheme in schemes if not scheme.is_single)
+        entries = f"""(
+        select {", ".join([key, *several])}
+        from (
+            select
+                {key}, scheme, {", ".join(_PLACE)},
+                any_value(persona_id) as persona_id,
+                list_sort(list(struct_pack(
+                    annotator_index, item_index, label, value, annotator_id, start_index, end_index, extra
+                ))) as items,
+                count(annotator_id) > 0 as has_annotators,
+                count(value) > 0 as has_values,
+                max(item_index) > 0 as has_items
+            from {rows}
+            where scheme in ({names})
+            group by all
+        )
+        group by {key}
+        )"""
+        return [*relations, entries]

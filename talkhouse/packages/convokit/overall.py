@@ -3,24 +3,27 @@
 from typing import Any
 
 from talkhouse.packages.convokit.labels import Level
+from talkhouse.packages.convokit.plan import CorpusPackage
 from talkhouse.packages.convokit.tables import Tables
-from talkhouse.settings import version
+from talkhouse.query.manifest import of_build
+from talkhouse.query.terms import with_terms
 
 _ORDER = "the turn before it"
 _PUBLISHED = "the published turn where all turns of the conversation are one tree by that, else the turn before it"
 
 
-def overall(tables: Tables, counts: dict[str, int], silent_speakers: int) -> dict[str, Any]:
-    """Return the metadata of the corpus, as ``corpus.json`` has them."""
-    warehouse = tables.warehouse
-    (corpus,) = (corpus for corpus in warehouse.corpora if corpus["corpus_id"] == tables.corpus_id)
+def overall(package: CorpusPackage, counts: dict[str, int], silent_speakers: int) -> dict[str, Any]:
+    """Return the metadata of the corpus, as ``corpus.json`` has them; none of them is null."""
+    tables = package.tables
+    (corpus,) = with_terms(package.corpora, package.parts)
     return {
-        "talkhouse": {"version": version(), **warehouse.build},
+        "talkhouse": of_build(package.warehouse),
         "corpus": corpus,
         "counts": counts,
         "silent_speakers": silent_speakers,
         "reply_to": _PUBLISHED if tables.has["turns.reply_to"] else _ORDER,
         "left_out": _left_out(tables),
+        **({"pseudonyms": package.pseudonyms} if package.pseudonyms else {}),
     }
 
 

@@ -64,7 +64,7 @@ class Tables:
             return owned
         for key in ("record_id", "dialogue_id"):
             if key in table.columns:
-                wanted = self.records.sql([key])
+                wanted = self.records.rows([key])
                 return f"{owned} and {key} in (select {key} from ({wanted}) where {key} is not null)"
         return owned
 

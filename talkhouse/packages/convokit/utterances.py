@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from talkhouse.packages.convokit.labels import Level, Scheme, label_columns, schemes
+from talkhouse.packages.convokit.labels import Labels, Level
 from talkhouse.packages.convokit.members import Member, struct
 from talkhouse.packages.convokit.missing import MissingSpeakers
 from talkhouse.packages.convokit.tables import Part, Tables
@@ -24,10 +24,7 @@ class Utterances:
 
     tables: Tables
     missing: MissingSpeakers
-
-    @cached_property
-    def _schemes(self) -> list[Scheme]:
-        return schemes(self.tables, Level.TURN)
+    labels: Labels
 
     @cached_property
     def _digits(self) -> int:
@@ -55,12 +52,12 @@ class Utterances:
             members.append(Member("speakers", "speakers", "list"))
         if has["parts"]:
             members.append(Member("parts", "parts", "list"))
-        return [*members, *(member for scheme in self._schemes for member in scheme.members())]
+        return [*members, *(member for scheme in self.labels.schemes(Level.TURN) for member in scheme.members())]
 
     def query(self, part: Part) -> str:
         """Return the utterances of some dialogues; the columns are the keys of their objects."""
         joined = [*self._speakers_together(part), *self._parts(part)]
-        joined += label_columns(self.tables, part, Level.TURN, self._schemes)
+        joined += self.labels.relations(part, Level.TURN)
         return f"""
         select
             {self._id("turn_index")} as id,

@@ -12,7 +12,6 @@ from talkhouse.packages.croissant.ids import Ids
 from talkhouse.packages.croissant.provenance import derived_from
 from talkhouse.packages.croissant.record_sets import describe, schema_of
 from talkhouse.packages.croissant.responsible_ai import responsible_ai
-from talkhouse.packages.known_facts import known_facts
 from talkhouse.packages.papers import provenance
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
@@ -32,7 +31,7 @@ def write_croissant(package: Package, folder: Path, files: Sequence[DataFile]) -
 
 
 def _document(package: Package, folder: Path, files: Sequence[DataFile]) -> dict[str, Any]:
-    facts = known_facts(package.warehouse, (corpus["corpus_id"] for corpus in package.corpora))
+    facts = package.facts
     ids = Ids()
     rows = {config.name: ids.new(config.name) for config in package.configs}
     described = [

@@ -13,7 +13,6 @@ from talkhouse.packages.huggingface.configs import section
 from talkhouse.packages.huggingface.head import head
 from talkhouse.packages.huggingface.markdown import plain, table
 from talkhouse.packages.papers import provenance, title
-from talkhouse.schema.sql import quoted
 from talkhouse.settings import version
 
 _SHOWN = 40
@@ -26,7 +25,7 @@ def card(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
         *(f"# {plain(title(package))}", ""),
         *_descriptions(package),
         *_terms(package),
-        *_configurations(package, folder, files),
+        *_configurations(package, files),
         *_provenance(package),
         *("## Citation", "", "```bibtex", formats.bibtex(list(map(Citation.of, package.corpora))).rstrip(), "```", ""),
         *_answers(package),
@@ -35,11 +34,8 @@ def card(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
 
 
 def _descriptions(package: Package) -> Iterator[str]:
-    query = f"select corpus_id, description from {quoted(package.warehouse.database)}.main.corpora"
-    described = dict(package.warehouse.con.execute(query).fetchall())
-    for corpus in package.corpora:
-        note = not_published(corpus)
-        about = f"{plain(described[corpus['corpus_id']])} {corpus['homepage']}"
+    for corpus, facts in zip(package.corpora, package.facts, strict=True):
+        note, about = not_published(corpus), f"{plain(facts.description)} {facts.homepage}"
         yield from (f"**{plain(corpus['title'])}**{f' ({note})' if note else ''}: {about}", "")
 
 
@@ -60,7 +56,7 @@ def _terms(package: Package) -> Iterator[str]:
     yield from ("These are the terms of what is in this package; LICENSE.md has them with their addresses.", "")
 
 
-def _configurations(package: Package, folder: Path, files: Sequence[DataFile]) -> Iterator[str]:
+def _configurations(package: Package, files: Sequence[DataFile]) -> Iterator[str]:
     yield from ("## Configurations", "")
     yield from (
         "```python",
@@ -74,7 +70,7 @@ def _configurations(package: Package, folder: Path, files: Sequence[DataFile]) -
         "",
     )
     for config in package.configs:
-        yield from section(config, folder, [file for file in files if file.config == config.name])
+        yield from section(config, [file for file in files if file.config == config.name])
 
 
 def _provenance(package: Package) -> Iterator[str]:
@@ -94,6 +90,6 @@ def _provenance(package: Package) -> Iterator[str]:
 
 def _answers(package: Package) -> Iterator[str]:
     yield from ("## What is known, and what is not", "")
-    for corpus in package.corpora:
+    for corpus, facts in zip(package.corpora, package.facts, strict=True):
         yield from (f"### About {plain(corpus['title'])}", "")
-        yield from table(("question", "answer"), answers(package, corpus))
+        yield from table(("question", "answer"), answers(package, corpus, facts))

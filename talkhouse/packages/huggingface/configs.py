@@ -1,19 +1,14 @@
-"""What a dataset card says of each configuration: its splits, columns, labels and releases."""
+"""What a dataset card says of each configuration: its splits, columns and labels, and what to know of its rows."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-from pyarrow import parquet
 
 from talkhouse.packages.content import Classes, Config, DataFile
 from talkhouse.packages.huggingface.markdown import counted, plain, table
+from talkhouse.query.composition import notes
 
-_RELEASE = "release"
 
-
-def section(config: Config, folder: Path, files: Sequence[DataFile]) -> Iterator[str]:
-    """Yield the lines about a configuration, whose files are in a folder."""
+def section(config: Config, files: Sequence[DataFile]) -> Iterator[str]:
+    """Yield the lines about a configuration, which has these files."""
     yield from (f"### {config.name}", "", plain(config.comment), "")
     yield from (f"{counted(config.rows, 'row')} of `{config.selection.full_name}`{_order(config)}.", "")
     yield from _filters(config)
@@ -24,7 +19,7 @@ def section(config: Config, folder: Path, files: Sequence[DataFile]) -> Iterator
             for split in config.splits
         ),
     )
-    yield from _releases(config, folder, files)
+    yield from _notes(config)
     classes = {each.column: each for each in config.classes}
     yield from table(
         ("column", "type", "meaning"),
@@ -60,18 +55,12 @@ def _type(kind: str, declared: Classes | None) -> str:
     return text if declared is None else f"{'list of class labels' if declared.is_list else 'class label'} ({text})"
 
 
-def _releases(config: Config, folder: Path, files: Sequence[DataFile]) -> Iterator[str]:
-    """Say how many rows each release has, where there are several."""
-    rows = Counter[str | None]()
-    for file in files if _RELEASE in config.selection.known else ():
-        with parquet.ParquetFile(folder / file.path) as read:  # type: ignore[no-untyped-call]
-            for batch in read.iter_batches(columns=[_RELEASE]):
-                rows.update({count["values"].as_py(): count["counts"].as_py() for count in batch[0].value_counts()})
-    if len(rows) > 1:
-        yield f"The same talks may be in several of its {len(rows)} releases: filter by `{_RELEASE}`."
+def _notes(config: Config) -> Iterator[str]:
+    """Say of which releases, subsets and languages the rows are, and what a reader may not expect of them."""
+    said = [*notes(config.composition), *config.warnings]
+    if said:
+        yield from (f"- {plain(line)}" for line in said)
         yield ""
-        counts = sorted(rows.items(), key=lambda pair: (pair[0] is None, pair[0]))
-        yield from table((_RELEASE, "rows"), ((release, f"{count:,}") for release, count in counts))
 
 
 def _labels(declared: Classes) -> Iterator[str]:

@@ -13,7 +13,6 @@ from talkhouse.packages.content import Config, DataFile, Package
 from talkhouse.packages.hub_licences import hub_licences
 from talkhouse.packages.huggingface.features import features, in_head
 from talkhouse.packages.papers import LICENCES, title
-from talkhouse.schema.sql import quoted
 
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")
 """By powers of ten, as the Hub names them."""
@@ -37,13 +36,10 @@ def head(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
 def _described(package: Package) -> dict[str, Any]:
     """Return what the Hub searches by; what nobody has declared is left out."""
     ids = [corpus["corpus_id"] for corpus in package.corpora]
-    database = quoted(package.warehouse.database)
-    query = f"select languages from {database}.main.corpora where list_contains(?, corpus_id)"
-    spoken = package.warehouse.con.execute(query, [ids]).fetchall()
     categories = sorted({config.task_category for config in package.configs if config.task_category})
     content = {
         "pretty_name": title(package),
-        "language": sorted({code for (codes,) in spoken for code in codes.split()}),
+        "language": sorted({code for facts in package.facts for code in facts.languages}),
         **_licences(package),
         "task_categories": categories,
         "size_categories": [size_category(package.rows)],

@@ -57,7 +57,7 @@ def match(
             next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
         )
     pairs = _Pairs(typed, examples.keys, _condition(names, by_index=by_index), by_index)
-    if examples.chosen.subsets:
+    if examples.chosen.is_part:
         pairs = pairs.among(workspace, f"not {pairs.of(examples.others)}")
     if as_printed:
         pairs = pairs.among(workspace, pairs.of(pairs.keys))

@@ -104,7 +104,7 @@ def _pour(reader: Reader, task: Task, files: Sequence[PredictionFile]) -> Table:
 def _examples(
     workspace: Workspace, task: Task, request: Request, named: Sequence[tuple[str | None, str | None]] = ()
 ) -> Examples:
-    asked = {"split": request.split, "release": request.release}
+    asked = {"split": request.split, "release": request.release, "where": request.where}
     return create_examples(workspace, task, choose(workspace.con, task, **asked, subsets=request.subsets, named=named))
 
 

@@ -19,7 +19,7 @@ from talkhouse.scores.tasks.task import Task, task
 from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.warehouse.opened import Warehouse
 
-_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "thresholds")
+_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
 """What two runs must have in common."""
 
 _OTHER_ROWS = (
@@ -151,7 +151,8 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return ", ".join(map(str, values)) or "none"
 
 
 def _check_examples(run: dict[str, Any], wanted: Task) -> None:

@@ -58,7 +58,10 @@ create table if not exists metrics (
     denominator bigint,
     primary key (run, position)
 );
+update format set version = {FORMAT};
 alter table runs add column if not exists metrics_sha256 varchar;
+alter table runs add column if not exists where_expression varchar;
+alter table runs add column if not exists where_fingerprint varchar;
 alter table metrics add column if not exists low double;
 alter table metrics add column if not exists high double;
 create or replace view comparison as
@@ -68,6 +71,8 @@ select
     runs.splits,
     runs.releases,
     runs.subsets,
+    runs.where_expression,
+    runs.where_fingerprint,
     metrics.threshold,
     metrics.slice,
     metrics.metric,
@@ -81,13 +86,13 @@ from metrics
 inner join runs on runs.run = metrics.run;
 comment on table runs is 'One set of predictions that was scored and saved.';
 comment on table metrics is 'One metric of a run: of all that was scored, or of a slice, at a threshold.';
-comment on view comparison is 'Each metric with its run; rows of one view_fingerprint and subsets are comparable.';
+comment on view comparison is 'Each metric with its run; comparable where fingerprints and subsets are the same.';
 comment on column runs.run is 'Name that the run was saved under.';
 comment on column runs.task is 'View of the task: corpus.task.';
 comment on column runs.splits is 'Splits that were scored, by the publisher''s names.';
 comment on column runs.releases is 'Releases that were scored; empty where they have no names.';
 comment on column runs.subsets is 'Published folders that the run is limited to; empty: all.';
-comment on column runs.view_fingerprint is 'Fingerprint of the examples: only runs with the same are comparable.';
+comment on column runs.view_fingerprint is 'Fingerprint of the splits: only runs with the same are comparable.';
 comment on column runs.predictions_sha256 is 'SHA-256 of each file of predictions; empty for a baseline.';
 comment on column runs.examples is 'Examples that were scored.';
 comment on column runs.missing is 'Examples without a prediction, counted as wrong.';
@@ -95,6 +100,8 @@ comment on column runs.tied is 'Lists with a tie at the right candidate.';
 comment on column runs.talkhouse_version is 'The Talkhouse that scored it.';
 comment on column runs.saved_at is 'When it was saved, UTC.';
 comment on column runs.metrics_sha256 is 'SHA-256 of the SQL of its metrics; null: its examples were not kept.';
+comment on column runs.where_expression is 'SQL expression that is true of the examples of the run; null: of all.';
+comment on column runs.where_fingerprint is 'With such an expression, the fingerprint of the examples that it leaves.';
 comment on column metrics.run is 'The run, see runs.';
 comment on column metrics.position is '0-based position in the order of the report.';
 comment on column metrics.threshold is 'Threshold of the gold label, where the task has one.';
@@ -161,11 +168,12 @@ def save(workspace: Workspace, scored: Scored, run: str, warehouse: Path) -> Pat
 def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
     chosen = scored.chosen
     con.execute(
-        "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             *(run, scored.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
             *([file["sha256"] for file in scored.files], scored.rows, scored.missing, scored.tied, version()),
             *(datetime.now(UTC).replace(tzinfo=None), metrics_hash(scored.task)),
+            *(chosen.where, chosen.where_fingerprint),
         ],
     )
     numbers = [
@@ -199,9 +207,15 @@ def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
         return []
     with open_saved(path) as con:
         where = "" if task is None else f"where task = {literal(task)}"
-        runs = dicts(con.execute(f"from main.runs {where} order by task, view_fingerprint, subsets, saved_at, run"))
+        runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
         for run in runs:
+            run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint")})  # older files
             columns = "* exclude (run, position) rename (metric as name)"
             rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
             run["metrics"] = dicts(rows)
-    return runs
+    return sorted(runs, key=comparable)
+
+
+def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str]:
+    """Return what runs must have in common to be compared."""
+    return run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""

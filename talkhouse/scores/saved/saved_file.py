@@ -16,10 +16,10 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 
 FILE = "scores.duckdb"
 
-FORMAT = 1
+FORMAT = 2
 """Number of the format; files of before there were numbers have none."""
 
-_ADDED = {"metrics_sha256", "low", "high"}
+_ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint"}
 """Columns that older files do not have."""
 
 _TEXTS = "VARCHAR[]"
@@ -38,6 +38,8 @@ _COLUMNS = {
         "talkhouse_version": "VARCHAR",
         "saved_at": "TIMESTAMP",
         "metrics_sha256": "VARCHAR",
+        "where_expression": "VARCHAR",
+        "where_fingerprint": "VARCHAR",
     },
     "metrics": {
         "run": "VARCHAR",
@@ -125,8 +127,8 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     if "format" in tables:
         _check_format(con, path, tables["format"])
     for table, columns in _COLUMNS.items():
-        older = {name: kind for name, kind in columns.items() if name not in _ADDED}
-        if tables.get(table) not in (columns, older):
+        there = tables.get(table, {})
+        if there != {name: kind for name, kind in columns.items() if name not in _ADDED - there.keys()}:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
     if "comparison" in tables:
         raise _not_ours(path, "a table comparison, which is a view in ours")

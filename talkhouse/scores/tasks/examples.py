@@ -1,24 +1,37 @@
 """The examples that are scored: the releases and splits that were chosen, and the keys in them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
+from talkhouse.query.condition import check_rows, condition_of, none_left
+from talkhouse.query.filters import Relation, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.scores.tasks.sql_files import head_errors
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
-from talkhouse.warehouse.fingerprint import Split, splits
+from talkhouse.warehouse.fingerprint import FINGERPRINT, Split, splits
+from talkhouse.warehouse.relations import columns_of
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is scored: some releases and splits of a task, perhaps only some published folders of them."""
+    """What is scored: some releases and splits of a task, perhaps only a part of them."""
 
     splits: tuple[Split, ...]
     subsets: tuple[str, ...] = ()
+    """The published folders that it is limited to; none: all."""
+    where: str | None = None
+    """The SQL expression that is true of what is scored."""
+    where_fingerprint: str | None = None
+    """With an expression: the fingerprint of the examples that are left by all of this."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the splits have examples beside those that are scored."""
+        return bool(self.subsets) or self.where is not None
 
     @property
     def releases(self) -> list[str]:
@@ -32,7 +45,7 @@ class Chosen:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of all that is chosen, before subsets."""
+        """The fingerprint of the splits, whether or not all of their examples are scored."""
         joined = 0
         for split in self.splits:
             joined ^= int(split.fingerprint, 16)
@@ -46,6 +59,7 @@ def choose(
     split: str | None,
     release: str | None,
     subsets: Sequence[str] = (),
+    where: str | None = None,
     named: Iterable[tuple[str | None, str | None]] = (),
 ) -> Chosen:
     """Find the splits that are meant, by the options or else by what the predictions name; UsageError says which exist.
@@ -79,16 +93,22 @@ def choose(
             expected=_listed(left),
             next_step="name one with --split S and --release R, or have columns 'split' and 'release'",
         )
-    return Chosen(tuple(left), tuple(subsets))
+    return Chosen(tuple(left), tuple(subsets), where)
 
 
 def choose_all(
-    con: duckdb.DuckDBPyConnection, task: Task, *, split: str | None, release: str | None, subsets: Sequence[str] = ()
+    con: duckdb.DuckDBPyConnection,
+    task: Task,
+    *,
+    split: str | None,
+    release: str | None,
+    subsets: Sequence[str] = (),
+    where: str | None = None,
 ) -> Chosen:
     """Find all releases and splits that the options leave, for a table whose rows name theirs."""
     known = splits(con, task.query.schema, task.query.name)
     named = [(published.release, published.split) for published in known]
-    return choose(con, task, split=split, release=release, subsets=subsets, named=named)
+    return choose(con, task, split=split, release=release, subsets=subsets, where=where, named=named)
 
 
 def _needed(left: Sequence[Split], meant: Iterable[tuple[str | None, str | None]]) -> Iterable[tuple[str | None, ...]]:
@@ -141,30 +161,67 @@ class Examples:
     keys: Table
     """A row for each of them."""
     others: Table
-    """Those of the same splits in other subsets than the chosen: they may be predicted too."""
+    """Those of the same splits that are left out by subsets or an expression: they may be predicted too."""
     has_items: bool = False
     """Whether several may be of one turn, told apart by ``item_index``."""
 
 
 def create_examples(workspace: Workspace, task: Task, chosen: Chosen) -> Examples:
-    """Create the keys of the examples that were chosen; UsageError for subsets that have no examples."""
-    of = " or ".join(
-        f"(release is not distinct from {literal(split.release) if split.release is not None else 'null'} "
-        f"and split = {literal(split.split)})"
-        for split in chosen.splits
-    )
-    within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({of})"
+    """Create the keys of the examples that were chosen.
+
+    UsageError for subsets that have no examples, an expression that can't be one, and where none is left.
+    """
+    of = [_condition(split, ("release", "split")) for split in chosen.splits]
+    within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({' or '.join(of)})"
     is_meant = "true"
     if chosen.subsets:
-        _check_subsets(workspace.con, within, chosen.subsets)
+        _check_subsets(workspace.con, task, within, chosen.subsets)
         names = ", ".join(literal(name) for name in chosen.subsets)
         is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
+    if chosen.where is not None:
+        is_meant += f" and {_is_matching(workspace, task, chosen, chosen.where)}"
     select = "select release, split, example_index, record_id, turn_index, item_index, dialogue_id from main.examples"
     keys = workspace.create("keys", f"{select} where {within} and {is_meant}")
-    others = workspace.create("other_keys", f"{select} where {within} and not {is_meant}")
+    others = workspace.create("other_keys", f"{select} where {within} and not ({is_meant})")
+    if chosen.where is not None:
+        chosen = replace(chosen, where_fingerprint=_fingerprint(workspace, task, keys, chosen.where))
     query = f"select count(item_index) > 0 from main.examples where {within}"
     ((has_items,),) = workspace.con.execute(query).fetchall()
     return Examples(chosen, keys, others, bool(has_items))
+
+
+def _condition(split: Split, columns: Iterable[str]) -> str:
+    """Return the SQL that is true of a split, in these columns."""
+    values = {"release": split.release, "split": split.split}
+    parts = (
+        f"{column} is not distinct from {'null' if values[column] is None else literal(str(values[column]))}"
+        for column in columns
+    )
+    return f"({' and '.join(parts)})"
+
+
+def _is_matching(workspace: Workspace, task: Task, chosen: Chosen, expression: str) -> str:
+    """Return the SQL that is true of ``main.examples`` where the expression is true of the row of the task's view."""
+    names = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    view = Relation(workspace.con, task.query.schema, task.query.name, names)
+    known = [column for column in ("release", "split") if column in names]
+    of_splits = " or ".join(_condition(split, known) for split in chosen.splits)
+    conditions = [f"({of_splits})", f"({condition_of(view, expression)})"]
+    check_rows(view, expression, conditions)
+    key = [*known, "example_index"]
+    matching = workspace.create("matching", f"select {', '.join(key)} from {view.source}{where_clause(conditions)}")
+    is_same = " and ".join(f"matching.{column} is not distinct from examples.{column}" for column in key)
+    return f"exists (select 1 from {matching} as matching where {is_same})"
+
+
+def _fingerprint(workspace: Workspace, task: Task, keys: Table, expression: str) -> str:
+    """Return the fingerprint of some examples; UsageError where there is none."""
+    ((fingerprint,),) = workspace.con.execute(f"select {FINGERPRINT} from {keys} having count(*) > 0").fetchall() or [
+        (None,)
+    ]
+    if fingerprint is None:
+        raise none_left(task.name, expression)
+    return str(fingerprint)
 
 
 def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool = False) -> int:
@@ -181,7 +238,7 @@ def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool =
     return 2 * int(count) + 1_000_000
 
 
-def _check_subsets(con: duckdb.DuckDBPyConnection, within: str, subsets: Sequence[str]) -> None:
+def _check_subsets(con: duckdb.DuckDBPyConnection, task: Task, within: str, subsets: Sequence[str]) -> None:
     rows = con.execute(
         "select distinct subset from main.records where subset is not null "
         f"and record_id in (select record_id from main.examples where {within}) order by all"
@@ -189,8 +246,4 @@ def _check_subsets(con: duckdb.DuckDBPyConnection, within: str, subsets: Sequenc
     known = [name for (name,) in rows.fetchall()]
     for name in subsets:
         if name not in known:
-            raise UsageError(
-                f"no examples of the subset '{name}'",
-                expected=f"one of: {', '.join(known)}" if known else "no subset: these examples have none",
-                next_step="name one of these, or leave --subset out",
-            )
+            raise none_of(task.name, "subset", name, known, what="examples")

@@ -18,6 +18,8 @@ class Request:
     split: str | None = None
     release: str | None = None
     subsets: Sequence[str] = ()
+    where: str | None = None
+    """An SQL expression of the columns of the task's view, true of what is to be scored."""
     missing: str = "stop"
     """``wrong``: an example without a prediction counts as wrong."""
     unknown: str = "stop"

@@ -8,7 +8,7 @@ import pytest
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.contract.declaration import problems
-from talkhouse.ingest.corpus import Corpus, Exempt, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import RegistryError
 
@@ -32,6 +32,10 @@ TOY = Corpus(
 
 def scheme(**changes: Any) -> tuple[Scheme, ...]:
     return (replace(TOY.schemes[0], **changes),)
+
+
+def terms(**changes: Any) -> tuple[LicenceTerms, ...]:
+    return (replace(LicenceTerms(), **changes),)
 
 
 def rule(**changes: Any) -> tuple[Rule, ...]:
@@ -85,6 +89,22 @@ def test_what_is_right_has_no_problem() -> None:
         ({"common_rules": "TH-01"}, "common_rules is a tuple of ids"),
         ({"common_rules": ("TH-10",)}, "common_rules has 'TH-10'; one of: TH-01"),
         ({"exceptions": (Exempt("labels_are_declared", "", "So."),)}, "an exception is a check, a scope and a reason"),
+        ({"licence_terms": LicenceTerms()}, "licence_terms is a tuple of LicenceTerms, with a comma behind a single"),
+        ({"licence_terms": terms(part="")}, "the terms of the part '' have a part and a note, which are texts"),
+        ({"licence_terms": terms(spdx="CC BY 4.0")}, "have the licence 'CC BY 4.0', which is no expression of SPDX"),
+        ({"licence_terms": terms(spdx=4)}, "have the licence 4, which is no expression of SPDX identifiers"),
+        ({"licence_terms": terms(columns=("mood.text",))}, "have a tuple of columns, each schema.view.column or"),
+        ({"licence_terms": terms(columns="toy.mood.text")}, "have a tuple of columns, each schema.view.column or"),
+        ({"licence_terms": terms(said_from="8 April 2011")}, "have a day such as '2011-04-08', not '8 April 2011'"),
+        ({"licence_terms": terms(said_before="2011-02-30")}, "have a day such as '2011-04-08', not '2011-02-30'"),
+        ({"licence_terms": terms(licence_url="LICENSE")}, "the address of the licence in the terms of the part 'all'"),
+        ({"licence_terms": terms(is_unknown="yes")}, "the terms of the part 'all' have is_unknown, which is True or"),
+        ({"licence_terms": (LicenceTerms(), LicenceTerms())}, "licence_terms has 'all' twice"),
+        ({"authors": ("Ann Lee",)}, "authors is a tuple of Author, with a comma behind a single one"),
+        ({"authors": (Author(""),)}, "an author has a family name and given names, which are texts"),
+        ({"year": "2026"}, "year is a year of four digits, not '2026'"),
+        ({"reference": "A paper."}, "reference is a Reference with a title, not 'A paper.'"),
+        ({"reference": Reference(title="A", url="there")}, "the url of the reference is an address that begins"),
         ({"id": "Toy"}, "an id is lower case letters"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora
 from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
@@ -21,7 +22,8 @@ from tests import outside
 
 pytestmark = pytest.mark.packages
 
-_PYTHON = ("uv", "run", "--no-project", "--quiet", "--with", "mlcroissant==1.1.1", "--with", "pyarrow==26.0.1", "python")
+_PACKAGES = ("--with", "mlcroissant==1.1.1", "--with", "pyarrow==26.0.1")
+_PYTHON = ("uv", "run", "--no-project", "--quiet", *_PACKAGES, "python")
 
 _ODD = """
 create view bi.odd as
@@ -38,7 +40,7 @@ select * from (values
 """
 
 
-def _read(folders: Iterator[Path], cwd: Path) -> dict[str, Any]:
+def _read(folders: Iterable[Path], cwd: Path) -> dict[str, Any]:
     """Return what mlcroissant reads in packages, by the name of their folders."""
     program = Path(__file__).with_name("read_records.py")
     answer = json.loads(outside.run([*_PYTHON, str(program), *map(str, folders)], cwd))
@@ -46,12 +48,12 @@ def _read(folders: Iterator[Path], cwd: Path) -> dict[str, Any]:
     return {Path(folder).name: read for folder, read in answer["packages"].items()}
 
 
-def _exported(database: Path, names: list[str], tool: Tool, folder: Path) -> Iterator[Path]:
-    for name in names:
-        output = folder / name
+def _exported(database: Path, names: Iterable[str], tool: Tool, folder: Path) -> list[Path]:
+    outputs = [folder / name for name in names]
+    for output in outputs:
         with opened(database, settings=settings(output)) as warehouse:
-            export_package(warehouse, name, tool, output, is_accepted=True)
-        yield output
+            export_package(warehouse, output.name, tool, output, is_accepted=True)
+    return outputs
 
 
 def _plain(value: Any) -> Any:
@@ -66,44 +68,51 @@ def _counted(rows: list[dict[str, Any]]) -> Counter[str]:
     return Counter(json.dumps(row, sort_keys=True) for row in rows)
 
 
-def _check_rows(con: duckdb.DuckDBPyConnection, schema: str, read: dict[str, Any], numbers: bool = False) -> None:
-    """Compare every record set of rows with its view."""
+def _check_splits(read: dict[str, Any]) -> None:
+    """Check that nothing was warned of, and that the rows of the splits are together those of all."""
     assert read["issues"] == []
     assert read["by_split"]
     for view, by_split in read["by_split"].items():
-        rows = [_plain(row) for row in dicts(con.execute(f"select * from {schema}.{view}"))]
-        records = [{key: value for key, value in row.items() if key != "file_split"} for row in read["record_sets"][view]]
-        if not numbers:
-            assert _counted(records) == _counted(rows), view
-        assert len(records) == len(rows)
-        assert all(record["file_split"] == split for split, of_split in by_split.items() for record in of_split)
-        together = [record for of_split in by_split.values() for record in of_split]
+        assert all(row["file_split"] == split for split, rows in by_split.items() for row in rows)
+        together = [row for rows in by_split.values() for row in rows]
         assert _counted(together) == _counted(read["record_sets"][view]), view
-        for split, of_split in by_split.items():
-            assert len(of_split) == sum((row.get("split") or "all") == split for row in rows) or numbers
-            places = [(row.get("release"), row["example_index"]) for row in of_split if "example_index" in row]
-            assert places == sorted(places, key=lambda place: (place[0] or "", place[1]))
+
+
+def _check_rows(con: duckdb.DuckDBPyConnection, schema: str, read: dict[str, Any]) -> None:
+    """Compare every record set of rows with its view, all together and split by split."""
+    _check_splits(read)
+    for view, by_split in read["by_split"].items():
+        rows = [_plain(row) for row in dicts(con.execute(f"select * from {schema}.{view}"))]
+        for split, records in by_split.items():
+            of_split = [row for row in rows if (row.get("split") or "all") == split]
+            found = [{key: value for key, value in record.items() if key != "file_split"} for record in records]
+            assert _counted(found) == _counted(of_split), (view, split)
+        assert len(read["record_sets"][view]) == len(rows)
 
 
 def test_samples_are_read_as_their_views_are(sample: Path, tmp_path: Path) -> None:
+    packages = _read(_exported(sample, corpora(), Tool.CROISSANT, tmp_path), tmp_path)
     with talkhouse.open(sample) as con:
-        names = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
-        for name, read in _read(_exported(sample, names, Tool.CROISSANT, tmp_path), tmp_path).items():
+        for name, read in packages.items():
             _check_rows(con, name, read)
+    for rows in packages["dbdc3"]["by_split"]["breakdown_detection"].values():
+        places = [(row["release"], row["example_index"]) for row in rows]
+        assert places == sorted(places)
 
 
 def test_labels_of_the_hugging_face_package_are_numbers(sample: Path, tmp_path: Path) -> None:
     names = ["dbdc3", "mantis", "delidata"]
     packages = _read(_exported(sample, names, Tool.HUGGINGFACE, tmp_path), tmp_path)
+    for read in packages.values():
+        _check_splits(read)
     with talkhouse.open(sample) as con:
-        for name, read in packages.items():
-            _check_rows(con, name, read, numbers=True)
         rows = con.execute("select label from dbdc3.breakdown_detection").fetchall()
-    read = packages["dbdc3"]["record_sets"]
-    labels = [label["name"] for label in read["breakdown_detection_labels"]]
+    dbdc3 = packages["dbdc3"]["record_sets"]
+    labels = [label["name"] for label in dbdc3["breakdown_detection_labels"]]
     assert labels == ["O", "T", "X"]
-    assert Counter(labels[row["label"]] for row in read["breakdown_detection"]) == Counter(label for (label,) in rows)
-    assert {type(item) for row in packages["mantis"]["record_sets"]["intent_prediction"] for item in row["intents"]} == {int}
+    assert Counter(labels[row["label"]] for row in dbdc3["breakdown_detection"]) == Counter(label for (label,) in rows)
+    intents = [row["intents"] for row in packages["mantis"]["record_sets"]["intent_prediction"]]
+    assert {type(item) for items in intents for item in items} == {int}
 
 
 def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
@@ -121,10 +130,21 @@ def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
         "all": [None],
     }
     assert rows["a b"] == {
-        **{"split": "a b", "file_split": "a_b", "file_split_": "column", "a_struct": {"x": 1, "y_z": "q"}},
-        **{"structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}], "nested": [["a", None], [], None]},
-        **{"day": "2020-01-02T00:00:00", "time": "01:02:03", "timestamp": "2020-01-02T03:04:05.678901"},
-        **{"kind": "e1", "number": 7, "decimal": 1.25, "index": 1, "a_b_c_d_é_日本": "name", "nothing": None},
+        "split": "a b",
+        "file_split": "a_b",
+        "file_split_": "column",
+        "a_struct": {"x": 1, "y_z": "q"},
+        "structs": [{"k": 1, "l": ["a"]}, {"k": None, "l": []}],
+        "nested": [["a", None], [], None],
+        "day": "2020-01-02T00:00:00",
+        "time": "01:02:03",
+        "timestamp": "2020-01-02T03:04:05.678901",
+        "kind": "e1",
+        "number": 7,
+        "decimal": 1.25,
+        "index": 1,
+        "a_b_c_d_é_日本": "name",
+        "nothing": None,
     }
     assert rows["tr-ain"]["timestamp"] == "1200-01-02T03:04:05"
 

@@ -1,0 +1,17 @@
+"""A copy of the sample in which tests make views of their own."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+
+@pytest.fixture
+def writable(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A copy of the sample, open for writing."""
+    path = tmp_path / "w.duckdb"
+    shutil.copyfile(sample, path)
+    with duckdb.connect(path) as con:
+        yield con

@@ -1,0 +1,201 @@
+"""What a package of a corpus or view has: configurations, splits and their names, classes in the declared order."""
+
+import re
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from talkhouse.packages.content import Config, Package
+from talkhouse.packages.plan import file_name, plan
+from talkhouse.query.selection import Filters
+from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse.opened import Warehouse
+
+TASK = "dbdc3.breakdown_detection"
+
+
+def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> Package:
+    return plan(Warehouse(con), name, **options)  # type: ignore[arg-type]
+
+
+def labels(config: Config) -> dict[str, list[str]]:
+    return {each.column: [label.label for label in each.labels] for each in config.classes}
+
+
+def splits(config: Config) -> list[tuple[str | None, str]]:
+    return [(split.published, split.name) for split in config.splits]
+
+
+def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnection) -> None:
+    package = planned(con, "mantis")
+    assert [config.name for config in package.configs] == [
+        "intent_prediction",
+        "response_ranking",
+        "response_ranking_10",
+        "response_ranking_50",
+    ]
+    for config in package.configs:
+        counts = con.execute(f"select split, count(*) from {config.selection.source} group by all").fetchall()
+        assert {split.published: split.rows for split in config.splits} == dict(counts)
+        assert [split.name for split in config.splits] == ["train", "dev", "test"]
+        assert [split.standard for split in config.splits] == ["train", "validation", "test"]
+    assert [corpus["corpus_id"] for corpus in package.corpora] == ["mantis"]
+    (intents,) = package.configs[0].classes
+    query = "select label, meaning from main.labels where scheme = 'mantis.intent' order by label_index"
+    assert [(label.label, label.meaning) for label in intents.labels] == con.execute(query).fetchall()
+    assert (intents.column, intents.is_list) == ("intents", True)
+    assert package.configs[0].task_category == "text-classification"
+
+
+@pytest.mark.parametrize("name", [TASK, f"{TASK}_eval"])
+def test_classes_are_in_the_declared_order(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    (config,) = planned(con, name).configs
+    assert labels(config) == {"label": list("OTX"), "label_at_half": list("OTX"), "lenient_label": ["O_l", "X_l"]}
+    assert all(label.meaning for label in config.classes[0].labels)
+
+
+@pytest.mark.slow
+def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPyConnection) -> None:
+    found = {config.name: labels(config).get("label") for config in planned(con, "delidata").configs}
+    assert found["change_of_mind"] == ["+", "-", "0"]
+    assert found["outcome"] == ["gain", "same", "loss"]
+    assert found["deliberation_type"] == ["Probing", "Non-probing-deliberation", "None", "0"]
+    assert found["probing_generation"] is None
+
+
+def relabel(con: duckdb.DuckDBPyConnection, label: str) -> None:
+    """Have a label in the view that its scheme does not declare."""
+    con.execute(f"create table main.stored as from {TASK}")
+    con.execute("update main.stored set label = ? where example_index = 0 and split = 'dev'", [label])
+    con.execute(f"create or replace view {TASK} as from main.stored")
+
+
+@pytest.mark.slow
+def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: duckdb.DuckDBPyConnection) -> None:
+    relabel(writable, "A")
+    for label in ("Z", "A"):
+        writable.execute("insert into main.labels (scheme, label) values ('dbdc3.breakdown', ?)", [label])
+    (config,) = planned(writable, TASK).configs
+    assert labels(config)["label"] == ["O", "T", "X", "A", "Z"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["", " ", "o", "1"])
+def test_a_value_without_a_name_stops_the_export(writable: duckdb.DuckDBPyConnection, label: str) -> None:
+    relabel(writable, label)
+    with pytest.raises(UsageError, match=r"'label' has values that are none of its labels[\s\S]*O, T, X") as raised:
+        planned(writable, TASK)
+    assert f"'{label}'" in str(raised.value)
+    assert labels(plan(Warehouse(writable), TASK, Filters(split="eval")).configs[0])["label"] == ["O", "T", "X"]
+
+
+@pytest.mark.slow
+def test_the_classes_of_a_view_without_scheme_and_score_are_what_occurs_in_all_rows(
+    writable: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from talkhouse.packages import classes
+
+    monkeypatch.setattr(classes, "_declared", lambda *_: [("utterance_kind", None, ())])
+    columns = "case when example_index % 2 = 0 then 'b' when example_index % 3 = 0 then 'a' end as utterance_kind"
+    writable.execute(f"create table main.stored as select *, {columns} from {TASK}")
+    writable.execute(f"create or replace view {TASK} as from main.stored")
+    package = plan(Warehouse(writable), TASK, Filters(where="example_index = 0"))
+    assert labels(package.configs[0]) == {"utterance_kind": ["a", "b"]}
+
+
+def with_splits(con: duckdb.DuckDBPyConnection, names: list[str | None]) -> None:
+    con.execute("create or replace table main.odd (split varchar, i integer)")
+    con.executemany("insert into main.odd values (?, 1)", [[name] for name in names])
+
+
+@pytest.mark.slow
+def test_splits_are_named_so_that_loaders_and_files_can_have_them(writable: duckdb.DuckDBPyConnection) -> None:
+    published = ["test", "dev-2", "b.c", "train", "validation", "10 % of it", ".x", "é", "", "../up", None]
+    with_splits(writable, [*published, "dev-2"])
+    (config,) = planned(writable, "odd").configs
+    assert splits(config) == [
+        ("train", "train"), ("validation", "validation"), ("test", "test"), ("", "_"), ("../up", "_up"), (".x", "_x"),
+        ("10 % of it", "10_of_it"), ("b.c", "b.c"), ("dev-2", "dev_2"), ("é", "é"), (None, "all"),
+    ]  # fmt: skip
+    assert [split.rows for split in config.splits if split.published == "dev-2"] == [2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [
+        (["a b", "a-b"], r"'a_b': '(a b|a-b)' and '(a b|a-b)'"),
+        (["all", None], r"'train': 'all' and the rows without a split"),
+        (["ALL", "train"], r"'train': 'train' and 'ALL'"),
+        (["train", None], r"'train': 'train' and the rows without a split"),
+    ],
+)
+def test_two_splits_of_one_name_are_an_error(
+    writable: duckdb.DuckDBPyConnection, names: list[str | None], match: str
+) -> None:
+    with_splits(writable, names)
+    with pytest.raises(UsageError, match=match + r"\n.*export them apart"):
+        planned(writable, "odd", reserved={"all": "train"})
+
+
+@pytest.mark.slow
+def test_all_is_another_name_only_where_it_is_reserved(writable: duckdb.DuckDBPyConnection) -> None:
+    with_splits(writable, ["all", "train"])
+    assert splits(planned(writable, "odd").configs[0]) == [("train", "train"), ("all", "all")]
+    with_splits(writable, ["all"])
+    assert splits(planned(writable, "odd", reserved={"all": "train"}).configs[0]) == [("all", "train")]
+
+
+@pytest.mark.slow
+def test_a_view_without_splits_is_one(writable: duckdb.DuckDBPyConnection) -> None:
+    for name in ("main.turns", "main.corpora"):
+        assert splits(planned(writable, name).configs[0]) == [(None, "all")]
+    writable.execute("create table main.whole as select 7 as split")
+    assert splits(planned(writable, "whole").configs[0]) == [(None, "all")]
+
+
+def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(UsageError, match=r"there are no rows of main.parts to export"):
+        planned(con, "main.parts")
+    with pytest.raises(UsageError, match=rf"no row of {TASK} is left"):
+        plan(Warehouse(con), TASK, Filters(where="example_index < 0"))
+
+
+@pytest.mark.slow
+def test_a_corpus_leaves_out_the_views_of_which_filters_leave_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    package = plan(Warehouse(con), "mantis", Filters(where="example_index >= 100"))
+    assert [config.name for config in package.configs] == ["response_ranking_50"]
+    assert package.left_out == ("mantis.intent_prediction", "mantis.response_ranking", "mantis.response_ranking_10")
+    with pytest.raises(UsageError, match=r"has no rows of the split 'cached'"):
+        plan(Warehouse(con), "mantis", Filters(split="cached"))
+    with pytest.raises(UsageError, match=r"does not fit mantis"):
+        plan(Warehouse(con), "mantis", Filters(where="no_such_column = 1"))
+
+
+@pytest.mark.slow
+def test_a_corpus_leaves_out_what_has_no_rows_and_says_so(writable: duckdb.DuckDBPyConnection) -> None:
+    writable.execute("create table main.none as from delidata.outcome where false")
+    writable.execute("create or replace view delidata.outcome as from main.none")
+    package = planned(writable, "delidata")
+    assert package.left_out == ("delidata.outcome",)
+    assert "outcome" not in {config.name for config in package.configs}
+
+
+def test_a_name_that_is_none_is_answered_with_corpora_and_views(con: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(UsageError, match=r"no corpus, view or table 'dbdc'") as raised:
+        planned(con, "dbdc")
+    assert re.search(r"corpora: dbdc3; or one of the views: bi\.dbdc3_\w+", str(raised.value))
+
+
+@given(st.text())
+@example("a b")
+@example("..")
+@example("x.")
+@example("a..b")
+def test_every_name_becomes_one_that_files_can_have(name: str) -> None:
+    changed = file_name(name)
+    assert re.fullmatch(r"\w+(\.\w+)*", changed)
+    assert file_name(changed) == changed
+    assert changed == name or not re.fullmatch(r"\w+(\.\w+)*", name)

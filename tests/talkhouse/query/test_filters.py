@@ -1,0 +1,184 @@
+"""Which rows an export has: those of a release, of subsets, of an expression; and what it says of them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.query.composition import composition, notes, warnings
+from talkhouse.query.export import Exported, export
+from talkhouse.query.selection import NO_FILTERS, Filters, select
+from talkhouse.schema.errors import QueryFailed, UsageError
+from talkhouse.warehouse.opened import Warehouse
+from tests.commands import run
+
+TASK = "dbdc3.breakdown_detection"
+
+
+def described(exported: Exported) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads(exported.manifest.read_text(encoding="utf-8"))
+    return manifest
+
+
+def rows(con: duckdb.DuckDBPyConnection, condition: str, columns: str = "*") -> list[Any]:
+    query = f"select {columns} from {TASK} where {condition} order by release, split, example_index"
+    return con.execute(query).fetchall()
+
+
+def selected(con: duckdb.DuckDBPyConnection, filters: Filters, name: str = TASK) -> list[Any]:
+    return con.execute(select(Warehouse(con), name, filters).sql()).fetchall()
+
+
+EXPRESSION = "label <> 'O'  and turn_index > (select min(turn_index) from main.turns) -- not at the start"
+
+
+def test_an_export_has_the_rows_of_all_filters_and_says_so(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    filters = Filters("dev", "dbdc3", ("CIC_115", "YI_100"), EXPRESSION)
+    condition = "split = 'dev' and release = 'dbdc3' and subset in ('CIC_115', 'YI_100') and label <> 'O'"
+    wanted = rows(con, f"{condition} and turn_index > 0", "record_id, turn_index")
+    exported = export(Warehouse(con), TASK, tmp_path / "a.csv", filters=filters, columns=["record_id", "turn_index"])
+    lines = (tmp_path / "a.csv").read_text().splitlines()[1:]
+    assert lines == [f'"{record}",{turn}' for record, turn in wanted]
+    manifest = described(exported)
+    assert [manifest[key] for key in ("split", "release", "subsets", "where")] == [
+        *("dev", "dbdc3", ["CIC_115", "YI_100"], EXPRESSION)
+    ]
+    assert sum(part["rows"] for part in manifest["composition"]) == manifest["rows"] == len(wanted) > 0
+    assert {part["subset"] for part in manifest["composition"]} == {"CIC_115", "YI_100"}
+    assert [split["release"] for split in manifest["view_fingerprints"]] == ["dbdc3"]
+    assert exported.warnings == []
+    assert len(exported.notes) == 1
+
+
+def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duckdb.DuckDBPyConnection) -> None:
+    of_records = "record_id in (select record_id from main.records where release = 'dbdc3' and subset = 'CIC_115')"
+    query = f"select count(*) from main.annotations where {of_records}"
+    ((count,),) = con.execute(query).fetchall()
+    assert len(selected(con, Filters(release="dbdc3", subsets=("CIC_115",)), "annotations")) == count > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "filters", "words"),
+    [
+        (TASK, Filters(release="nix"), ["no rows of the release 'nix'", "one of: dbdc3, dbdc3_revised, dev_zips"]),
+        (TASK, Filters(split="eval", release="dev_zips"), ["the release 'dev_zips'", "one of: dbdc3, dbdc3_revised\n"]),
+        (TASK, Filters(subsets=("DCM", "CIC_11")), ["no rows of the subset 'CIC_11'", "one of: CIC_115"]),
+        ("delidata.outcome", Filters(release="x"), ["rows that name their release; it has none", "leave --release"]),
+        ("bi.turns", Filters(release="dbdc3"), ["bi.turns has no column 'release'", "such as: bi.annotations"]),
+        ("corpora", Filters(subsets=("x",)), ["main.corpora has no column 'subset'", "main.records"]),
+        (TASK, Filters(where="label = 'Q'"), ["no row of dbdc3.breakdown_detection is left", "label = 'Q'"]),
+        (TASK, Filters(where="lable = 'O'"), ["one of its columns: label"]),
+        (TASK, Filters(where="label = O"), ["one of its columns: background, context", "single quotes"]),
+        (TASK, Filters(where="5"), ["neither true nor false", "of the type INTEGER"]),
+        (TASK, Filters(where="count(*) > 1"), ["WHERE clause cannot contain aggregates"]),
+        (TASK, Filters(where=" "), ["--where is no expression", "found:    nothing"]),
+        (TASK, Filters(where="label = 'O"), ["--where is no expression: unterminated"]),
+        (TASK, Filters(where="dialogue_id in (from main.turn)"), ["which is no table or view", "one of: main.turns"]),
+        (TASK, Filters(where="lowr(label) = 'o'"), ["the function 'lowr'", "lower"]),
+        (TASK, Filters(where="x" * 100_001), ["too long", "100,001"]),
+    ],
+)
+def test_what_is_not_there_is_named(
+    con: duckdb.DuckDBPyConnection, name: str, filters: Filters, words: Sequence[str]
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        select(Warehouse(con), name, filters)
+    assert [word for word in words if word not in str(raised.value)] == []
+
+
+def test_an_expression_without_a_value_for_some_row_stops_the_export(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    with pytest.raises(QueryFailed, match=r"--where can't be computed[\s\S]*Could not convert string 'O'"):
+        export(Warehouse(con), TASK, tmp_path / "a.csv", filters=Filters(where="label::integer = 1"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def said(con: duckdb.DuckDBPyConnection, filters: Filters, name: str = TASK) -> list[str]:
+    selection = select(Warehouse(con), name, filters)
+    return warnings(Warehouse(con), selection, composition(Warehouse(con), selection))
+
+
+def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -> None:
+    turns: dict[tuple[str, int], list[tuple[str, str]]] = {}
+    for *turn, release, label in rows(con, "split = 'dev'", "dialogue_id, turn_index, release, label"):
+        turns.setdefault((turn[0], turn[1]), []).append((release, label))
+    repeated = [published for published in turns.values() if len({release for release, _ in published}) > 1]
+    differing = [published for published in repeated if len({label for _, label in published}) > 1]
+    assert differing
+    assert said(con, Filters("dev")) == [
+        f"{len(repeated)} turns of {TASK} are exported more than once ({sum(map(len, repeated))} rows), in the "
+        f"releases dbdc3, dbdc3_revised, dev_zips, with different labels for {len(differing)} of them: "
+        "choose one with --release"
+    ]
+    assert said(con, NO_FILTERS, f"{TASK}_dev")[0].startswith(f"{len(repeated)} turns")
+    assert said(con, Filters("dev", "dbdc3")) == []
+
+
+@pytest.mark.slow
+def test_several_examples_of_one_turn_in_one_publication_are_no_surprise(con: duckdb.DuckDBPyConnection) -> None:
+    for view in Warehouse(con).catalogue.views:
+        if view.schema in ("mpchat", "mantis", "delidata", "blended_skill_talk"):
+            assert said(con, NO_FILTERS, view.full_name) == [], view.full_name
+
+
+@pytest.mark.slow
+def test_splits_and_subsets_repeat_turns_too(writable: duckdb.DuckDBPyConnection) -> None:
+    make = "create or replace table main.{} as select 0 as example_index, 'a:b' as dialogue_id, "
+    writable.execute(
+        make.format("leaked") + "turn as turn_index, split from range(3) t(turn), (values ('x'), ('y')) s(split)"
+    )
+    writable.execute(make.format("once") + "'one' as release, name as subset from (values ('p'), ('q')) s(name)")
+    assert said(writable, NO_FILTERS, "leaked") == [
+        "3 turns of main.leaked are exported more than once (6 rows), in the splits x, y: choose one with --split"
+    ]
+    assert said(writable, NO_FILTERS, "once") == [
+        "1 dialogue of main.once is exported more than once (2 rows), in the subsets p, q: choose one with --subset"
+    ]
+
+
+@pytest.mark.slow
+def test_a_composition_is_bounded(writable: duckdb.DuckDBPyConnection) -> None:
+    writable.execute(
+        "create or replace table main.folders as select 'r' as release, 's' as split, 'f' || i as subset, "
+        "'a/b' as record_id from range(101) t(i)"
+    )
+    selection = select(Warehouse(writable), "folders")
+    assert composition(Warehouse(writable), selection) == [{"release": "r", "split": "s", "rows": 101}]
+    of_100 = composition(Warehouse(writable), select(Warehouse(writable), "folders", limit=100))
+    assert len(of_100) == 100
+    assert notes(of_100)[0].endswith(", f15 1, 92 more") or "92 more" in notes(of_100)[0]
+
+
+@pytest.mark.slow
+def test_the_command_says_what_an_export_holds(sample: Path, tmp_path: Path) -> None:
+    arguments = ["export", TASK, "--db", str(sample), "--output", "a.csv", "--split", "eval"]
+    shown = run(*arguments, cwd=tmp_path)
+    assert "rows by language: ja 16, en 14" in shown.stdout
+    assert "warning: 4 turns of dbdc3.breakdown_detection are exported more than once (8 rows)" in shown.stderr
+    one = run(*arguments, "--force", "--release", "dbdc3", "--subset", "DCM", "--where", "label = 'O'", cwd=tmp_path)
+    assert (one.returncode, one.stderr) == (0, "")
+    refused = run(*arguments, "--force", "--where", "1=1) or (true", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "--where is no expression" in refused.stderr
+
+
+@pytest.mark.slow
+def test_the_real_files_have_a_folder_in_three_releases(real_data: Path, tmp_path: Path) -> None:
+    build(tmp_path / "w.duckdb", Silent(), data=real_data, only=["dbdc3"])
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        assert said(con, Filters("dev")) == [
+            "2,150 turns of dbdc3.breakdown_detection are exported more than once (6,450 rows), in the releases dbdc3, "
+            "dbdc3_revised, dev_zips, with different labels for 1,234 of them: choose one with --release"
+        ]
+        folder = "subset in ('CIC_115', 'CIC_json_data')"
+        ((cic,),) = (said(con, Filters("dev", where=folder)),)
+        assert cic.startswith("1,150 turns of dbdc3.breakdown_detection are exported more than once (3,450 rows)")
+        evaluated = composition(Warehouse(con), select(Warehouse(con), TASK, Filters("eval")))
+        assert "rows by language: ja 1,100, en 500" in notes(evaluated)
