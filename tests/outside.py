@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,18 @@ _ENVIRONMENT = {**os.environ, "npm_config_fetch_retries": "0"}
 
 _OFFLINE = ("Failed to fetch", "network was disabled", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH")
 """What uv and npm write where there is no network and a package is not in their caches."""
+
+
+def python_with(folder: Path, packages: Sequence[str], alone: Sequence[str] = ()) -> Path:
+    """Make an environment in a folder and return its Python; ``alone``: packages without what they depend on."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    run(["uv", "venv", "--quiet", "--no-project", "--clear", "--python", version, str(folder)], folder.parent)
+    python = folder / "bin" / "python"
+    install = ["uv", "pip", "install", "--quiet", "--python", str(python)]
+    run([*install, *packages], folder.parent)
+    if alone:
+        run([*install, "--no-deps", *alone], folder.parent)
+    return python
 
 
 def run(command: Sequence[str], cwd: Path, text: str = "") -> str:

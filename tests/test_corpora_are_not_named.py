@@ -22,6 +22,7 @@ ARGUED = {
     "tests/queries/*": "views of all corpora, whose rows were counted by hand in the samples",
     "tests/schema/*": "views that a query, a guard or a driver meets",
     "tests/talkhouse/*": "known rows of the samples, or of the real files: what a command must print of them",
+    "tests/talkhouse/packages/*/*": "what other programs must read of the samples, or of the real files",
     "tests/talkhouse/*/*": "known rows of the samples, or of the real files: what a command must print of them",
 }
 """Tests that ask for rows which only one corpus has. New tests of no corpus in particular invent theirs: ``toy``."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from talkhouse.citation import bibtex_text
+from talkhouse.citation.bibtex_entry import is_entry
 from talkhouse.citation.work import Citation
 
 _VENUE = {"article": "journal", "inproceedings": "booktitle"}
@@ -23,7 +24,8 @@ def bibtex(citations: Sequence[Citation]) -> str:
     """Return BibTeX entries, one for each publication; the key is the corpus's id.
 
     It is UTF-8, and what LaTeX reads otherwise is escaped. Titles are in braces of their own, so that styles keep
-    capitals. A corpus without structured citation is @misc with its title, and the reference as its note.
+    capitals. A corpus without structured citation is @misc with its title, and the reference as its note; where that
+    is an entry of BibTeX, it stays as it is.
     """
     return "\n".join(_entry(citation) for citation in citations)
 
@@ -48,8 +50,6 @@ def cff(title: str, citations: Sequence[Citation]) -> str:
 
     Its authors are those of the corpora, each once.
     """
-    import yaml
-
     authors = [author for citation in citations for author in _cff_authors(citation)]
     content = {
         "cff-version": "1.2.0",
@@ -59,10 +59,26 @@ def cff(title: str, citations: Sequence[Citation]) -> str:
         "authors": [author for index, author in enumerate(authors) if author not in authors[:index]],
         "references": [_cff_reference(citation) for citation in citations],
     }
-    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
+    return _yaml(content)
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    """Write YAML that says the same to readers of YAML 1.1 and 1.2, for one of which 1e5 is a text."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Writes in quotes what could be a number."""
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if value[:1].isalpha() else '"')
+
+    Dumper.add_representer(str, text)
+    return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120))
 
 
 def _entry(citation: Citation) -> str:
+    if not citation.is_structured and is_entry(citation.text):
+        return f"{citation.text.strip()}\n"
     kind = citation.of_reference("kind") if citation.is_structured else "misc"
     fields = {
         "author": " and ".join(bibtex_text.name(*author) for author in citation.authors),

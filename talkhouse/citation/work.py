@@ -41,8 +41,8 @@ class Citation:
             year=corpus.get("year"),
             reference={key: _line(value) for key, value in reference.items()} or None,
             text=corpus.get("citation") or "",
-            homepage=corpus.get("homepage") or "",
-            licence=corpus.get("licence") or "",
+            homepage=_line(corpus.get("homepage") or ""),
+            licence=_line(corpus.get("licence") or ""),
         )
 
     @property

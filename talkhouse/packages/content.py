@@ -96,8 +96,9 @@ class Package:
 
     @cached_property
     def facts(self) -> list[CorpusFacts]:
-        """What the warehouse knows of the corpora, in the order of their ids."""
-        return known_facts(self.warehouse, (corpus["corpus_id"] for corpus in self.corpora))
+        """What the warehouse knows of the corpora, in the order of their ids; agreement only of what is in it."""
+        schemes = {each.scheme for config in self.configs for each in config.classes if each.scheme}
+        return known_facts(self.warehouse, [corpus["corpus_id"] for corpus in self.corpora], schemes)
 
     @property
     def about_pseudonyms(self) -> AboutPseudonyms | None:

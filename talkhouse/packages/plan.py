@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -11,7 +10,7 @@ from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.classes import class_columns, classes
 from talkhouse.packages.content import Config, Package, SplitRows, has_splits
 from talkhouse.query.composition import composition, warnings
-from talkhouse.query.pseudonyms import Pseudonyms
+from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
@@ -122,8 +121,7 @@ def _config(
     """Plan one view; None where it has no rows."""
     selection = select(warehouse, name, filters)
     if pseudonyms:
-        types = {column["name"]: column["type"] for column in selection.columns}
-        selection = replace(selection, replaced=pseudonyms.columns(selection.full_name, types))
+        selection = with_pseudonyms(selection, warehouse.con, pseudonyms)
     view, columns = warehouse.view_file(selection.full_name), class_columns(warehouse, selection)
     counted = _counted(warehouse.con, selection, [column.occurring for column in columns])
     if not counted:

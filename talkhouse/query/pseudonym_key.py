@@ -2,6 +2,7 @@
 
 import stat
 from base64 import b32encode
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from talkhouse.schema.errors import UsageError
 
 _LEAST, _MOST = 32, 4096
 """Bytes of a key; a file with more is another one that was named by mistake."""
+
+_DIGEST, _CHARACTERS = 10, 16
+"""Bytes of a hash; and as many characters, in base32, without padding."""
 
 _FOR_FINGERPRINTS = b"fingerprint of a talkhouse key"
 
@@ -27,10 +31,16 @@ class PseudonymKey:
         """16 hex digits that tell two keys apart, and nothing of either."""
         return blake2b(_FOR_FINGERPRINTS, key=self._key, digest_size=8).hexdigest()
 
-    def hashed(self, corpus_id: str, identifier: str) -> str:
-        """Return 16 characters in place of an id of a corpus."""
-        text = f"{corpus_id}\0{identifier}".encode()
-        return b32encode(blake2b(text, key=self._key, digest_size=10).digest()).decode("ascii").lower()
+    def hashed(self, identifiers: Iterable[tuple[str, str]]) -> list[str]:
+        """Return 16 characters in place of each id: ``identifiers`` are corpora, each with an id of its own."""
+        keyed = blake2b(key=self._key, digest_size=_DIGEST)
+        digests = bytearray()
+        for corpus_id, identifier in identifiers:
+            state = keyed.copy()
+            state.update(f"{corpus_id}\0{identifier}".encode())
+            digests += state.digest()
+        text = b32encode(digests).decode("ascii").lower()
+        return [text[start : start + _CHARACTERS] for start in range(0, len(text), _CHARACTERS)]
 
 
 def read_key(file: Path, output: Path) -> PseudonymKey:

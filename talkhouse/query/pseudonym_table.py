@@ -1,5 +1,7 @@
 """A temporary table of pseudonyms: each id with the keyed hash in its place, made in Python, for DuckDB has none."""
 
+from collections.abc import Iterable
+
 import duckdb
 from pyarrow import lib as pa
 
@@ -24,9 +26,9 @@ _IDS = {
     # A bot's name stays, unless a person of the corpus has it too.
     Kind.NAME: f"select corpus_id, name, false from main.speakers group by all having not bool_or({_IS_PERSON})",
     Kind.PERSON: f"select distinct {owner('record_id')}, annotator_id, true from main.annotations",
-    Kind.DIALOGUE: "select corpus_id, dialogue_id, true from main.dialogues",
-    Kind.RECORD: "select corpus_id, record_id, true from main.records",
-    Kind.PERSONA: "select corpus_id, persona_id, true from main.personas",
+    Kind.DIALOGUE: "select corpus_id, dialogue_id, true from main.dialogues where corpus_id in ({public})",
+    Kind.RECORD: "select corpus_id, record_id, true from main.records where corpus_id in ({public})",
+    Kind.PERSONA: "select corpus_id, persona_id, true from main.personas where corpus_id in ({public})",
 }
 """For each kind its ids, with their corpus and whether they are replaced."""
 
@@ -48,8 +50,9 @@ def is_text(sql_type: str) -> bool:
 class PseudonymTable:
     """The pseudonyms of a warehouse, each kind made when it is first asked for; cursors of its connection have none."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, key: PseudonymKey) -> None:
-        self._con, self._key = con, key
+    def __init__(self, con: duckdb.DuckDBPyConnection, key: PseudonymKey, public: Iterable[str]) -> None:
+        """``public``: the corpora whose keys lead to people, as SQL literals; those of others stay."""
+        self._con, self._key, self._public = con, key, ", ".join(public) or "null"
         self._present: set[Kind] = set()
         con.execute(_TABLES)
 
@@ -57,7 +60,7 @@ class PseudonymTable:
         """Make the pseudonyms of a kind."""
         if kind in _IDS and kind not in self._present:
             self._present.add(kind)
-            self._fill(kind, _IDS[kind])
+            self._fill(kind, _IDS[kind].format(public=self._public))
 
     def add_values(self, kind: Kind, relation: str, column: str, sql_type: str, whose: str) -> None:
         """Make those of what a column of a view or table has; ``whose``: the corpus of a row, in SQL."""
@@ -73,13 +76,14 @@ class PseudonymTable:
         ((count,),) = con.execute("select count(*) from temp.new_ids").fetchall()
         for start in range(0, count, _BATCH):
             batch = f"from temp.new_ids where rowid >= {start} and rowid < {start + _BATCH}"
-            rows = con.execute(batch).fetchall()
-            made = [
-                f"{corpus_id}{letter}{self._key.hashed(corpus_id, identifier)}" if is_replaced else identifier
-                for corpus_id, identifier, is_replaced in rows
+            corpora, identifiers, replaced = zip(*con.execute(batch).fetchall(), strict=True)
+            hashes = self._key.hashed(zip(corpora, identifiers, strict=True))
+            made = [f"{corpus_id}{letter}{digits}" for corpus_id, digits in zip(corpora, hashes, strict=True)]
+            written = [
+                pseudonym if is_replaced else identifier
+                for pseudonym, identifier, is_replaced in zip(made, identifiers, replaced, strict=True)
             ]
-            corpora, identifiers, _ = zip(*rows, strict=True)
-            columns = {"_corpus_id": pa.array(corpora), "_id": pa.array(identifiers), "_pseudonym": pa.array(made)}
+            columns = {"_corpus_id": pa.array(corpora), "_id": pa.array(identifiers), "_pseudonym": pa.array(written)}
             con.register("new_pseudonyms", pa.Table.from_pydict(columns))
             con.execute(f"insert into temp.pseudonyms select {literal(kind)}, * from new_pseudonyms")
             con.unregister("new_pseudonyms")

@@ -32,6 +32,9 @@ _NOT_SAID = (
 
 _NOBODY = People(are_keys_public=True, note=_NOT_SAID)
 
+_NOT_TOLD = "a condition of published values, which may name people"
+"""In place of a user's own."""
+
 _ALWAYS_REMOVED = ("differs", "unknown")
 """Members of any ``extra`` that have pieces of published files."""
 
@@ -53,7 +56,7 @@ class Pseudonyms:
         """Of the key, for manifests: it tells two keys apart and nothing of either."""
         self._warehouse, self._people = warehouse, people
         self._public = [literal(corpus_id) for corpus_id, said in people.items() if said.are_keys_public]
-        self._table = PseudonymTable(warehouse.con, key)
+        self._table = PseudonymTable(warehouse.con, key, self._public)
 
     def about(self, corpora: Iterable[str]) -> AboutPseudonyms:
         """Return what is said of an export with rows of these corpora, in messages, manifests and cards."""
@@ -117,9 +120,15 @@ def pseudonyms(con: duckdb.DuckDBPyConnection, key_file: Path, output: Path) -> 
 
 
 def with_pseudonyms(selection: Selection, con: duckdb.DuckDBPyConnection, names: Pseudonyms) -> Selection:
-    """Return the same rows with pseudonyms in place of the ids of people."""
+    """Return the same rows with pseudonyms in place of the ids of people.
+
+    A condition that a user wrote is of the published ids: nothing that describes the rows may repeat it.
+    """
     types = {column["name"]: column["type"] for column in columns_of(con, selection.schema, selection.name)}
-    return replace(selection, replaced=names.columns(selection.full_name, types))
+    filters = selection.filters
+    if filters.where is not None:
+        filters = replace(filters, where=_NOT_TOLD)
+    return replace(selection, filters=filters, replaced=names.columns(selection.full_name, types))
 
 
 def about(fingerprint: str, corpora: Iterable[str]) -> AboutPseudonyms:

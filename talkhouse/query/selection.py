@@ -115,7 +115,9 @@ def select(
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))
-    order = tuple(column for column in grain_of(warehouse, full_name) if column in known)
+    grain = grain_of(warehouse, full_name)
+    # Without its last column a grain orders nothing: the rows of one split would come in any order.
+    order = tuple(column for column in grain if column in known) if grain[-1] in known else ()
     selection = Selection(
         described["schema"], described["name"], tuple(known), selected, order, limit=limit, filters=filters
     )

@@ -47,7 +47,8 @@ class Run:
 
 
 CHECKS = (
-    *map(Check, (declaration.it_is_declared_with_its_licence, declaration.its_readme_has_the_headings)),
+    Check(declaration.it_is_declared_with_its_licence),
+    *map(Check, (declaration.its_terms_are_of_columns_that_there_are, declaration.its_readme_has_the_headings)),
     *map(Check, (declaration.every_rule_has_its_broken_file, declaration.every_rule_has_its_clauses)),
     *map(Check, (reader.the_reader_opens_no_socket, reader.the_reader_imports_no_database)),
     *map(Check, (sample.the_sample_loads_whole, sample.its_files_come_back_equal)),

@@ -55,8 +55,8 @@ def _agreement(scheme: SchemeFacts, agreement: Agreement) -> str:
 
 
 def _preprocessing(configs: Iterable[Config]) -> Iterable[str]:
-    """Say what the views do; the texts are as they are published."""
-    yield "Texts are as their publisher has them: nothing is trimmed, normalised or dropped."
+    """Say what the views do with texts that are stored as they were published."""
+    yield "Talkhouse stores texts as their publisher has them, to the character; what a view makes of them, it says."
     for config in configs:
         if config.comment:
             yield f"{config.selection.full_name}: {config.comment}"

@@ -19,7 +19,6 @@ _RESERVED = {"all": "train"}
 
 def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     files = write_tables(package, folder, Form(value, footer), on_rows)
-    write_croissant(package, folder, files)
     (folder / "README.md").write_text(card(package, folder, files), encoding="utf-8")
     write_croissant(package, folder, files)
     return [file.described for file in files]

@@ -1,6 +1,7 @@
 """What a corpus declares."""
 
 from talkhouse.ingest.registry import folder_of
+from talkhouse.schema.closest import closest
 from talkhouse.testing.failure import CannotCheck, require
 from talkhouse.testing.subject import Subject
 
@@ -21,6 +22,17 @@ def it_is_declared_with_its_licence(subject: Subject) -> None:
     )
     for name in ("licence", "citation"):
         require(getattr(corpus, name), f"the declaration has no {name}", expected=f"{name}='...' in Corpus(...)")
+
+
+def its_terms_are_of_columns_that_there_are(subject: Subject) -> None:
+    """Each column that ``licence_terms`` names is one of the warehouse: of another, nobody would be told its terms."""
+    columns = "select schema_name || '.' || table_name || '.' || column_name from duckdb_columns() where not internal"
+    known = {name for (name,) in subject.sample.execute(columns).fetchall()}
+    for terms in subject.corpus.licence_terms:
+        for name in terms.columns:
+            of_view = ".".join(name.split(".")[:3])  # behind it may stand a member of a JSON column
+            near = ", ".join(closest(of_view, known))
+            require(of_view in known, f"the part '{terms.part}' names a column {name}", expected=f"one of: {near}")
 
 
 def its_readme_has_the_headings(subject: Subject) -> None:

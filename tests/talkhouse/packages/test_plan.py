@@ -28,6 +28,7 @@ def splits(config: Config) -> list[tuple[str | None, str]]:
     return [(split.published, split.name) for split in config.splits]
 
 
+@pytest.mark.slow
 def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnection) -> None:
     package = planned(con, "mantis")
     assert [config.name for config in package.configs] == [
@@ -161,6 +162,17 @@ def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnecti
         planned(con, "main.parts")
     with pytest.raises(UsageError, match=rf"no row of {TASK} is left"):
         plan(Warehouse(con), TASK, Filters(where="example_index < 0"))
+
+
+@pytest.mark.slow
+def test_a_corpus_leaves_out_the_views_of_which_filters_leave_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    package = plan(Warehouse(con), "mantis", Filters(where="example_index >= 100"))
+    assert [config.name for config in package.configs] == ["response_ranking_50"]
+    assert package.left_out == ("mantis.intent_prediction", "mantis.response_ranking", "mantis.response_ranking_10")
+    with pytest.raises(UsageError, match=r"has no rows of the split 'cached'"):
+        plan(Warehouse(con), "mantis", Filters(split="cached"))
+    with pytest.raises(UsageError, match=r"does not fit mantis"):
+        plan(Warehouse(con), "mantis", Filters(where="no_such_column = 1"))
 
 
 @pytest.mark.slow

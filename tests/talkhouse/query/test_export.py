@@ -35,6 +35,7 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import invented_examples, wait_for
 from tests.lanes import first_quick
+from tests.outside import run as run_outside
 
 TASK = "dbdc3.breakdown_detection"
 NASTY = [
@@ -251,6 +252,45 @@ def test_the_manifest_is_true(sample: Path, tmp_path: Path) -> None:
     (corpus,) = found["corpora"]
     assert (corpus["corpus_id"], corpus["licence"], corpus["terms"]) == ("dbdc3", licence, terms)
     assert (corpus["citation"], corpus["is_sample"]) == (citation, True)
+
+
+def test_files_say_what_their_manifests_say(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    for name in ("rows.parquet", "rows.arrow"):
+        export(Warehouse(con), TASK, tmp_path / name, columns=["utterance", "background"], limit=2)
+    of_parquet = parquet.read_schema(tmp_path / "rows.parquet")
+    of_arrow = pyarrow.ipc.open_file(tmp_path / "rows.arrow").schema
+    assert of_parquet.equals(of_arrow, check_metadata=True)
+    keys = {key.decode(): value.decode() for key, value in of_arrow.metadata.items()}
+    manifest = described(tmp_path / "rows.parquet")
+    (corpus,) = manifest["corpora"]
+    assert keys["name"] == TASK
+    assert corpus["licence"] in keys["licence"]
+    assert json.loads(keys["licence_terms"]) == corpus["licence_terms"]
+    assert keys["citation"].startswith("@inproceedings{dbdc3,")
+    meanings = {column["name"]: column["meaning"] for column in manifest["columns"]}
+    assert json.loads(keys["columns"]) == meanings
+    assert {field.name: field.metadata[b"description"].decode() for field in of_arrow} == meanings
+    rows = polars.read_ipc(tmp_path / "rows.arrow")
+    assert polars.read_parquet(tmp_path / "rows.parquet").equals(rows)
+    assert duckdb.execute(f"from read_parquet('{tmp_path}/rows.parquet')").fetchall() == rows.rows()
+    assert polars.read_parquet_metadata(tmp_path / "rows.parquet")["licence"] == keys["licence"]
+
+
+@pytest.mark.packages
+def test_pandas_and_datasets_open_them(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    for name in ("rows.parquet", "rows.feather"):
+        export(Warehouse(con), TASK, tmp_path / name)
+    program = """
+import datasets, pandas
+own, other = pandas.read_parquet("rows.parquet"), pandas.read_feather("rows.feather")
+pandas.testing.assert_frame_equal(own, other)
+rows = datasets.load_dataset("parquet", data_files="*.parquet", split="train", cache_dir="cache")
+assert rows.column_names == list(own.columns)
+print(len(own), len(rows))
+"""
+    command = ["uv", "run", "--no-project", "--with", "datasets==5.2.0", "--with", "pandas==3.1.1", "python", "-c"]
+    ((count,),) = con.execute(f"select count(*) from {TASK}").fetchall()
+    assert run_outside([*command, program], tmp_path).split() == [str(count)] * 2
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def test_no_id_of_a_person_is_in_any_byte_of_an_export(filled: Path, key: Path, 
     assert len(relations) > 100
 
 
+@pytest.mark.slow
 def test_the_rows_of_tables_are_the_same_but_for_who_it_was(warehouse: Warehouse, key: Path, tmp_path: Path) -> None:
     written = {
         name: rows_of(warehouse, f"main.{name}", tmp_path / "out.jsonl", key)
@@ -130,6 +131,7 @@ def test_bots_and_systems_stay_and_people_are_hashed(warehouse: Warehouse, key: 
     assert f"{AUTHORS}:p-{b32encode(digest).decode().lower()}" in {row["speaker_id"] for row in people}
 
 
+@pytest.mark.slow
 def test_two_exports_have_equal_pseudonyms_and_another_key_makes_others(
     warehouse: Warehouse, key: Path, tmp_path: Path
 ) -> None:
@@ -153,15 +155,17 @@ def test_two_exports_have_equal_pseudonyms_and_another_key_makes_others(
     assert (AUTHORS in said["remark"], f"{POSTS}: CC BY-SA asks" in said["remark"]) == (False, True)
 
 
+@pytest.mark.slow
 def test_filters_see_what_was_published_and_the_order_is_of_what_is_written(
     warehouse: Warehouse, key: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "out.jsonl"
-    wanted = Filters(split="train")
+    wanted = Filters(split="train", where=f"dialogue_id = '{AUTHORS}:u0-u2' or dialogue_id = '{AUTHORS}:s0-s1'")
     rows = rows_of(
         warehouse, f"{AUTHORS}.next_response_prediction", output, key, filters=wanted, columns=["dialogue_id"]
     )
-    assert len(rows) == 3
+    assert (len(rows), len({row["dialogue_id"] for row in rows})) == (3, 2)
+    assert "u0-u2" not in Path(f"{output}.manifest.json").read_text()
     for columns in (["speaker_id", "kind"], ["kind"]):
         every = rows_of(warehouse, SPEAKERS, output, key, columns=columns)
         assert rows_of(warehouse, SPEAKERS, output, key, columns=columns, limit=7) == every[:7]
@@ -171,6 +175,7 @@ def test_filters_see_what_was_published_and_the_order_is_of_what_is_written(
     assert [row["kind"] for row in rows_of(warehouse, SPEAKERS, output, key, columns=["kind"])] == kinds
 
 
+@pytest.mark.slow
 def test_lists_of_ids_and_members_of_extra(warehouse: Warehouse, key: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     view = f"{AUTHORS}.grounding_persona_prediction"

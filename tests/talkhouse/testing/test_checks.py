@@ -49,12 +49,20 @@ def moved(folder: Path) -> None:
     (folder / "tests" / "broken" / "TOY-01").rename(folder / "tests" / "broken" / "TOY-02")
 
 
+def of_a_column(folder: Path) -> None:
+    """Declare terms of a column that there is not."""
+    terms = 'licence_terms=(LicenceTerms(spdx="CC0-1.0"), LicenceTerms(part="texts", columns=("toy.mood.txt",))),'
+    replaced("__init__.py", '    licence="CC0-1.0",', f'    licence="CC0-1.0",\n    {terms}')(folder)
+    replaced("__init__.py", "import Corpus", "import LicenceTerms, Corpus")(folder)
+
+
 @pytest.mark.parametrize(
     ("name", "like", "change", "message"),
     first_quick(
         [
             ("its_files_come_back_equal", LINES, replaced("write.py", "{turn.text}", "{turn.text[:9]}"), "rain.txt"),
             ("it_is_declared_with_its_licence", LINES, replaced("__init__.py", '"CC0-1.0"', '""'), "no licence"),
+            ("its_terms_are_of_columns_that_there_are", LINES, of_a_column, "names a column toy.mood.txt"),
             ("its_readme_has_the_headings", LINES, replaced("README.md", "## Quirks", "## Odd"), "other headings"),
             ("every_rule_has_its_broken_file", LINES, moved, "no broken file of TOY-01"),
             ("every_rule_has_its_broken_file", LINES, write("tests/broken/TOY-2/raw/x", ""), "about no rule"),

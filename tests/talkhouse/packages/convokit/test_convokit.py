@@ -22,6 +22,8 @@ from tests.lanes import first_quick
 from tests.talkhouse.packages.convokit.files import Files, check, export, labels_of
 
 CORPORA = ["mpchat", "dbdc3", "delidata", "mantis", "blended_skill_talk"]
+PERSONAS, RELEASES, NUMBERS, POSTS, SUGGESTIONS = CORPORA
+"""The samples, each by what only it has."""
 
 
 @pytest.mark.parametrize("corpus_id", first_quick(CORPORA))
@@ -40,18 +42,18 @@ def test_the_files_have_all_that_the_tables_have(sample: Path, tmp_path: Path, c
 
 @pytest.mark.slow
 def test_labels_are_where_they_belong(sample: Path, tmp_path: Path) -> None:
-    export(sample, "delidata", tmp_path / "delidata")
-    metas = [utterance["meta"] for utterance in Files.read(tmp_path / "delidata").utterances]
+    export(sample, NUMBERS, tmp_path / NUMBERS)
+    metas = [utterance["meta"] for utterance in Files.read(tmp_path / NUMBERS).utterances]
     assert {type(meta["label_type"]) for meta in metas} <= {str, type(None)}
     assert {type(meta["label_team_performance"]) for meta in metas} == {float}
     assert {type(meta["label_tracker"]) for meta in metas} == {list}
-    export(sample, "blended_skill_talk", tmp_path / "blended")
-    blended = Files.read(tmp_path / "blended")
-    chosen = [meta["meta"] for meta in blended.utterances if meta["meta"]["label_chosen_suggestion"]]
+    export(sample, SUGGESTIONS, tmp_path / SUGGESTIONS)
+    talks = Files.read(tmp_path / SUGGESTIONS)
+    chosen = [meta["meta"] for meta in talks.utterances if meta["meta"]["label_chosen_suggestion"]]
     assert any(meta["about_chosen_suggestion"]["extra"] for meta in chosen)
-    assert blended.corpus["left_out"]["labels"] == 8
-    export(sample, "mantis", tmp_path / "mantis")
-    assert "label_intent" in Files.read(tmp_path / "mantis").index["utterances-index"]
+    assert talks.corpus["left_out"]["labels"] == 8
+    export(sample, POSTS, tmp_path / POSTS)
+    assert "label_intent" in Files.read(tmp_path / POSTS).index["utterances-index"]
 
 
 def changed(sample: Path, folder: Path, *statements: str) -> Path:
@@ -85,7 +87,7 @@ def test_odd_texts_missing_times_and_speakers(
     database = changed(sample, tmp_path)
     with duckdb.connect(database) as con:
         turns = con.execute(
-            "select dialogue_id, turn_index from main.turns where starts_with(dialogue_id, 'mantis:')"
+            f"select dialogue_id, turn_index from main.turns where starts_with(dialogue_id, '{POSTS}:')"
         ).fetchall()
         for (dialogue_id, turn_index), (text, said_at, has_speaker) in zip(turns, rows, strict=False):
             con.execute(
@@ -94,7 +96,7 @@ def test_odd_texts_missing_times_and_speakers(
                 [text, said_at, has_speaker, dialogue_id, turn_index],
             )
     shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    checked(database, "mantis", tmp_path / "out")
+    checked(database, POSTS, tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -102,14 +104,16 @@ def test_texts_come_back_to_the_character(sample: Path, tmp_path: Path) -> None:
     database = changed(
         sample,
         tmp_path,
-        "insert into main.dialogues (dialogue_id, corpus_id) values ('mantis:odd', 'mantis')",
+        f"insert into main.dialogues (dialogue_id, corpus_id) values ('{POSTS}:odd', '{POSTS}')",
     )
-    turn = "insert into main.turns (dialogue_id, turn_index, role, kind, text) values ('mantis:odd', ?, 'user', '', ?)"
+    turn = (
+        f"insert into main.turns (dialogue_id, turn_index, role, kind, text) values ('{POSTS}:odd', ?, 'user', '', ?)"
+    )
     with duckdb.connect(database) as con:
         con.executemany(turn, [[index, text] for index, text in enumerate(ODD)])
-    files = checked(database, "mantis", tmp_path / "out")
-    assert [each["text"] for each in files.utterances if each["conversation_id"] == "mantis:odd"] == ODD
-    assert files.speakers["mantis:odd/unknown"]["meta"] == {
+    files = checked(database, POSTS, tmp_path / "out")
+    assert [each["text"] for each in files.utterances if each["conversation_id"] == f"{POSTS}:odd"] == ODD
+    assert files.speakers[f"{POSTS}:odd/unknown"]["meta"] == {
         "kind": None, "is_ai": False, "is_missing": True, "name": None, "native_id": None, "is_anonymous": True,
         "personas": None, "extra": None,
     }  # fmt: skip
@@ -120,29 +124,29 @@ def test_numbers_are_exact(sample: Path, tmp_path: Path) -> None:
     numbers = [0.1, 1e300, -5e-324, 123456789.123456789, 2.0**53]
     extra = '{"n": 12345678901234567890123, "x": 1.50}'
     database = changed(sample, tmp_path, f"update main.dialogues set extra = '{extra}'")
-    performance = "main.annotations where scheme = 'delidata.team_performance'"
+    performance = f"main.annotations where scheme = '{NUMBERS}.team_performance'"
     with duckdb.connect(database) as con:
         keys = con.execute(f"select record_id, turn_index from {performance} order by all").fetchall()
         for key, number in zip(keys, numbers, strict=False):
-            condition = "scheme = 'delidata.team_performance' and record_id = ? and turn_index = ?"
+            condition = f"scheme = '{NUMBERS}.team_performance' and record_id = ? and turn_index = ?"
             con.execute(f"update main.annotations set value = ? where {condition}", [number, *key])
-    files = checked(database, "delidata", tmp_path / "out")
+    files = checked(database, NUMBERS, tmp_path / "out")
     assert [meta["meta"]["label_team_performance"] for meta in files.utterances][: len(numbers)] == numbers
     assert extra in (tmp_path / "out" / "conversations.json").read_text()
 
 
 @pytest.mark.slow
 def test_a_speaker_who_is_called_unknown_stays_apart(sample: Path, tmp_path: Path) -> None:
-    own = "mantis:askubuntu/unknown"
+    own = f"{POSTS}:askubuntu/unknown"
     database = changed(
         sample,
         tmp_path,
         "insert into main.speakers (speaker_id, corpus_id, kind, is_anonymous) "
-        f"values ('{own}', 'mantis', 'human', true)",
-        f"update main.turns set speaker_id = '{own}' where starts_with(dialogue_id, 'mantis:') and turn_index = 0",
-        "update main.turns set speaker_id = null where starts_with(dialogue_id, 'mantis:') and turn_index = 1",
+        f"values ('{own}', '{POSTS}', 'human', true)",
+        f"update main.turns set speaker_id = '{own}' where starts_with(dialogue_id, '{POSTS}:') and turn_index = 0",
+        f"update main.turns set speaker_id = null where starts_with(dialogue_id, '{POSTS}:') and turn_index = 1",
     )
-    export(database, "mantis", tmp_path / "out")
+    export(database, POSTS, tmp_path / "out")
     files = Files.read(tmp_path / "out")
     assert files.speakers[own]["meta"]["is_missing"] is False
     missing = {name for name, speaker in files.speakers.items() if speaker["meta"]["is_missing"]}
@@ -151,25 +155,25 @@ def test_a_speaker_who_is_called_unknown_stays_apart(sample: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_scheme_without_labels_has_its_key(sample: Path, tmp_path: Path) -> None:
-    database = changed(sample, tmp_path, "delete from main.annotations where scheme = 'dbdc3.ungrammatical'")
-    files = checked(database, "dbdc3", tmp_path / "out")
+    database = changed(sample, tmp_path, f"delete from main.annotations where scheme = '{RELEASES}.ungrammatical'")
+    files = checked(database, RELEASES, tmp_path / "out")
     assert {utterance["meta"]["label_ungrammatical"] for utterance in files.utterances} == {None}
 
 
 @pytest.mark.slow
 def test_labels_of_dialogues_are_in_the_conversations(sample: Path, tmp_path: Path) -> None:
-    of_dialogues = "update main.annotations set turn_index = null where scheme = 'delidata.type' and turn_index = 1"
-    files = checked(changed(sample, tmp_path, of_dialogues), "delidata", tmp_path / "out")
+    of_dialogues = f"update main.annotations set turn_index = null where scheme = '{NUMBERS}.type' and turn_index = 1"
+    files = checked(changed(sample, tmp_path, of_dialogues), NUMBERS, tmp_path / "out")
     assert any(dialogue["meta"]["label_type"] for dialogue in files.conversations.values())
     assert any(utterance["meta"]["label_type"] for utterance in files.utterances)
 
 
 @pytest.mark.slow
 def test_what_has_no_place_is_counted(sample: Path, tmp_path: Path) -> None:
-    silent = "insert into main.dialogues (dialogue_id, corpus_id) values ('mantis:silent', 'mantis')"
-    export(changed(sample, tmp_path, silent), "mantis", tmp_path / "out")
+    silent = f"insert into main.dialogues (dialogue_id, corpus_id) values ('{POSTS}:silent', '{POSTS}')"
+    export(changed(sample, tmp_path, silent), POSTS, tmp_path / "out")
     files = Files.read(tmp_path / "out")
-    assert "mantis:silent" not in files.conversations
+    assert f"{POSTS}:silent" not in files.conversations
     assert files.corpus["left_out"] == {
         "candidates": 930, "dialogues": 1, "labels": 0, "personas": 0, "records": 0, "images": 0
     }  # fmt: skip
@@ -178,12 +182,12 @@ def test_what_has_no_place_is_counted(sample: Path, tmp_path: Path) -> None:
         "speakers": len(files.speakers),
         "conversations": len(files.conversations),
     }
-    assert files.corpus["counts"] == {**counts, "labels": labels_of(files, "mantis").total()}
+    assert files.corpus["counts"] == {**counts, "labels": labels_of(files, POSTS).total()}
 
 
 @pytest.mark.slow
 def test_replies_parts_spans_and_turns_that_several_say(filled: Path, tmp_path: Path) -> None:
-    export(filled, "mpchat", tmp_path / "out")
+    export(filled, PERSONAS, tmp_path / "out")
     files = Files.read(tmp_path / "out")
     first = files.utterances[0]
     assert first["speaker"] == f"{first['conversation_id']}/together"
@@ -239,16 +243,16 @@ def test_a_declared_corpus_keeps_its_tree_unless_it_is_none(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: Path) -> None:
-    export(sample, "dbdc3", tmp_path / "all")
-    export(sample, "dbdc3", tmp_path / "some", Filters(split="dev", release="dbdc3", subsets=("CIC_115", "YI_100")))
+    export(sample, RELEASES, tmp_path / "all")
+    export(sample, RELEASES, tmp_path / "some", Filters(split="dev", release=RELEASES, subsets=("CIC_115", "YI_100")))
     whole, some = Files.read(tmp_path / "all"), Files.read(tmp_path / "some")
     for dialogue_id, conversation in some.conversations.items():
         (record,) = conversation["meta"]["records"]
-        assert record["release"] == "dbdc3"
+        assert record["release"] == RELEASES
         assert record in whole.conversations[dialogue_id]["meta"]["records"]
     kept = {record["record_id"] for each in some.conversations.values() for record in each["meta"]["records"]}
-    labels = labels_of(some, "dbdc3")
-    assert labels == {label: count for label, count in labels_of(whole, "dbdc3").items() if label[3] in kept}
+    labels = labels_of(some, RELEASES)
+    assert labels == {label: count for label, count in labels_of(whole, RELEASES).items() if label[3] in kept}
     assert 0 < len(some.utterances) < len(whole.utterances)
 
 
@@ -257,10 +261,10 @@ def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: P
     ("name", "filters", "said"),
     [
         ("bi.turns", Filters(), "--for convokit exports corpora, and 'bi.turns' is none"),
-        ("dbdc", Filters(), "dbdc3"),
-        ("dbdc3", Filters(split="train"), "no turn of dbdc3 is wanted"),
-        ("dbdc3", Filters(where="dialogue_id is null"), "main.records|no turn of dbdc3 is wanted"),
-        ("dbdc3", Filters(where="no_column = 1"), "no_column"),
+        ("dbdc", Filters(), RELEASES),
+        (RELEASES, Filters(split="train"), f"no turn of {RELEASES} is wanted"),
+        (RELEASES, Filters(where="dialogue_id is null"), f"main.records|no turn of {RELEASES} is wanted"),
+        (RELEASES, Filters(where="no_column = 1"), "no_column"),
     ],
 )
 def test_what_can_not_be_exported(sample: Path, tmp_path: Path, name: str, filters: Filters, said: str) -> None:
@@ -273,10 +277,10 @@ def test_what_can_not_be_exported(sample: Path, tmp_path: Path, name: str, filte
 def test_two_exports_are_equal_whatever_the_locale_and_the_threads(sample: Path, tmp_path: Path) -> None:
     for name, locale in (("a", "C"), ("b", "C.UTF-8")):
         done = run(
-            "export", "dbdc3", "--for", "convokit", "--output", tmp_path / name, "--db", sample, env={"LC_ALL": locale}
+            "export", RELEASES, "--for", "convokit", "--output", tmp_path / name, "--db", sample, env={"LC_ALL": locale}
         )
         assert (done.returncode, done.stderr) == (0, "")
-    export(sample, "dbdc3", tmp_path / "c")
+    export(sample, RELEASES, tmp_path / "c")
     contents = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "abc"]
     assert contents[0] == contents[1] == contents[2]
     assert "utterances.jsonl: 107 rows" in done.stdout
@@ -298,7 +302,7 @@ from talkhouse.cli import main; main()
 
 @pytest.mark.slow
 def test_kill_9_leaves_nothing_in_the_way_of_the_next(sample: Path, tmp_path: Path) -> None:
-    arguments = ["export", "dbdc3", "--for", "convokit", "--output", "out", "--db", str(sample)]
+    arguments = ["export", RELEASES, "--for", "convokit", "--output", "out", "--db", str(sample)]
     process = subprocess.Popen(
         [COMMAND[0], "-c", STOPPING, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
@@ -307,5 +311,5 @@ def test_kill_9_leaves_nothing_in_the_way_of_the_next(sample: Path, tmp_path: Pa
     process.communicate()
     (tmp_path / "reached").unlink()
     assert not (tmp_path / "out").exists()
-    checked(sample, "dbdc3", tmp_path / "out")
+    checked(sample, RELEASES, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

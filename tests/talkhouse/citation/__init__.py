@@ -1,0 +1,1 @@
+"""Citations, in every format that programs read."""

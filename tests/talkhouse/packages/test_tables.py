@@ -1,0 +1,188 @@
+"""The files of rows: shards, types, nulls; the same bytes twice, whole or not at all, within bounded memory."""
+
+import hashlib
+import json
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pytest
+from pyarrow import parquet
+
+import talkhouse
+from talkhouse.packages.content import DataFile
+from talkhouse.packages.export import export_package
+from talkhouse.packages.huggingface.features import footer, value
+from talkhouse.packages.plan import plan
+from talkhouse.packages.tables import Form, write_tables
+from talkhouse.query.formats import Tool
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.warehouse.opened import Warehouse
+
+TASK = "dbdc3.breakdown_detection"
+FOR_HUGGING_FACE = Form(value, footer)
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def written(con: Connection, name: str, folder: Path, form: Form = FOR_HUGGING_FACE, **options: int) -> list[DataFile]:
+    return write_tables(plan(Warehouse(con), name), folder, form, lambda _: None, **options)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def rows_of(folder: Path, files: Sequence[DataFile]) -> list[dict[str, Any]]:
+    return [row for file in files for row in parquet.read_table(folder / file.path).to_pylist()]
+
+
+@pytest.fixture
+def many(writable: Connection) -> Connection:
+    """A view of 400,000 rows, stored in no order, of two splits and some without."""
+    writable.execute(
+        "create table main.many as select if(i % 3 = 0, 'b', if(i % 3 = 1, 'a', null)) as split, i::integer as number, "
+        "md5(i::varchar) as text from range(400_000) t(i) order by hash(i)"
+    )
+    return writable
+
+
+@pytest.mark.slow
+def test_shards_follow_each_other_and_none_is_empty(many: Connection, tmp_path: Path) -> None:
+    files = written(many, "many", tmp_path, shard_bytes=1_000_000)
+    names = [file.path.name for file in files]
+    for split in ("a", "b", "all"):
+        own = [name for name in names if name.startswith(f"{split}-")]
+        assert own == [f"{split}-{index:05}-of-{len(own):05}.parquet" for index in range(len(own))]
+        assert len(own) == 2
+    assert sorted(names) == sorted(path.name for path in (tmp_path / "data" / "many").iterdir())
+    assert [row["number"] for row in rows_of(tmp_path, files[:2])] == list(range(1, 400_000, 3))
+    for file in files:
+        read = parquet.ParquetFile(tmp_path / file.path)
+        groups = [read.metadata.row_group(index) for index in range(read.num_row_groups)]
+        assert min(group.num_rows for group in groups) > 0
+        assert max(group.num_rows for group in groups) <= 122_880
+        assert all(group.column(0).has_offset_index for group in groups)
+        assert (read.metadata.num_rows, file.bytes) == (file.rows, (tmp_path / file.path).stat().st_size)
+        assert hashlib.sha256((tmp_path / file.path).read_bytes()).hexdigest() == file.sha256
+    whole = written(many, "many", tmp_path / "whole")
+    assert [file.path.name for file in whole] == [f"{name}-00000-of-00001.parquet" for name in ("a", "b", "all")]
+
+
+@pytest.mark.slow
+def test_two_packages_are_equal_to_the_byte_whatever_the_threads(many: Connection, tmp_path: Path) -> None:
+    for threads in (1, 4, 3):
+        many.execute(f"set threads = {threads}")
+        written(many, "many", tmp_path / str(threads), shard_bytes=1_000_000)
+    assert everything(tmp_path / "1") == everything(tmp_path / "4") == everything(tmp_path / "3")
+
+
+KINDS = """
+create table main.kinds as select
+    1 as i, null::integer as nothing, 0.1::double as d, 'nan'::double as nan, true as yes, 1.50::decimal(5, 2) as money,
+    '{"n": 1e3, "m": 1.0}'::json as j, ['{"n": 1e3}'::json] as js, uuid '12345678-1234-1234-1234-123456789abc' as u,
+    map {'k': 'v'} as m, [map {'k': 1}] as ms, {'a': [1, null]} as s, [['x', ''], [], null] as lists,
+    null::varchar[] as no_list, []::varchar[] as empty_list, [null]::varchar[] as null_list,
+    timestamp '2020-01-02 03:04:05' as t, date '2020-01-02' as day, '\\xFFa'::blob as raw, '101'::bit as bits,
+    interval 1 day as span, '12:00:00+01'::timetz as clock, 170141183460469231731687303715884105727::hugeint as huge,
+    'b'::enum ('a', 'b') as kind, ['b'::enum ('a', 'b')] as kinds, {'u': 1::hugeint} as inner_huge
+"""
+
+
+@pytest.mark.slow
+def test_types_that_other_programs_lack_are_text_or_numbers(writable: Connection, tmp_path: Path) -> None:
+    writable.execute(KINDS)
+    (file,) = written(writable, "kinds", tmp_path)
+    (row,) = rows_of(tmp_path, [file])
+    texts = {
+        "j": '{"n": 1e3, "m": 1.0}', "js": ['{"n": 1e3}'], "u": "12345678-1234-1234-1234-123456789abc",
+        "m": '{"k":"v"}', "ms": '[{"k":1}]', "bits": "101", "span": "1 day", "clock": "12:00:00+01", "kind": "b",
+        "kinds": ["b"],
+    }  # fmt: skip
+    assert {name: row[name] for name in texts} == texts
+    assert (row["huge"], row["inner_huge"]) == (float(2**127 - 1), {"u": 1.0})
+    assert (row["no_list"], row["empty_list"], row["null_list"]) == (None, [], [None])
+    assert (row["lists"], row["s"], row["nothing"]) == ([["x", ""], [], None], {"a": [1, None]}, None)
+    types = {field.name: str(field.type) for field in parquet.read_schema(tmp_path / file.path)}
+    assert (types["i"], types["j"]) == ("int32", "string")
+    features = json.loads(parquet.read_schema(tmp_path / file.path).metadata[b"huggingface"])["info"]["features"]
+    assert features["day"] == {"dtype": "date32", "_type": "Value"}
+    assert features["lists"]["feature"]["feature"] == {"dtype": "string", "_type": "Value"}
+
+
+@pytest.mark.slow
+def test_labels_are_numbers_whose_names_are_in_the_footer(con: Connection, tmp_path: Path) -> None:
+    for name, column in ((TASK, "label"), (TASK, "lenient_label"), ("mantis.intent_prediction", "intents")):
+        folder = tmp_path / f"{name}.{column}"
+        files = written(con, name, folder)
+        feature = json.loads(parquet.read_schema(folder / files[0].path).metadata[b"huggingface"])["info"]["features"]
+        is_list = feature[column]["_type"] == "List"
+        names = (feature[column]["feature"] if is_list else feature[column])["names"]
+        found = [row[column] for row in rows_of(folder, files)]
+        decoded = [[names[item] for item in one] if is_list else names[one] for one in found]
+        (config,) = plan(Warehouse(con), name).configs
+        of_splits = ", ".join(f"'{split.published}'" for split in config.splits)
+        order = ", ".join([f"list_position([{of_splits}], split)", *config.selection.order])
+        query = f"select {column} from {config.selection.source} order by {order}"
+        assert decoded == [value for (value,) in con.execute(query).fetchall()]
+    written(con, TASK, tmp_path / "plain", Form())
+    texts = parquet.read_table(tmp_path / "plain" / "data", columns=["label"]).column("label").to_pylist()
+    assert set(texts) == {"O", "T", "X"}
+
+
+@pytest.mark.slow
+def test_null_labels_stay_null(writable: Connection, tmp_path: Path) -> None:
+    writable.execute(f"create table main.stored as from {TASK}")
+    writable.execute("update main.stored set label = null, background = null where example_index % 2 = 0")
+    writable.execute(f"create or replace view {TASK} as from main.stored")
+    for row in rows_of(tmp_path, written(writable, TASK, tmp_path)):
+        assert (row["label"] is None) == (row["example_index"] % 2 == 0)
+
+
+@pytest.mark.slow
+def test_every_file_opens_in_pandas_polars_and_duckdb(con: Connection, tmp_path: Path) -> None:
+    for name in ("mpchat", "delidata"):
+        for file in written(con, name, tmp_path / name):
+            path = tmp_path / name / file.path
+            assert len(pandas.read_parquet(path)) == len(polars.read_parquet(path)) == file.rows
+            assert duckdb.execute(f"select count(*) from '{path}'").fetchall() == [(file.rows,)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", [Tool.HUGGINGFACE, Tool.CROISSANT])
+def test_a_full_disk_leaves_nothing(writable: Connection, tmp_path: Path, tool: Tool) -> None:
+    writable.execute("create table main.big as select i, uuid()::varchar as text from range(300_000) t(i)")
+    (tmp_path / "there").mkdir()
+    before = sorted(tmp_path.iterdir())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
+    try:
+        for output in (tmp_path / "new", tmp_path / "there"):
+            with pytest.raises(OutputFailed, match=r"no room[\s\S]*nothing was left[\s\S]*make room"):
+                export_package(Warehouse(writable), "big", tool, output)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert sorted(tmp_path.iterdir()) == before
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_what_can_not_be_a_package_leaves_nothing(sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    (tmp_path / "file").touch()
+    with talkhouse.open(sample) as con:
+        for name, output, match in (
+            (TASK, "full", "the folder is not empty"),
+            (TASK, "file", "the output is a file"),
+            (TASK, "none/new", "there is no such folder"),
+            ("main.parts", "new", "there are no rows of main.parts"),
+            ("nothing", "new", "no corpus, view or table"),
+        ):
+            with pytest.raises(UsageError, match=match):
+                export_package(Warehouse(con), name, Tool.HUGGINGFACE, tmp_path / output)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "full"]
