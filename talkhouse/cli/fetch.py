@@ -95,7 +95,9 @@ def _show_terms(request: "Request") -> None:
     for wanted in request.wanted:
         size = f", {decimal(wanted.source.size)}" if wanted.source.size else ""
         checksum = "" if wanted.source.sha256 else ", no checksum is published"
-        output.print(f"  {escape(wanted.source.path)} from {escape(wanted.source.url)}{size}{checksum}", soft_wrap=True)
+        note = f" ({escape(wanted.source.note)})" if wanted.source.note else ""
+        address = f"{escape(wanted.source.path)} from {escape(wanted.source.url)}"
+        output.print(f"  {address}{size}{checksum}{note}", soft_wrap=True)
 
 
 def _accept(corpus: "Corpus", is_accepted: bool) -> None:

@@ -44,6 +44,12 @@ def parts_of(url: str) -> SplitResult | None:
     return parts if named else None
 
 
+def is_open_to_changes(source: Source) -> bool:
+    """Whether anybody on the way could change a file unnoticed: it has no checksum, and comes without encryption."""
+    parts = urlsplit(source.url)
+    return parts.scheme == "http" and not source.sha256 and not is_loopback(parts.hostname)
+
+
 def is_loopback(host: str | None) -> bool:
     """Whether a server is on this machine, by its name alone."""
     try:
@@ -85,6 +91,4 @@ def _problem(source: Source) -> str | None:
         return "an address is not one of http or https"
     if parts.username or parts.password:
         return "an address has a user or password in it, which is never sent"
-    if parts.scheme == "http" and not source.sha256 and not is_loopback(parts.hostname):
-        return "a file without a checksum has an address by http, where anybody on the way can change it"
     return None

@@ -7,6 +7,7 @@ from errno import EXDEV
 from pathlib import Path
 from shutil import copyfile
 
+from talkhouse.fetch.addresses import is_open_to_changes
 from talkhouse.fetch.checks import Expected, check
 from talkhouse.fetch.client import Client, host_of
 from talkhouse.fetch.download import Download
@@ -27,6 +28,9 @@ _MESSAGES = Messages(
 )
 
 
+_OPEN = "a file without a checksum has an address by http, where anybody on the way can change it"
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A file that is not there yet."""
@@ -44,7 +48,7 @@ class Request:
     there: tuple[Path, ...]
     wanted: tuple[Wanted, ...]
     wrong: tuple[FetchFailed, ...]
-    """Other files, which stand where files of the corpus belong."""
+    """Why others are not fetched: another file stands in their place, or anybody could change them on the way."""
 
 
 def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
@@ -65,6 +69,8 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
             if not places.check_target(source.path).exists():
                 if unpacked := places.unpacked(source.holds):
                     there.extend(unpacked)
+                elif is_open_to_changes(source):
+                    wrong.append(_failed(target, source, corpus, NotFetched(_OPEN, source.url)))
                 else:
                     wanted.append(Wanted(source, expected))
                 continue
@@ -74,7 +80,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
                 check(target, source.path, expected)
                 there.append(target)
             except NotFetched as error:
-                wrong.append(_in_its_place(target, error))
+                wrong.append(_in_its_place(target, source, corpus, error))
     return Request(corpus, places, tuple(there), tuple(wanted), tuple(wrong))
 
 
@@ -152,8 +158,7 @@ def _expected(source: Source, before: Fetched | None, places: Places) -> Expecte
 
 def _failed(target: Path, source: Source, corpus: Corpus, error: NotFetched) -> FetchFailed:
     """Say what is wrong with a file, and how to have it all the same."""
-    about = f" (about it: {corpus.homepage})" if corpus.homepage else ""
-    by_hand = f"get it by hand from {source.url}{about}, and put it at {target}"
+    by_hand = f"{_by_hand(source, corpus)}, and put it at {target}"
     return FetchFailed(
         error.problem,
         where=target,
@@ -163,11 +168,16 @@ def _failed(target: Path, source: Source, corpus: Corpus, error: NotFetched) -> 
     )
 
 
-def _in_its_place(target: Path, error: NotFetched) -> FetchFailed:
+def _in_its_place(target: Path, source: Source, corpus: Corpus, error: NotFetched) -> FetchFailed:
     return FetchFailed(
         f"{error.problem}; it is left as it is",
         where=target,
         expected=error.expected or None,
         found=error.found or None,
-        next_step="move it away, and run the same command again",
+        next_step=f"move it away, and run the same command again; or {_by_hand(source, corpus)}",
     )
+
+
+def _by_hand(source: Source, corpus: Corpus) -> str:
+    about = f" (about it: {corpus.homepage})" if corpus.homepage else ""
+    return f"get it by hand from {source.url}{about}"

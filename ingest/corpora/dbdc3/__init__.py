@@ -59,7 +59,7 @@ CORPUS = Corpus(
     languages=("en", "ja"),
     files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, or folders with *.log.json files",
     sources=(
-        Source("DBDC3.zip", f"{_RAW}/docs/data/DBDC3.zip"),
+        Source("DBDC3.zip", f"{_RAW}/docs/data/DBDC3.zip", note="the challenge publishes none"),
         Source(
             "DBDC3_context.zip",
             f"{_RAW}/docs/data/DBDC3_context.zip",

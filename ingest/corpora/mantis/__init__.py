@@ -16,6 +16,7 @@ _VERSIONS = (("2.5", None, "2011-04-08"), ("3.0", "2011-04-08", "2018-05-02"), (
 """Versions of CC BY-SA, each with the day from which, and that before which, posts of Stack Exchange are under it."""
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
+_NO_SUM = "the authors publish none, and neither does Google Drive"
 
 
 def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
@@ -85,10 +86,10 @@ CORPUS = Corpus(
         "or folder with these"
     ),
     sources=(
-        Source("mantis.zip", f"{_DRIVE}1cWEbTC4klLQDLej--IG2OAZIT4AX549A"),
-        Source("mantis_intents.zip", f"{_DRIVE}1JI9VAuHllyZxr7XhTYLhx7iI2EVd3-a4"),
-        Source("mantis_10.zip", f"{_DRIVE}1nf_JRR7zIcCLrzvL_vRsuzBxDcD_3g6N"),
-        Source("mantis_50.zip", f"{_DRIVE}11_Um52HzjC41M9S-xSAX6HZP25bmi2oq"),
+        Source("mantis.zip", f"{_DRIVE}1cWEbTC4klLQDLej--IG2OAZIT4AX549A", note=_NO_SUM),
+        Source("mantis_intents.zip", f"{_DRIVE}1JI9VAuHllyZxr7XhTYLhx7iI2EVd3-a4", note=_NO_SUM),
+        Source("mantis_10.zip", f"{_DRIVE}1nf_JRR7zIcCLrzvL_vRsuzBxDcD_3g6N", note=_NO_SUM),
+        Source("mantis_50.zip", f"{_DRIVE}11_Um52HzjC41M9S-xSAX6HZP25bmi2oq", note=_NO_SUM),
     ),
     splits=SPLITS,
     schemes=(

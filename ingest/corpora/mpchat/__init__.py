@@ -67,7 +67,7 @@ CORPUS = Corpus(
         "mpchat_nrp.json, mpchat_gpp.json, mpchat_si.json, dialog_image_urls.json, persona_image_urls.json, or an "
         "archive or folder with these"
     ),
-    sources=(Source("mpchat.zip", _ARCHIVE),),
+    sources=(Source("mpchat.zip", _ARCHIVE, note="the authors publish none, and neither does Google Drive"),),
     splits=SPLITS,
     schemes=(
         Scheme(
