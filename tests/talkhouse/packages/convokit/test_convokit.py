@@ -265,6 +265,33 @@ def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("corpus_id", [PERSONAS, RELEASES, POSTS])
+def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, corpus_id: str) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    export(sample, corpus_id, tmp_path / "out", key_file=key)
+    export(sample, corpus_id, tmp_path / "plain")
+    hidden, plain = Files.read(tmp_path / "out"), Files.read(tmp_path / "plain")
+    people = {
+        name: who["meta"]
+        for name, who in plain.speakers.items()
+        if not (who["meta"]["is_ai"] or who["meta"]["is_anonymous"])
+    }
+    annotators = {annotator for *_, annotator, _, _ in labels_of(plain, corpus_id)}
+    ids = {*people, *annotators, *(meta[key] for meta in people.values() for key in ("native_id", "name"))} - {None, ""}
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
+    assert [name for name in ids if json.dumps(name) in written] == []
+    assert len(hidden.speakers) == len(plain.speakers)
+    assert [each["text"] for each in hidden.utterances] == [each["text"] for each in plain.utterances]
+    for utterance in hidden.utterances:
+        meta = hidden.conversations[utterance["conversation_id"]]["meta"]
+        assert utterance["speaker"] in {one["speaker_id"] for one in meta["participants"] if one["speaks"]}
+    assert hidden.corpus["pseudonyms"]
+    assert {**hidden.corpus, "pseudonyms": None} == {**plain.corpus, "pseudonyms": None}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "filters", "said"),
     [
