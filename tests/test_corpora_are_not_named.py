@@ -24,7 +24,6 @@ ARGUED = {
     "tests/talkhouse/*": "known rows of the samples, or of the real files: what a command must print of them",
     "tests/talkhouse/packages/*/*": "what other programs must read of the samples, or of the real files",
     "tests/talkhouse/*/*": "known rows of the samples, or of the real files: what a command must print of them",
-    "tests/talkhouse/packages/*/*": "known rows of the samples, and what is odd in one of them",
 }
 """Tests that ask for rows which only one corpus has. New tests of no corpus in particular invent theirs: ``toy``."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from talkhouse.citation import bibtex_text
+from talkhouse.citation.bibtex_entry import is_entry
 from talkhouse.citation.work import Citation
 
 _VENUE = {"article": "journal", "inproceedings": "booktitle"}
@@ -23,7 +24,8 @@ def bibtex(citations: Sequence[Citation]) -> str:
     """Return BibTeX entries, one for each publication; the key is the corpus's id.
 
     It is UTF-8, and what LaTeX reads otherwise is escaped. Titles are in braces of their own, so that styles keep
-    capitals. A corpus without structured citation is @misc with its title, and the reference as its note.
+    capitals. A corpus without structured citation is @misc with its title, and the reference as its note; where that
+    is an entry of BibTeX, it stays as it is.
     """
     return "\n".join(_entry(citation) for citation in citations)
 
@@ -75,6 +77,8 @@ def _yaml(content: Mapping[str, Any]) -> str:
 
 
 def _entry(citation: Citation) -> str:
+    if not citation.is_structured and is_entry(citation.text):
+        return f"{citation.text.strip()}\n"
     kind = citation.of_reference("kind") if citation.is_structured else "misc"
     fields = {
         "author": " and ".join(bibtex_text.name(*author) for author in citation.authors),

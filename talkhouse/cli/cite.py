@@ -46,7 +46,7 @@ def command(
 
         talkhouse cite bi.turns --format text
 
-        talkhouse cite breakdown.parquet --with-talkhouse >> paper.bib
+        talkhouse cite breakdown.parquet --with-talkhouse
     """
     from talkhouse.citation import formats
 

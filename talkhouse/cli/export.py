@@ -76,11 +76,11 @@ def command(
     db: Db = None,
     _: CorpusFolders = None,
 ) -> None:
-    """Write a view or table to a file, and beside it PATH.manifest.json: columns, counts, checksum, licences.
+    """Write a view or table to a file, and beside it PATH.manifest.json; or a folder that another program opens.
 
     The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
     ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
-    JSON columns are text in them.
+    JSON columns are text in them. Their own metadata have the licences, the citations and what each column means.
 
     In CSV and TSV, lists are JSON. Text is in double quotes, with quotes inside doubled; tabs and line ends are kept.
     An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
@@ -90,7 +90,20 @@ def command(
     a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
     types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
 
-    Where the publisher has no split of that name, the standard names are tried.
+    --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
+    names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
+
+    Where a licence asks for more than to name the authors (what is made of it must be under the same licence; not for
+    commercial purposes; nobody has licensed it), the command stops and says so, unless --accept-terms is there.
+
+    --pseudonymise puts keyed hashes in the place of people's ids: the same in every export with one key. Names inside
+    texts are not touched.
+
+    With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
+    and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
+
+    Hugging Face's datasets would take the manifests of plain files for data: name the files, as in
+    load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.
 
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
     dataset for each view of bi, and dashboards.
@@ -98,9 +111,13 @@ def command(
     Examples:
         talkhouse export dbdc3.breakdown_detection --output breakdown.parquet
 
-        talkhouse export dbdc3.breakdown_detection --split eval --output eval.jsonl
+        talkhouse export dbdc3.breakdown_detection --release dbdc3 --split eval --output eval.jsonl
 
-        talkhouse export turns --columns dialogue_id,turn_index,text --output turns.tsv
+        talkhouse export turns --where "length(text) > 80" --columns dialogue_id,turn_index,text --output turns.tsv
+
+        talkhouse export delidata --for huggingface --output delidata-dataset
+
+        talkhouse export dbdc3 --for convokit --output convokit-dbdc3
 
         talkhouse export --for superset --output talkhouse-superset.zip
     """

@@ -7,19 +7,12 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Package
-from talkhouse.query.terms import Part
-
-_ASKED = {
-    "is_attribution": "Name the authors, and say what you changed.",
-    "is_share_alike": "What you make of it must be under the same licence.",
-    "is_non_commercial": "Use it for no commercial purpose.",
-    "is_unknown": "For some of it, nobody has said under which terms it may be used: ask whoever wrote it.",
-}
+from talkhouse.query.terms import ASKED, Part
 
 
 def licences(package: Package) -> str:
     """Return the text of LICENSE.md."""
-    return "\n".join(_lines(package))
+    return "".join(f"{line}\n" for line in _lines(package))
 
 
 def _lines(package: Package) -> Iterator[str]:
@@ -51,12 +44,14 @@ def _together(package: Package) -> Iterator[str]:
 def _asked(parts: Iterable[Part]) -> Iterator[str]:
     """Say what parts ask, each once, and of what is share-alike the licences."""
     asking = list(parts)
-    for flag, sentence in _ASKED.items():
-        of_these = [part for part in asking if getattr(part, flag)]
+    for flag, asked in ASKED.items():
+        of_these = [part for part in asking if flag in part.flags]
+        named = sorted({part.spdx for part in of_these if part.spdx}) if flag == "share_alike" else []
         if of_these:
-            named = sorted({part.spdx for part in of_these if part.spdx}) if flag == "is_share_alike" else []
-            yield f"- {sentence.rstrip('.')}: {', '.join(named)}." if named else f"- {sentence}"
-    if not any(getattr(part, flag) for part in asking for flag in _ASKED):
+            yield f"- {asked[:1].upper()}{asked[1:]}{': ' if named else ''}{', '.join(named)}."
+        if len(named) > 1:
+            yield "- Of several versions of a licence, the latest applies to what you make of all of it."
+    if not any(part.flags for part in asking):
         yield "- Nothing is asked."
 
 

@@ -3,6 +3,9 @@
 An export is cited by its manifest alone, wherever it was taken.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +22,12 @@ from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
+
+_NAME = re.compile(r"\w+(\.\w+)*")
+"""What may be the name of a corpus, a view or a table."""
+
+_SHOWN = 200
+"""Characters of a name that a message has: there are longer ones than any file may have."""
 
 _NEXT = "cite the corpus, view or table that it was exported from"
 
@@ -59,15 +68,29 @@ def manifest_of(name: str) -> Path | None:
     None: it is no path. Raises UsageError for a file or folder without a manifest, and for one that is not there.
     """
     path = Path(name)
-    own = path if path.name.endswith(manifest.ENDING) or path.name == manifest.OF_A_PACKAGE else None
-    described = own or (path / manifest.OF_A_PACKAGE if path.is_dir() else manifest.path_for(path))
-    if described.is_file():
-        return described
-    if len(path.parts) < 2 and not path.is_file() and not path.is_absolute():
-        return None
-    if not path.exists():
-        raise UsageError("there is no such file or folder", where=path, next_step="name what talkhouse export wrote")
-    raise UsageError("there is no manifest of an export", where=path, expected=f"a file {described}", next_step=_NEXT)
+    with _no_such_file(name):
+        own = path if path.name.endswith(manifest.ENDING) or path.name == manifest.OF_A_PACKAGE else None
+        described = own or (path / manifest.OF_A_PACKAGE if path.is_dir() else manifest.path_for(path))
+        if described.is_file():
+            return described
+        if _NAME.fullmatch(name) and not path.is_file():
+            return None
+        path.stat()
+    problem = "there is no manifest of an export"
+    raise UsageError(problem, where=path, expected=f"a file {described}", next_step=_NEXT)
+
+
+@contextmanager
+def _no_such_file(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            "there is no such file or folder",
+            where=name[:_SHOWN],
+            found=error.strerror,
+            next_step="name what talkhouse export wrote, or a corpus or view",
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -108,9 +131,10 @@ def _corpora(warehouse: Warehouse, name: str) -> list[dict[str, Any]]:
         return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == name]
     views = [f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)]
     if name not in views and f"main.{name}" not in views:
+        near = closest(name, known := warehouse.corpus_ids + views)
         raise UsageError(
-            f"no corpus, view or table '{name}', and no export there",
-            expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids + views))}",
+            f"no corpus, view or table '{name[:_SHOWN]}', and no export there",
+            expected=f"one of: {', '.join(near if len(near) < len(known) else warehouse.corpus_ids)}",
             next_step="see the corpora with: talkhouse status, and the views with: talkhouse views",
         )
     return corpora_of(warehouse, select(warehouse, name))

@@ -15,7 +15,7 @@ from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
-from talkhouse.query.terms import check_terms, parts_of
+from talkhouse.query.terms import Part, check_terms, parts_of
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -80,11 +80,9 @@ def export(
         hidden = pseudonyms(con, key_file, output) if key_file is not None else None
         if hidden is not None:
             selection = with_pseudonyms(selection, con, hidden)
-        parts = parts_of(warehouse, [selection])
-        names = [column["name"] for column in selection.columns]
-        check_terms(parts, is_accepted=is_accepted, selection=selection, columns=names)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
+            parts = in_little_memory(con, _MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
             sources = corpora_of(warehouse, selection)
             of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
@@ -122,6 +120,13 @@ def format_of(output: Path) -> ExportFormat:
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format
+
+
+def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> tuple[Part, ...]:
+    parts = parts_of(warehouse, [selection])
+    columns = [column["name"] for column in selection.columns]
+    check_terms(parts, is_accepted=is_accepted, selection=selection, columns=columns)
+    return parts
 
 
 def _composed(warehouse: Warehouse, selection: Selection) -> tuple[composition.Composition, list[str]]:

@@ -15,7 +15,7 @@ def answers(package: Package, corpus: dict[str, Any], facts: CorpusFacts) -> Ite
     """Yield the questions of a corpus with their answers."""
     paper = f"see {corpus['homepage']} and the paper under Citation"
     if corpus["is_sample"]:
-        paper = "none: it is invented, and ships with Talkhouse"
+        paper = "this sample is invented, and comes with Talkhouse"
     yield "Why was it made, and how were the talks chosen?", f"{paper[0].upper()}{paper[1:]}. Funding: {NOT_KNOWN}."
     yield "What is in the corpus?", _composition(facts)
     yield "What is missing or wrong?", _errors(facts)

@@ -122,6 +122,29 @@ def test_an_author_without_given_name_is_an_organisation() -> None:
     assert formats.text([cited]) == "Kettle and Sons and Ann-Marie J. van der Tee (2026). Brewing and Waiting.\n"
 
 
+ENTRY = r"""@Article{tea26,
+  author = "Kettle, Ann and {Tea {\"o} Sons}",
+  title = {Tea {"} \& Time},
+  month = may, year = 2026
+}"""
+
+
+def test_a_citation_that_is_bibtex_stays_as_it_is() -> None:
+    assert formats.bibtex([corpus(citation=f"\n{ENTRY} \n"), corpus()]).startswith(f"{ENTRY}\n\n@misc{{tea,")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(ENTRY[:-2], f"{ENTRY}}}", f"See {ENTRY}", f"{ENTRY}\n{ENTRY}", ENTRY.replace("tea26,", ","), "@misc{a, b}"),
+        *("@comment{a, b = {c}}", "@misc{a, b = {@misc{c, }}}", "@misc{a, b = c}", '@misc{a, b = "}"}', "@misc{a}", ""),
+    ],
+)
+def test_what_is_no_whole_entry_is_a_note(text: str) -> None:
+    (entry,) = entries(formats.bibtex([corpus(citation=text)])).values()
+    assert invented.shown(entry.get("note", "")) == " ".join(text.split())
+
+
 def test_nothing_is_something_too() -> None:
     assert formats.bibtex([corpus()]) == "@misc{tea,\n  title = {{Tea Time}},\n}\n"
     assert formats.text([corpus()]) == "Tea Time.\n"
@@ -163,6 +186,14 @@ entries = {
 other = {entry.key: {field.key: field.value for field in entry.fields} for entry in read.entries}
 print(json.dumps([entries, other]))
 """
+
+
+@pytest.mark.packages
+def test_libraries_read_an_entry_that_stays_as_it_is(tmp_path: Path) -> None:
+    command = ["uv", "run", "--no-project", "--with", "pybtex==0.26.1", "--with", "bibtexparser==2.1.0", "python", "-c"]
+    cited = [corpus(citation=ENTRY), corpus()]
+    read = json.loads(outside.run([*command, READ_BIBTEX], tmp_path, formats.bibtex(cited)))
+    assert [[*each] for each in read] == [["tea26", "tea"]] * 2
 
 
 @pytest.mark.packages

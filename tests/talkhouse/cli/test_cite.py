@@ -72,7 +72,10 @@ def test_a_folder_that_is_no_package_does_not_hide_a_corpus(sample: Path, tmp_pa
     ("name", "content", "code", "words"),
     [
         ("dbcd3", None, 2, ["no corpus, view or table 'dbcd3'", "one of: dbdc3", "talkhouse status"]),
+        ("nothing_alike", None, 2, ["one of: blended_skill_talk, dbdc3, delidata, mantis, mpchat\n"]),
         ("gone/rows.csv", None, 2, ["gone/rows.csv: there is no such file or folder"]),
+        ("a" * 5000, None, 2, ["there is no such file or folder", "File name too long"]),
+        ("", None, 2, ["there is no manifest of an export"]),
         ("./rows.csv", "a,b\n", 2, ["there is no manifest of an export", "rows.csv.manifest.json"]),
         ("a.manifest.json", "{", 1, ["a.manifest.json: this is not a manifest", "damaged"]),
         ("a.manifest.json", "\ufffd\x00", 1, ["this is not a manifest"]),

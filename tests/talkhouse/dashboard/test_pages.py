@@ -17,6 +17,8 @@ from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import messages
 
+CITED = Path(__file__).parents[1] / "citation" / "golden" / "citation.bib"
+
 PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
 SAMPLES = Path("ingest/corpora")
 
@@ -97,6 +99,8 @@ def test_home_counts_what_is_there(visit: Visit, sample: Path, con: duckdb.DuckD
         assert numbers(page)[title] == f"{count:,}"
     for (title,) in con.execute("select title from main.corpora").fetchall():
         assert any(title.split(":")[0] in text for text in texts(page)), title
+    cited = {code.value.rstrip() for code in page.code}
+    assert cited == {*CITED.read_text(encoding="utf-8").rstrip().split("\n\n")}
 
 
 def test_the_url_chooses_and_a_choice_acts_on_the_charts(

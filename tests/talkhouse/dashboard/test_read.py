@@ -305,6 +305,7 @@ def test_conversations_of_every_corpus_are_drawn_whole(
 
 def test_a_record_has_its_own_labels_and_leads_to_the_whole(read: Read, sample: Path) -> None:
     page = read(sample, record="dbdc3/dbdc3/ja/DCM/9000000001")
+    assert page.code[-1].value.startswith("@inproceedings{dbdc3,\n")
     assert 'class="record" dir="auto">dbdc3<' not in html(page)
     assert links(page)[f"This is one record of {TALK}: show all"] == {"dialogue": [TALK]}
 

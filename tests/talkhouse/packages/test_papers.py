@@ -37,7 +37,8 @@ def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
     papers.write_papers(package, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert "- What you make of it must be under the same licence: CC-BY-SA-4.0.\n" in text
-    assert text.count("- Name the authors") == 3  # together, and each part
+    assert text.endswith("\n")
+    assert text.count("- Name the authors.\n") == 3  # together, and each part
     assert "commercial" not in text
     for said in ("# Licences of dbdc3.breakdown_detection\n", "invented sample", "### Part: background\n", "<https://"):
         assert said in text
@@ -45,16 +46,17 @@ def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
         assert corpus["licence"] in text
         assert corpus["citation"] in text
     assert "Texts are as they were published, and so are the names in them." in text
-    assert "keyed hashes" not in text
     described = yaml.safe_load((tmp_path / "CITATION.cff").read_text(encoding="utf-8"))
     assert described["title"] == f"{TASK} of {package.corpora[0]['title']}"
     assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith("@inproceedings{dbdc3,\n")
 
 
 def test_pseudonyms_and_the_lack_of_terms_are_said(package: Package, tmp_path: Path) -> None:
-    papers.write_papers(replace(package, parts=(), pseudonyms="0123"), tmp_path)
+    hashed = replace(package, parts=(), pseudonyms="0123")
+    papers.write_papers(hashed, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
-    assert "The ids of people are replaced by keyed hashes" in text
+    assert hashed.about_pseudonyms
+    assert hashed.about_pseudonyms["remark"] in text
     assert "Everything in this folder is invented" in text
     published = [{**corpus, "is_sample": False} for corpus in package.corpora]
     papers.write_papers(replace(package, parts=(), corpora=published), tmp_path)
@@ -68,7 +70,7 @@ def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
     assert described["files"] == [file]
     (config,) = described["configs"]
     assert (config["config"], config["name"], config["rows"]) == ("breakdown_detection", TASK, 3)
-    assert (config["split"], config["filters"]["split"], config["view_fingerprints"][0]["split"]) == ("eval",) * 3
+    assert (config["split"], config["view_fingerprints"][0]["split"], config["subsets"]) == ("eval", "eval", [])
     assert [part["part"] for part in described["corpora"][0]["licence_terms"]] == ["dialogues", "background"]
     assert described["corpora"][0]["authors"][0] == {"family": "Higashinaka", "given": "Ryuichiro"}
     assert described["build"]["load_id"] == package.warehouse.build["load_id"]

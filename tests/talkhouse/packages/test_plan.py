@@ -28,6 +28,7 @@ def splits(config: Config) -> list[tuple[str | None, str]]:
     return [(split.published, split.name) for split in config.splits]
 
 
+@pytest.mark.slow
 def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnection) -> None:
     package = planned(con, "mantis")
     assert [config.name for config in package.configs] == [

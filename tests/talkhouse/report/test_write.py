@@ -11,11 +11,13 @@ import pytest
 
 import talkhouse
 from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.citation.formats import bibtex_of
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.report.write import write_report
 from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
+from talkhouse.warehouse.opened import Warehouse
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
@@ -49,6 +51,9 @@ def test_corpora_have_their_counts_licences_and_citations(con: duckdb.DuckDBPyCo
     assert [row[0] for row in shown] == [f"{title} (invented sample)" for title, *_ in rows]
     assert [row[1] for row in shown] == [licence + terms for _, licence, terms, _ in rows]
     assert set(page.texts["dd"]) >= {citation for *_, citation in rows}
+    written = [entry.strip() for entry in bibtex_of(Warehouse(con).corpora).values()]
+    assert page.texts["pre"][: len(rows)] == written
+    assert page.texts["pre"][len(rows)].startswith("@misc{talkhouse,\n")
 
 
 def test_splits_have_the_counts_of_their_examples(con: duckdb.DuckDBPyConnection, page: Page) -> None:

@@ -21,13 +21,8 @@ from tests.conftest import invented_builds, wait_for
 from tests.lanes import first_quick
 from tests.talkhouse.packages.convokit.files import Files, check, export, labels_of
 
-CORPORA = PERSONAS, RELEASES, NUMBERS, POSTS, SUGGESTIONS = [
-    "mpchat",
-    "dbdc3",
-    "delidata",
-    "mantis",
-    "blended_skill_talk",
-]
+CORPORA = ["mpchat", "dbdc3", "delidata", "mantis", "blended_skill_talk"]
+PERSONAS, RELEASES, NUMBERS, POSTS, SUGGESTIONS = CORPORA
 """The samples, each by what only it has."""
 
 

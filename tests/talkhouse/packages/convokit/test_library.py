@@ -1,6 +1,7 @@
 """ConvoKit itself opens what is exported: all is there and equal, conversations are whole, a dump changes nothing."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from talkhouse.build.run import build
 from tests import outside
 from tests.talkhouse.packages.convokit.files import Files, check, export
 from tests.talkhouse.packages.convokit.test_convokit import CORPORA, PERSONAS, POSTS, changed
+from tests.test_docs import ROOT, blocks, commands, run
 
 pytestmark = pytest.mark.packages
 
@@ -98,6 +100,19 @@ def test_convokit_opens_odd_rows(sample: Path, filled: Path, tmp_path: Path, pyt
         same(check(folders[0], con, POSTS), seen[POSTS])
     assert all(text.endswith(odd) for _, _, _, text, *_ in seen[POSTS]["utterances"])
     same(Files.read(folders[1]), seen[PERSONAS])
+
+
+def test_the_page_on_convokit_is_run(sample: Path, tmp_path: Path, python: Path) -> None:
+    page = (ROOT / "docs" / "convokit.md").read_text(encoding="utf-8")
+    shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    for command in commands(page):
+        run(command, tmp_path)
+    (program,) = blocks(page, "python")
+    printed = outside.run(["env", f"HOME={tmp_path}", str(python), "-c", program], tmp_path)
+    assert "Number of Utterances: 107" in printed
+    assert sum("['" in line for line in printed.splitlines()) > 100
+    one = Files.read(tmp_path / "one-release")
+    assert {len(conversation["meta"]["records"]) for conversation in one.conversations.values()} == {1}
 
 
 def test_convokit_opens_published_corpora(real_data: Path, tmp_path: Path, python: Path) -> None:
