@@ -56,6 +56,8 @@ def test_no_id_of_a_person_is_in_any_byte_of_an_export(filled: Path, key: Path, 
         ).fetchall()
         leaking = {}
         for (name,) in relations:
+            if name in warehouse.split_views:
+                continue
             output = tmp_path / "out" / f"{name}.jsonl"
             output.parent.mkdir(exist_ok=True)
             export(warehouse, name, output, key_file=key, is_accepted=True)
