@@ -126,7 +126,7 @@ def a_restore(folder: Path) -> Case:
 
 
 def a_package(folder: Path) -> Case:
-    return making_a_folder(folder, "package", ["export", CORPUS.id, "--for", "huggingface"])
+    return making_a_folder(folder, "package", ["export", CORPUS.id, "--for", "huggingface", "--accept-terms"])
 
 
 def making_a_folder(folder: Path, phases: str, command: list[object]) -> Case:

@@ -170,7 +170,7 @@ def _show_package(written: "Written") -> None:
         if "config" not in file and file["rows"] is not None:
             output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
     if package.left_out:
-        output.print(f"  left out, as no rows are wanted: {escape(', '.join(package.left_out))}", soft_wrap=True)
+        output.print(f"  left out, with no rows to export: {escape(', '.join(package.left_out))}", soft_wrap=True)
     if said := package.about_pseudonyms:
         _show_pseudonyms(said)
     _show_licences(package.corpora, package.parts)

@@ -1,17 +1,22 @@
 """What a package of a corpus or view has: configurations, splits and their names, classes in the declared order."""
 
 import re
+from pathlib import Path
 
 import duckdb
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
 from talkhouse.packages.content import Config, Package
 from talkhouse.packages.plan import file_name, plan
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.talkhouse.toy import declare
 
 TASK = "dbdc3.breakdown_detection"
 
@@ -182,6 +187,19 @@ def test_a_corpus_leaves_out_what_has_no_rows_and_says_so(writable: duckdb.DuckD
     package = planned(writable, "delidata")
     assert package.left_out == ("delidata.outcome",)
     assert "outcome" not in {config.name for config in package.configs}
+
+
+@pytest.mark.slow
+def test_a_corpus_without_tasks_has_tables_to_name(tmp_path: Path) -> None:
+    roots = declare(tmp_path)
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    (tmp_path / "data" / "toy" / "a.txt").write_text("one\ntwo\n")
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", corpus_roots=roots)
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        with pytest.raises(UsageError, match=r"the corpus toy has no tasks[\s\S]*such as main\.turns"):
+            planned(con, "toy")
+        (config,) = planned(con, "main.turns").configs
+        assert (config.rows, config.task_category, config.classes) == (2, None, ())
 
 
 def test_a_name_that_is_none_is_answered_with_corpora_and_views(con: duckdb.DuckDBPyConnection) -> None:
