@@ -106,11 +106,11 @@ WRONG = {
     "a relative path": (["--output", "b.zip", "--db-path", "w.duckdb"], 2, ["absolute path", "--db-path /"]),
     "a path with a question mark": (["--output", "b.zip", "--db-path", "/a?/w.duckdb"], 2, ["without a question mark"]),
     "a path named after a schema": (["--output", "b.zip", "--db-path", "/a/bi.duckdb"], 2, ["named after a schema"]),
-    "a view": (["turns", "--output", "b.zip"], 2, ["NAME", "--for exports the dashboards"]),
-    "a split": (["--split", "train", "--output", "b.zip"], 2, ["--split", "--for exports the dashboards"]),
-    "a format": (["--format", "csv", "--output", "b.zip"], 2, ["--format", "--for exports the dashboards"]),
-    "columns": (["--columns", "text", "--output", "b.zip"], 2, ["--columns", "--for exports the dashboards"]),
-    "a limit": (["--limit", "0", "--output", "b.zip"], 2, ["--limit", "--for exports the dashboards"]),
+    "a view": (["turns", "--output", "b.zip"], 2, ["NAME", "--for superset exports the dashboards"]),
+    "a split": (["--split", "train", "--output", "b.zip"], 2, ["--split", "--for superset exports the dashboards"]),
+    "a format": (["--format", "csv", "--output", "b.zip"], 2, ["--format", "--for superset exports the dashboards"]),
+    "columns": (["--columns", "text", "--output", "b.zip"], 2, ["--columns", "--for superset exports the dashboards"]),
+    "a limit": (["--limit", "0", "--output", "b.zip"], 2, ["--limit", "--for superset exports the dashboards"]),
 }
 
 
