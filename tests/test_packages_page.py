@@ -14,8 +14,8 @@ from tests.test_docs import ROOT, blocks, commands, run
 
 PAGE = (ROOT / "docs" / "packages.md").read_text(encoding="utf-8")
 
-_DIALOGUES = "select count(distinct dialogue_id), count(*) from main.turns where dialogue_id like 'dbdc3:%'"
-_LABELS = "select label, count(*) from dbdc3.breakdown_detection where split = 'dev' group by label"
+VIEW = "".join(re.findall(r"export (\w+\.\w+) --split dev", PAGE))
+CORPUS = VIEW.partition(".")[0]
 
 
 @pytest.mark.packages
@@ -34,9 +34,12 @@ def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: 
             shown[command] = outside.run(["env", f"HOME={tmp_path}", *shlex.split(command)], tmp_path).splitlines()
     hub, records, dialogues, files = (lines[-1] for command, lines in shown.items() if command.endswith(".py"))
     with talkhouse.open(sample) as con:
-        rows = dict(con.execute("select split, count(*) from dbdc3.breakdown_detection group by all").fetchall())
-        ((dialogue_count, turn_count),) = con.execute(_DIALOGUES).fetchall()
-        labels = dict(con.execute(_LABELS).fetchall())
+        rows = dict(con.execute(f"select split, count(*) from {VIEW} group by all").fetchall())
+        labels = dict(con.execute(f"select label, count(*) from {VIEW} where split = 'dev' group by label").fetchall())
+        turns = (
+            f"select count(distinct dialogue_id), count(*) from main.turns where starts_with(dialogue_id, '{CORPUS}:')"
+        )
+        ((dialogue_count, turn_count),) = con.execute(turns).fetchall()
     assert ast.literal_eval(hub.partition("}")[0] + "}") == rows
     assert "['O', 'T', 'X']" in hub
     assert ast.literal_eval(records.removeprefix("Counter(").removesuffix(")")) == labels

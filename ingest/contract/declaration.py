@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
 from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.closest import closest
 from talkhouse.schema.warehouse import RESERVED
@@ -20,6 +20,7 @@ _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 ADDRESS = re.compile(r"https?://\S+")
 _COLUMN = re.compile(r"[a-z]\w*(\.[a-z]\w*){2,3}")
+_MEMBER = re.compile(r"\w+(\.\w+)*")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
@@ -38,6 +39,7 @@ def problems(corpus: Corpus) -> Iterator[str]:
     yield from _of_facts(corpus)
     yield from _of_citation(corpus)
     yield from _of_items("licence_terms", corpus.licence_terms, LicenceTerms, "part", _of_terms)
+    yield from _of_people(corpus.people)
     yield from _of_code(corpus)
     yield from _of_items("sources", corpus.sources, Source, "path", _of_source)
     yield from _of_splits(corpus.splits)
@@ -82,6 +84,19 @@ def _of_citation(corpus: Corpus) -> Iterator[str]:
         return
     yield from _unknown(f"reference has the kind {reference.kind!r}", reference.kind, _REFERENCES)
     yield from _of_address("the url of the reference", reference.url)
+
+
+def _of_people(people: Any) -> Iterator[str]:
+    if people is None:
+        return
+    if not isinstance(people, People):
+        yield f"people is a People or None, not {people!r:.100}"
+        return
+    members = people.members
+    if not isinstance(members, tuple) or not all(isinstance(name, str) and _MEMBER.fullmatch(name) for name in members):
+        yield f"the members of people are a tuple of names, such as 'carried.workers', not {members!r:.100}"
+    if not isinstance(people.are_keys_public, bool) or not isinstance(people.note, str):
+        yield "people have are_keys_public, which is True or False, and a note, which is a text"
 
 
 def _of_author(author: Author) -> Iterator[str]:

@@ -5,11 +5,11 @@ all of them, or splits them anew, should know.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from talkhouse.query.selection import Selection
-from talkhouse.schema.sql import dicts, quoted
+from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.warehouse.opened import Warehouse
 
 _COLUMNS = ("release", "split", "subset", "language")
@@ -74,52 +74,60 @@ def warnings(warehouse: Warehouse, selection: Selection, of: Composition) -> lis
 
     ``of``: the composition of the same selection. Several examples of one turn in one publication are no surprise.
     """
-    columns = [column for column in _PUBLISHED if column in selection.known and _may_differ(of, column)]
-    if not columns or not {"example_index", "dialogue_id"} <= {*selection.known}:
+    values = {column: _values(of, column) for column in _PUBLISHED}
+    several = [column for column in _PUBLISHED if len(values[column]) > 1]
+    if not several or not {"example_index", "dialogue_id"} <= {*selection.known}:
         return []
-    ((units, rows, differing, *kinds),) = warehouse.con.execute(_repeated(warehouse, selection, columns)).fetchall()
+    query = _repeated(warehouse, selection, {column: values[column] for column in several})
+    ((units, rows, differing, *sets),) = warehouse.con.execute(query).fetchall()
     if not units:
         return []
-    column, values = next((column, values) for column, values in zip(columns, kinds, strict=True) if len(values) > 1)
-    listed = ", ".join([*map(str, values[:_SHOWN]), *(["..."] if len(values) > _SHOWN else [])])
+    column, bits = next((column, bits) for column, bits in zip(several, sets, strict=True) if bits)
+    among = [str(value) for place, value in enumerate(values[column]) if bits >> place & 1]
+    listed = ", ".join([*among[:_SHOWN], *(["..."] if len(among) > _SHOWN else [])])
     unit = "turn" if "turn_index" in selection.known else "dialogue"
-    are = (
-        f"{units:,} {unit} of {selection.full_name} is"
-        if units == 1
-        else f"{units:,} {unit}s of {selection.full_name} are"
-    )
+    are = f"{units:,} {unit}{'' if units == 1 else 's'} of {selection.full_name} {'is' if units == 1 else 'are'}"
     labels = f", with different labels for {differing:,} of them" if differing else ""
-    return [
-        f"{are} exported more than once ({rows:,} rows), in the {column}s {listed}{labels}: choose one with --{column}"
-    ]
+    where = f"in the {column}s {listed}{labels}: choose one with --{column}"
+    return [f"{are} exported more than once ({rows:,} rows), {where}"]
 
 
-def _may_differ(of: Composition, column: str) -> bool:
-    """Tell whether rows have several values of a column; they may where the composition is without it."""
-    return any(column not in part for part in of) or len({part[column] for part in of}) > 1
+def _values(of: Composition, column: str) -> list[str | None]:
+    """Return the values of a column, null first; none where the composition is without it."""
+    found = {part[column] for part in of if column in part}
+    return [*([None] if None in found else []), *sorted(str(value) for value in found if value is not None)]
 
 
-def _repeated(warehouse: Warehouse, selection: Selection, columns: Sequence[str]) -> str:
+def _repeated(warehouse: Warehouse, selection: Selection, values: Mapping[str, Sequence[str | None]]) -> str:
     """Return the query of the turns in several publications: how many, their rows, and in how many labels differ.
 
-    Then for each of these columns the values that the turns are told apart by: none where all rows of each agree.
+    Then for each of these columns a bit for each of its values that such turns have; null where each has one value.
+    A set of values as bits takes a tenth of the time of ``count(distinct ...)``.
     """
     keys = [key for key in _KEYS if key in selection.known]
     label = _label_column(warehouse, selection)
-    read = dict.fromkeys([*keys, *columns, *([label] if label else [])])
+    read = dict.fromkeys([*keys, *values, *([label] if label else [])])
     names = ", ".join(map(quoted, keys))
-    published = ", ".join(map(quoted, columns))
-    values = ", ".join(f"list_sort(list(distinct {quoted(column)})) as {quoted(column)}" for column in columns)
-    several = ", ".join(
-        f"coalesce(list_sort(list_distinct(flatten(list(distinct {name}) filter (len({name}) > 1)))), [])"
-        for name in map(quoted, columns)
-    )
-    labels = f"count(distinct row({quoted(label)}))" if label else "1"
+    sets = {column: f"set_{place}" for place, column in enumerate(values)}
+    bits = ", ".join(f"bit_or({_bit(column, values[column])}) as {name}" for column, name in sets.items())
+    differs = "false"
+    if label:
+        differs = f"coalesce(min({quoted(label)}) <> max({quoted(label)}), false) "
+        differs += f"or count({quoted(label)}) not in (0, count(*))"
+    several = " or ".join(f"bit_count({name}) > 1" for name in sets.values())
+    of_all = ", ".join(f"bit_or({name}) filter (bit_count({name}) > 1)" for name in sets.values())
     return (
-        f"select count(*), sum(rows), count_if(labels > 1), {several} from ("
-        f"select {names}, count(*) as rows, {labels} as labels, {values} from ({selection.rows([*read])}) "
-        f"where dialogue_id is not null group by {names} having count(distinct row({published})) > 1)"
+        f"select count(*), sum(rows), count_if(differs), {of_all} from ("
+        f"select {names}, count(*) as rows, {differs} as differs, {bits} from ({selection.rows([*read])}) "
+        f"where dialogue_id is not null group by {names}) where {several}"
     )
+
+
+def _bit(column: str, values: Sequence[str | None]) -> str:
+    """Return the SQL of the bit of a value by its place among all values; null has the first."""
+    named = ", ".join(literal(value) for value in values if value is not None)
+    first = 0 if None in values else 1
+    return f"(1::hugeint << (coalesce(list_position([{named}], {quoted(column)}::varchar), 0) - {first})::integer)"
 
 
 def _label_column(warehouse: Warehouse, selection: Selection) -> str | None:

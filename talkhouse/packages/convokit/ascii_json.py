@@ -28,7 +28,7 @@ class Lines:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.rows = stream, 0
 
-    def write(self, relation: duckdb.DuckDBPyRelation, on_rows: OnRows = lambda _: None) -> None:
+    def write(self, relation: duckdb.DuckDBPyRelation, on_rows: OnRows) -> None:
         """Write the rows of a query; it may be called again and again."""
         rows = Rows(relation, on_rows=on_rows)
         for lines in rows.lines(json_object):
@@ -42,9 +42,9 @@ class Mapping:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.rows = stream, 0
 
-    def write(self, relation: duckdb.DuckDBPyRelation, on_rows: OnRows = lambda _: None) -> None:
+    def write(self, relation: duckdb.DuckDBPyRelation) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(relation, on_rows=on_rows)
+        rows = Rows(relation)
         for lines in rows.lines(_member):
             # Each member begins with a comma, the first one with the brace instead.
             text = in_ascii(lines)

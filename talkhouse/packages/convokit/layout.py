@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from collections.abc import Mapping as Json
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from talkhouse.packages.content import Package
 from talkhouse.packages.convokit.ascii_json import Lines, Mapping
@@ -19,33 +22,26 @@ from talkhouse.packages.convokit.utterances import Utterances
 from talkhouse.packages.layout import Layout
 from talkhouse.query.row_stream import OnRows
 
+_FILES = ("utterances.jsonl", "speakers.json", "conversations.json", "corpus.json", "index.json")
+
 
 def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     assert isinstance(package, CorpusPackage)  # noqa: S101 - it is what ``plan`` returns
-    tables = package.tables
-    con, missing, labels = tables.warehouse.con, MissingSpeakers(tables), Labels(tables)
+    tables, sql = package.tables, package.warehouse.con.sql
+    missing, labels = MissingSpeakers(tables), Labels(tables)
     utterances, conversations = Utterances(tables, missing, labels), Conversations(tables, labels)
     speakers = Speakers(tables, missing)
-    with (folder / "utterances.jsonl").open("wb") as stream:
-        lines = Lines(stream)
-        for part in tables.parts:
-            lines.write(con.sql(utterances.query(part)), on_rows)
-    with (folder / "speakers.json").open("wb") as stream:
-        people = Mapping(stream)
-        people.write(con.sql(speakers.query()))
-        people.end()
-    with (folder / "conversations.json").open("wb") as stream:
-        dialogues = Mapping(stream)
-        for part in tables.parts:
-            dialogues.write(con.sql(conversations.query(part)))
-        dialogues.end()
-    counts = {
-        "utterances": lines.rows,
-        "speakers": people.rows,
-        "conversations": dialogues.rows,
-        "labels": tables.count("annotations", f"not ({Level.NONE})"),
+    written = {
+        "utterances": _write_lines(
+            folder / "utterances.jsonl", (sql(utterances.query(part)) for part in tables.parts), on_rows
+        ),
+        "speakers": _write_mapping(folder / "speakers.json", [sql(speakers.query())]),
+        "conversations": _write_mapping(
+            folder / "conversations.json", (sql(conversations.query(part)) for part in tables.parts)
+        ),
     }
-    corpus = overall(package, counts, speakers.silent())
+    labelled = tables.count("annotations", f"not ({Level.NONE})")
+    corpus = overall(package, {**written, "labels": labelled}, speakers.silent())
     _write_json(folder / "corpus.json", corpus)
     types = {
         "utterances-index": index(utterances.members),
@@ -56,10 +52,24 @@ def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, An
         "vectors": [],
     }
     _write_json(folder / "index.json", types)
-    files = {"utterances.jsonl": lines.rows, "speakers.json": people.rows, "conversations.json": dialogues.rows}
-    return [
-        _described(folder / name, rows) for name, rows in {**files, "corpus.json": None, "index.json": None}.items()
-    ]
+    return [_described(folder / name, written.get(Path(name).stem)) for name in _FILES]
+
+
+def _write_lines(path: Path, relations: Iterable[duckdb.DuckDBPyRelation], on_rows: OnRows) -> int:
+    with path.open("wb") as stream:
+        lines = Lines(stream)
+        for relation in relations:
+            lines.write(relation, on_rows)
+    return lines.rows
+
+
+def _write_mapping(path: Path, relations: Iterable[duckdb.DuckDBPyRelation]) -> int:
+    with path.open("wb") as stream:
+        mapping = Mapping(stream)
+        for relation in relations:
+            mapping.write(relation)
+        mapping.end()
+    return mapping.rows
 
 
 def _write_json(path: Path, content: Json[str, Any]) -> None:

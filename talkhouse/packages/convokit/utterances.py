@@ -130,5 +130,10 @@ end"""
 
 IS_TREE = """
     count_if(reply_to is null) over (partition by dialogue_id) = 1
-    and bool_and(reply_to is null or reply_to < turn_index) over (partition by dialogue_id) as is_tree
+    and bool_and(reply_to is null or reply_to between 0 and turn_index - 1) over (partition by dialogue_id)
+    and max(turn_index) over (partition by dialogue_id) = count(*) over (partition by dialogue_id) - 1 as is_tree
+"""
+"""Whether the published replies of a dialogue make one tree: one root, and all others answer a turn before them.
+
+There is such a turn where none is missing. Of anything else, ConvoKit's ``traverse`` would raise.
 """

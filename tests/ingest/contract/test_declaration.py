@@ -8,7 +8,7 @@ import pytest
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.contract.declaration import problems
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import RegistryError
 
@@ -100,6 +100,10 @@ def test_what_is_right_has_no_problem() -> None:
         ({"licence_terms": terms(licence_url="LICENSE")}, "the address of the licence in the terms of the part 'all'"),
         ({"licence_terms": terms(is_unknown="yes")}, "the terms of the part 'all' have is_unknown, which is True or"),
         ({"licence_terms": (LicenceTerms(), LicenceTerms())}, "licence_terms has 'all' twice"),
+        ({"people": ("ann",)}, "people is a People or None, not ('ann',)"),
+        ({"people": People(members=("a b",))}, "the members of people are a tuple of names, such as"),
+        ({"people": People(members="workers")}, "the members of people are a tuple of names, such as"),  # type: ignore[arg-type]
+        ({"people": People(note=None)}, "a note, which is a text"),  # type: ignore[arg-type]
         ({"authors": ("Ann Lee",)}, "authors is a tuple of Author, with a comma behind a single one"),
         ({"authors": (Author(""),)}, "an author has a family name and given names, which are texts"),
         ({"year": "2026"}, "year is a year of four digits, not '2026'"),

@@ -19,6 +19,8 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 
 TASK = "dbdc3.breakdown_detection"
+FIRST, REVISED = "dbdc3", "dbdc3_revised"
+"""Two of its releases; the third is dev_zips."""
 
 
 def described(exported: Exported) -> dict[str, Any]:
@@ -39,40 +41,40 @@ EXPRESSION = "label <> 'O'  and turn_index > (select min(turn_index) from main.t
 
 
 def test_an_export_has_the_rows_of_all_filters_and_says_so(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    filters = Filters("dev", "dbdc3", ("CIC_115", "YI_100"), EXPRESSION)
-    condition = "split = 'dev' and release = 'dbdc3' and subset in ('CIC_115', 'YI_100') and label <> 'O'"
+    filters = Filters("dev", FIRST, ("CIC_115", "YI_100"), EXPRESSION)
+    condition = f"split = 'dev' and release = '{FIRST}' and subset in ('CIC_115', 'YI_100') and label <> 'O'"
     wanted = rows(con, f"{condition} and turn_index > 0", "record_id, turn_index")
     exported = export(Warehouse(con), TASK, tmp_path / "a.csv", filters=filters, columns=["record_id", "turn_index"])
     lines = (tmp_path / "a.csv").read_text().splitlines()[1:]
     assert lines == [f'"{record}",{turn}' for record, turn in wanted]
     manifest = described(exported)
     assert [manifest[key] for key in ("split", "release", "subsets", "where")] == [
-        *("dev", "dbdc3", ["CIC_115", "YI_100"], EXPRESSION)
+        *("dev", FIRST, ["CIC_115", "YI_100"], EXPRESSION)
     ]
     assert sum(part["rows"] for part in manifest["composition"]) == manifest["rows"] == len(wanted) > 0
     assert {part["subset"] for part in manifest["composition"]} == {"CIC_115", "YI_100"}
-    assert [split["release"] for split in manifest["view_fingerprints"]] == ["dbdc3"]
+    assert [split["release"] for split in manifest["view_fingerprints"]] == [FIRST]
     assert exported.warnings == []
     assert len(exported.notes) == 1
 
 
 def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duckdb.DuckDBPyConnection) -> None:
-    of_records = "record_id in (select record_id from main.records where release = 'dbdc3' and subset = 'CIC_115')"
+    of_records = f"record_id in (select record_id from main.records where release = '{FIRST}' and subset = 'CIC_115')"
     query = f"select count(*) from main.annotations where {of_records}"
     ((count,),) = con.execute(query).fetchall()
-    assert len(selected(con, Filters(release="dbdc3", subsets=("CIC_115",)), "annotations")) == count > 0
+    assert len(selected(con, Filters(release=FIRST, subsets=("CIC_115",)), "annotations")) == count > 0
 
 
 @pytest.mark.parametrize(
     ("name", "filters", "words"),
     [
-        (TASK, Filters(release="nix"), ["no rows of the release 'nix'", "one of: dbdc3, dbdc3_revised, dev_zips"]),
-        (TASK, Filters(split="eval", release="dev_zips"), ["the release 'dev_zips'", "one of: dbdc3, dbdc3_revised\n"]),
+        (TASK, Filters(release="nix"), ["no rows of the release 'nix'", f"one of: {FIRST}, {REVISED}, dev_zips"]),
+        (TASK, Filters(split="eval", release="dev_zips"), ["the release 'dev_zips'", f"one of: {FIRST}, {REVISED}\n"]),
         (TASK, Filters(subsets=("DCM", "CIC_11")), ["no rows of the subset 'CIC_11'", "one of: CIC_115"]),
         ("delidata.outcome", Filters(release="x"), ["rows that name their release; it has none", "leave --release"]),
-        ("bi.turns", Filters(release="dbdc3"), ["bi.turns has no column 'release'", "such as: bi.annotations"]),
+        ("bi.turns", Filters(release=FIRST), ["bi.turns has no column 'release'", "such as: bi.annotations"]),
         ("corpora", Filters(subsets=("x",)), ["main.corpora has no column 'subset'", "main.records"]),
-        (TASK, Filters(where="label = 'Q'"), ["no row of dbdc3.breakdown_detection is left", "label = 'Q'"]),
+        (TASK, Filters(where="label = 'Q'"), [f"no row of {TASK} is left", "label = 'Q'"]),
         (TASK, Filters(where="lable = 'O'"), ["one of its columns: label"]),
         (TASK, Filters(where="label = O"), ["one of its columns: background, context", "single quotes"]),
         (TASK, Filters(where="5"), ["neither true nor false", "of the type INTEGER"]),
@@ -114,11 +116,11 @@ def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -
     assert differing
     assert said(con, Filters("dev")) == [
         f"{len(repeated)} turns of {TASK} are exported more than once ({sum(map(len, repeated))} rows), in the "
-        f"releases dbdc3, dbdc3_revised, dev_zips, with different labels for {len(differing)} of them: "
+        f"releases {FIRST}, {REVISED}, dev_zips, with different labels for {len(differing)} of them: "
         "choose one with --release"
     ]
     assert said(con, NO_FILTERS, f"{TASK}_dev")[0].startswith(f"{len(repeated)} turns")
-    assert said(con, Filters("dev", "dbdc3")) == []
+    assert said(con, Filters("dev", FIRST)) == []
 
 
 @pytest.mark.slow
@@ -161,8 +163,8 @@ def test_the_command_says_what_an_export_holds(sample: Path, tmp_path: Path) -> 
     arguments = ["export", TASK, "--db", str(sample), "--output", "a.csv", "--split", "eval"]
     shown = run(*arguments, cwd=tmp_path)
     assert "rows by language: ja 16, en 14" in shown.stdout
-    assert "warning: 4 turns of dbdc3.breakdown_detection are exported more than once (8 rows)" in shown.stderr
-    one = run(*arguments, "--force", "--release", "dbdc3", "--subset", "DCM", "--where", "label = 'O'", cwd=tmp_path)
+    assert f"warning: 4 turns of {TASK} are exported more than once (8 rows)" in shown.stderr
+    one = run(*arguments, "--force", "--release", FIRST, "--subset", "DCM", "--where", "label = 'O'", cwd=tmp_path)
     assert (one.returncode, one.stderr) == (0, "")
     refused = run(*arguments, "--force", "--where", "1=1) or (true", cwd=tmp_path)
     assert refused.returncode == 2
@@ -171,14 +173,14 @@ def test_the_command_says_what_an_export_holds(sample: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_real_files_have_a_folder_in_three_releases(real_data: Path, tmp_path: Path) -> None:
-    build(tmp_path / "w.duckdb", Silent(), data=real_data, only=["dbdc3"])
+    build(tmp_path / "w.duckdb", Silent(), data=real_data, only=[FIRST])
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         assert said(con, Filters("dev")) == [
-            "2,150 turns of dbdc3.breakdown_detection are exported more than once (6,450 rows), in the releases dbdc3, "
-            "dbdc3_revised, dev_zips, with different labels for 1,234 of them: choose one with --release"
+            f"2,150 turns of {TASK} are exported more than once (6,450 rows), in the releases {FIRST}, "
+            f"{REVISED}, dev_zips, with different labels for 1,234 of them: choose one with --release"
         ]
         folder = "subset in ('CIC_115', 'CIC_json_data')"
         ((cic,),) = (said(con, Filters("dev", where=folder)),)
-        assert cic.startswith("1,150 turns of dbdc3.breakdown_detection are exported more than once (3,450 rows)")
+        assert cic.startswith(f"1,150 turns of {TASK} are exported more than once (3,450 rows)")
         evaluated = composition(Warehouse(con), select(Warehouse(con), TASK, Filters("eval")))
         assert "rows by language: ja 1,100, en 500" in notes(evaluated)

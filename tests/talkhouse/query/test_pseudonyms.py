@@ -20,27 +20,10 @@ from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
+from tests.talkhouse.leading_to_people import AUTHORS, POSTS, found_in, leading_to_people
 
 KEY = bytes(range(32))
-AUTHORS, POSTS = "mpchat", "mantis"
-"""Corpora whose keys lead to public pages."""
 SPEAKERS = "main.speakers"
-OF_PEOPLE = """
-select speaker_id from main.speakers where kind = 'human'
-union all select native_id from main.speakers where kind = 'human' and native_id <> ''
-union all select name from main.speakers where kind = 'human'
-union all select annotator_id from main.annotations where annotator_id <> ''
-union all select unnest(from_json(extra -> 'carried' -> member, '["varchar"]'))
-from main.records, unnest(['workers', 'bad_workers', 'hit_ids', 'assignment_ids']) as members (member)
-"""
-PUBLIC = """
-select unnest([dialogue_id, native_id, extra ->> 'direct_url', extra ->> 'file_name']) from main.dialogues where {0}
-union all select record_id from main.records where {0}
-union all select unnest([persona_id, image_file, image_url, extra ->> 'url', extra ->> 'permalink'])
-from main.personas where {0}
-union all select url from main.images where {0}
-"""
-TEXTS = "select text from main.turns union all select text from main.texts union all select text from main.personas"
 
 
 @pytest.fixture
@@ -63,35 +46,21 @@ def rows_of(warehouse: Warehouse, name: str, output: Path, key: Path | None, **m
     return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
 
 
-def found_in(text: str, identifiers: set[str]) -> set[str]:
-    """Return the ids that a text has, as wholes: 'ann' is not in 'planned'."""
-    known = {identifier.lower() for identifier in identifiers}
-    pattern = "|".join(re.escape(json.dumps(name, ensure_ascii=False)[1:-1]) for name in sorted(known, key=len)[::-1])
-    return set(re.findall(rf"(?<![\w.])(?:{pattern})(?![\w.])", text.lower())) if known else set()
-
-
-def leading_to_people(con: duckdb.DuckDBPyConnection) -> set[str]:
-    """Return all that leads to a person, but for what people write in their texts."""
-    public = f"corpus_id in ('{AUTHORS}', '{POSTS}')"
-    values = {value for (value,) in con.execute(f"{OF_PEOPLE} union all {PUBLIC.format(public)}").fetchall() if value}
-    texts = " ".join(text for (text,) in con.execute(TEXTS).fetchall())
-    return {value for value in values if not found_in(texts, {value}) and not value.isdigit()}
-
-
 @pytest.mark.slow
 def test_no_id_of_a_person_is_in_any_byte_of_an_export(filled: Path, key: Path, tmp_path: Path) -> None:
     with duckdb.connect(filled, read_only=True) as con:
         warehouse, secret = Warehouse(con), leading_to_people(con)
-        assert {f"{AUTHORS}:ann", "W1F", "301.0", f"{AUTHORS}:s0-s1"} <= secret
         relations = con.execute(
             "select schema_name || '.' || view_name from duckdb_views() where not internal union all "
             "select schema_name || '.' || table_name from duckdb_tables() order by all"
         ).fetchall()
         leaking = {}
         for (name,) in relations:
+            if name in warehouse.split_views:
+                continue
             output = tmp_path / "out" / f"{name}.jsonl"
             output.parent.mkdir(exist_ok=True)
-            export(warehouse, name, output, key_file=key)
+            export(warehouse, name, output, key_file=key, is_accepted=True)
             manifest = Path(f"{output}.manifest.json").read_text(encoding="utf-8")
             if found := found_in(output.read_text(encoding="utf-8") + manifest, secret):
                 leaking[name] = found

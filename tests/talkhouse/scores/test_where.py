@@ -20,16 +20,16 @@ from talkhouse.scores.tasks.workspace import Workspace
 from tests.commands import run
 from tests.talkhouse.scores.scoring import score_once
 
-TASK = "dbdc3.breakdown_detection"
+TASK, RELEASE = "dbdc3.breakdown_detection", "dbdc3"
 WHERE = "label <> 'O' and turn_index > 0"
 
 
 def of_eval(where: str | None, **options: object) -> Request:
-    return Request((), **{"baseline": Baseline.ORACLE, "split": "eval", "release": "dbdc3", "where": where, **options})  # type: ignore[arg-type]
+    return Request((), **{"baseline": Baseline.ORACLE, "split": "eval", "release": RELEASE, "where": where, **options})  # type: ignore[arg-type]
 
 
 def test_only_the_examples_of_which_it_is_true_are_scored(con: duckdb.DuckDBPyConnection) -> None:
-    query = f"select count(*) from {TASK} where split = 'eval' and release = 'dbdc3' and {WHERE}"
+    query = f"select count(*) from {TASK} where split = 'eval' and release = '{RELEASE}' and {WHERE}"
     ((examples,),) = con.execute(query).fetchall()
     scored = score_once(con, task(TASK), of_eval(WHERE), [0.0])
     assert scored.rows == examples > 0
@@ -43,8 +43,8 @@ def test_only_the_examples_of_which_it_is_true_are_scored(con: duckdb.DuckDBPyCo
     ("request_", "error", "words"),
     [
         (of_eval("lable = 'O'"), UsageError, "one of its columns: label"),
-        (of_eval("turn_index > 900"), UsageError, "no row of dbdc3.breakdown_detection is left"),
-        (of_eval("subset = 'DCM'", subsets=["YI_50"]), UsageError, "no row of dbdc3.breakdown_detection is left"),
+        (of_eval("turn_index > 900"), UsageError, f"no row of {TASK} is left"),
+        (of_eval("subset = 'DCM'", subsets=["YI_50"]), UsageError, f"no row of {TASK} is left"),
         (of_eval("label::integer = 1"), QueryFailed, "can't be computed for every row"),
         (of_eval("exists (from 'a.csv')"), UsageError, "--where can't use 'a.csv'"),
         (of_eval(None, subsets=["nix"]), UsageError, "no examples of the subset 'nix'"),
@@ -101,7 +101,7 @@ def test_a_file_of_before_is_read_and_written(warehouse: Path) -> None:
 
 @pytest.mark.slow
 def test_the_template_has_them_and_predictions_of_all_are_taken(warehouse: Path) -> None:
-    one_split = ["score", TASK, "--split", "eval", "--release", "dbdc3", "--db", str(warehouse)]
+    one_split = ["score", TASK, "--split", "eval", "--release", RELEASE, "--db", str(warehouse)]
     for name, where in (("part.jsonl", ["--where", WHERE]), ("all.jsonl", [])):
         assert run(*one_split, "--template", name, *where, cwd=warehouse.parent).returncode == 0
         path = warehouse.parent / name

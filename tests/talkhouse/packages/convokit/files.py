@@ -21,10 +21,14 @@ Json = dict[str, Any]
 RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_index", "main_speaker_id")
 
 
-def export(database: Path, corpus_id: str, output: Path, filters: Filters = NO_FILTERS) -> Written:
+def export(
+    database: Path, corpus_id: str, output: Path, filters: Filters = NO_FILTERS, key_file: Path | None = None
+) -> Written:
     """Export a corpus as the command does."""
     with opened(database, settings=settings(output)) as warehouse:
-        return export_package(warehouse, corpus_id, Tool.CONVOKIT, output, filters=filters, is_accepted=True)
+        return export_package(
+            warehouse, corpus_id, Tool.CONVOKIT, output, filters=filters, is_accepted=True, key_file=key_file
+        )
 
 
 @dataclass(frozen=True)

