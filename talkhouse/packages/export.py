@@ -11,6 +11,7 @@ from talkhouse.packages.content import Package
 from talkhouse.packages.layout import Layout
 from talkhouse.packages.papers import write_manifest, write_papers
 from talkhouse.query import sandbox
+from talkhouse.query.export import MEMORY
 from talkhouse.query.formats import Tool
 from talkhouse.query.pseudonyms import pseudonyms
 from talkhouse.query.row_stream import OnRows
@@ -19,9 +20,6 @@ from talkhouse.query.terms import check_terms
 from talkhouse.system.atomic_output import atomic_folder, private_folder_at, private_folder_path
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
-
-_MEMORY = 1_000_000_000
-"""Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def export_package(
     # The second folder is the one that ``settings`` names.
     with atomic_folder(output) as folder, private_folder_at(private_folder_path(output), output):
         try:
-            package, files = in_little_memory(warehouse.con, _MEMORY, lambda: write(folder))
+            package, files = in_little_memory(warehouse.con, MEMORY, lambda: write(folder))
             write_papers(package, folder)
             write_manifest(package, folder, files)
         except duckdb.Error as error:

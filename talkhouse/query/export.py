@@ -24,7 +24,7 @@ from talkhouse.system.memory import in_little_memory
 from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.opened import Warehouse
 
-_MEMORY = 1_000_000_000
+MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
 _SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
@@ -82,11 +82,11 @@ def export(
             selection = with_pseudonyms(selection, con, hidden)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
-            parts = in_little_memory(con, _MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
+            parts = in_little_memory(con, MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
             sources = corpora_of(warehouse, selection)
-            of, warned = in_little_memory(con, _MEMORY, lambda: _composed(warehouse, selection))
+            of, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
-            rows = in_little_memory(con, _MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
+            rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
             about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
             contents = Contents(sources, parts, of, rows, about)
             described = manifest.describe(warehouse, selection, contents, file_format, part)

@@ -538,7 +538,7 @@ def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     script = (
-        "import talkhouse.query.export; talkhouse.query.export._MEMORY = 500_000_000\n"
+        "import talkhouse.query.export; talkhouse.query.export.MEMORY = 500_000_000\n"
         "from benchmarks.export_throughput import main; main()"
     )
     peaks, sizes = [], []
@@ -556,7 +556,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
 def test_a_view_that_needs_more_memory_gets_it(
     writable: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "_MEMORY", 50_000_000)
+    monkeypatch.setattr(exports, "MEMORY", 50_000_000)
     writable.execute(
         "create or replace view main.greedy as select list(i) as numbers "
         "from range(10_000_000) t(i) group by i // 9_000_000"
