@@ -73,11 +73,12 @@ def _relations(warehouse: Warehouse, name: str) -> list[str]:
     if name not in warehouse.corpus_ids:
         known = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con)]
         if name not in known and f"main.{name}" not in known:
-            corpora, views = (", ".join(closest(name, names)) for names in (warehouse.corpus_ids, known))
+            near = closest(name, [*warehouse.corpus_ids, *known])
             raise UsageError(
                 f"no corpus, view or table '{name}'",
-                expected=f"one of the corpora: {corpora}; or one of the views: {views}",
-                next_step="list them with: talkhouse corpora, talkhouse views",
+                # Hundreds of views that are nothing alike are no help.
+                expected=f"one of: {', '.join(near if len(near) < len(known) else warehouse.corpus_ids)}",
+                next_step="list the corpora with: talkhouse status, and the views with: talkhouse views",
             )
         return [name]
     tasks = sorted({each.full_name for each in warehouse.catalogue.examples if each.schema == name})

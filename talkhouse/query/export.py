@@ -72,6 +72,11 @@ def export(
     Raises UsageError for names, columns, splits and files that can't be, TermsNotAccepted for terms that have
     to be accepted first, OutputFailed where there is no room.
     """
+    if name in warehouse.corpus_ids:
+        raise UsageError(
+            f"'{name}' is a corpus, and a file has the rows of one view or table",
+            next_step=f"name one (see: talkhouse views), or write a folder with --for huggingface",
+        )
     con, file_format = warehouse.con, file_format or format_of(output)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)

@@ -205,7 +205,9 @@ def test_a_corpus_without_tasks_has_tables_to_name(tmp_path: Path) -> None:
 def test_a_name_that_is_none_is_answered_with_corpora_and_views(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match=r"no corpus, view or table 'dbdc'") as raised:
         planned(con, "dbdc")
-    assert re.search(r"corpora: dbdc3; or one of the views: bi\.dbdc3_\w+", str(raised.value))
+    assert re.search(r"expected: one of: dbdc3, bi\.dbdc3_\w+", str(raised.value))
+    with pytest.raises(UsageError, match=r"expected: one of: (\w+, )+\w+\n"):
+        planned(con, "nothing_alike")
 
 
 @given(st.text())
