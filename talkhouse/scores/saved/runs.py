@@ -167,15 +167,26 @@ def save(workspace: Workspace, scored: Scored, run: str, warehouse: Path) -> Pat
 
 def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
     chosen = scored.chosen
-    con.execute(
-        "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            *(run, scored.task.name, chosen.split_names, chosen.releases, list(chosen.subsets), chosen.fingerprint),
-            *([file["sha256"] for file in scored.files], scored.rows, scored.missing, scored.tied, version()),
-            *(datetime.now(UTC).replace(tzinfo=None), metrics_hash(scored.task)),
-            *(chosen.where, chosen.where_fingerprint),
-        ],
-    )
+    values = {
+        "run": run,
+        "task": scored.task.name,
+        "splits": chosen.split_names,
+        "releases": chosen.releases,
+        "subsets": list(chosen.subsets),
+        "view_fingerprint": chosen.fingerprint,
+        "predictions_sha256": [file["sha256"] for file in scored.files],
+        "examples": scored.rows,
+        "missing": scored.missing,
+        "tied": scored.tied,
+        "talkhouse_version": version(),
+        "saved_at": datetime.now(UTC).replace(tzinfo=None),
+        "metrics_sha256": metrics_hash(scored.task),
+        "where_expression": chosen.where,
+        "where_fingerprint": chosen.where_fingerprint,
+    }
+    # By name: an older file has its columns in another order.
+    marks = ", ".join("?" for _ in values)
+    con.execute(f"insert into runs ({', '.join(values)}) values ({marks})", [*values.values()])
     numbers = [
         (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of, m.low, m.high)
         for place, m in enumerate(scored.metrics)
