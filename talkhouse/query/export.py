@@ -75,7 +75,7 @@ def export(
     if name in warehouse.corpus_ids:
         raise UsageError(
             f"'{name}' is a corpus, and a file has the rows of one view or table",
-            next_step=f"name one (see: talkhouse views), or write a folder with --for huggingface",
+            next_step="name one (see: talkhouse views), or write a folder with --for huggingface",
         )
     con, file_format = warehouse.con, file_format or format_of(output)
     manifest_path = manifest.path_for(output)
