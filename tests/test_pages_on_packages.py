@@ -1,0 +1,63 @@
+"""The pages on packages and on training are run as they stand: commands, and programs in environments of their own."""
+
+import ast
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import talkhouse
+from tests import outside
+from tests.test_docs import ROOT, blocks, commands, run
+
+pytestmark = pytest.mark.packages
+
+PACKAGES, TRAINING = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training"))
+
+VIEW = "".join(re.findall(r"export (\w+\.\w+) --split dev", PACKAGES))
+CORPUS = VIEW.partition(".")[0]
+
+
+def run_page(page: str, sample: Path, folder: Path) -> dict[str, list[str]]:
+    """Run the commands of a page in order, and return the lines that each of its programs prints."""
+    shutil.copyfile(sample, folder / "talkhouse.duckdb")
+    for program in blocks(page, "python"):
+        name = re.match(r"# (\w+\.py)\n", program)
+        assert name, program
+        (folder / name[1]).write_text(program, encoding="utf-8")
+    shown = {}
+    for command in commands(page):
+        if command.startswith("talkhouse "):
+            run(command, folder)
+        else:
+            # ConvoKit writes its settings into the home.
+            shown[command] = outside.run(["env", f"HOME={folder}", *shlex.split(command)], folder).splitlines()
+    return shown
+
+
+def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
+    shown = run_page(PACKAGES, sample, tmp_path)
+    hub, records, dialogues, files = (lines[-1] for command, lines in shown.items() if command.endswith(".py"))
+    with talkhouse.open(sample) as con:
+        rows = dict(con.execute(f"select split, count(*) from {VIEW} group by all").fetchall())
+        labels = dict(con.execute(f"select label, count(*) from {VIEW} where split = 'dev' group by label").fetchall())
+        turns = (
+            f"select count(distinct dialogue_id), count(*) from main.turns where starts_with(dialogue_id, '{CORPUS}:')"
+        )
+        ((dialogue_count, turn_count),) = con.execute(turns).fetchall()
+    assert ast.literal_eval(hub.partition("}")[0] + "}") == rows
+    assert "['O', 'T', 'X']" in hub
+    assert ast.literal_eval(records.removeprefix("Counter(").removesuffix(")")) == labels
+    assert dialogues.startswith(f"{dialogue_count} {turn_count} ")
+    assert files == str({"train": sum(rows.values())})
+
+
+def test_the_page_on_training_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
+    run_page(TRAINING, sample, tmp_path)
+    with talkhouse.open(sample) as con:
+        of_the_page = f"release = '{CORPUS}' and split = 'eval' and language = 'en'"
+        ((rows,),) = con.execute(f"select count(*) from {VIEW} where {of_the_page}").fetchall()
+    assert len((tmp_path / "streamed.csv").read_text().splitlines()) == 1 + rows
+    assert (tmp_path / "scores.duckdb").exists()
