@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import on_a_terminal, run
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
 GOLDEN = Path(__file__).parents[1] / "citation" / "golden"
 
@@ -23,7 +24,7 @@ def test_the_corpora_of_a_view_are_cited(sample: Path) -> None:
 
 @pytest.mark.slow
 def test_a_corpus_is_cited_and_talkhouse_if_asked_for(sample: Path) -> None:
-    assert keys(run("cite", "mantis", "--db", sample, "--with-talkhouse").stdout) == ["mantis", "talkhouse"]
+    assert keys(run("cite", POSTS, "--db", sample, "--with-talkhouse").stdout) == [POSTS, "talkhouse"]
 
 
 @pytest.mark.slow
@@ -35,7 +36,7 @@ def test_other_formats(sample: Path, form: str, name: str) -> None:
 
 @pytest.mark.slow
 def test_a_view_of_one_corpus_names_only_that(sample: Path) -> None:
-    assert keys(run("cite", "dbdc3.breakdown_detection_eval", "--db", sample).stdout) == ["dbdc3"]
+    assert keys(run("cite", f"{RELEASES}.breakdown_detection_eval", "--db", sample).stdout) == [RELEASES]
 
 
 @pytest.mark.slow
@@ -63,16 +64,16 @@ def test_an_export_is_cited_without_its_warehouse(sample: Path, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_folder_that_is_no_package_does_not_hide_a_corpus(sample: Path, tmp_path: Path) -> None:
-    (tmp_path / "dbdc3").mkdir()
-    assert keys(run("cite", "dbdc3", "--db", sample, cwd=tmp_path).stdout) == ["dbdc3"]
+    (tmp_path / RELEASES).mkdir()
+    assert keys(run("cite", RELEASES, "--db", sample, cwd=tmp_path).stdout) == [RELEASES]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "code", "words"),
     [
-        ("dbcd3", None, 2, ["no corpus, view or table 'dbcd3'", "one of: dbdc3", "talkhouse status"]),
-        ("nothing_alike", None, 2, ["one of: blended_skill_talk, dbdc3, delidata, mantis, mpchat\n"]),
+        ("dbcd3", None, 2, ["no corpus, view or table 'dbcd3'", f"one of: {RELEASES}", "talkhouse status"]),
+        ("nothing_alike", None, 2, [f"one of: {SUGGESTIONS}, {RELEASES}, {GROUPS}, {POSTS}, {PICTURES}\n"]),
         ("gone/rows.csv", None, 2, ["gone/rows.csv: there is no such file or folder"]),
         ("a" * 5000, None, 2, ["there is no such file or folder", "File name too long"]),
         ("", None, 2, ["there is no manifest of an export"]),

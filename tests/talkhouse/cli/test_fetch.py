@@ -16,6 +16,7 @@ import pytest
 from talkhouse.ingest.registry import corpora, sample_of
 from tests.commands import COMMAND, run
 from tests.file_server import File, FileServer, file_server, invented
+from tests.samples import GROUPS, POSTS, RELEASES
 
 SLOW = pytest.mark.slow
 ENVIRONMENT = {"TALKHOUSE_FETCH_PAUSE": "0.001", "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
@@ -31,8 +32,8 @@ def server() -> Iterator[FileServer]:
 @pytest.fixture
 def addresses(server: FileServer, tmp_path: Path) -> Path:
     """Addresses of the files of two corpora's samples, which the server has, and of a file of a third."""
-    given: dict[str, list[dict[str, str | None]]] = {"mantis": [{"path": "a.bin", "url": f"{server.url}/a.bin"}]}
-    for corpus_id in ("dbdc3", "delidata"):
+    given: dict[str, list[dict[str, str | None]]] = {POSTS: [{"path": "a.bin", "url": f"{server.url}/a.bin"}]}
+    for corpus_id in (RELEASES, GROUPS):
         sample = sample_of(corpora()[corpus_id])
         given[corpus_id] = []
         for path in sorted(path for path in sample.rglob("*") if path.is_file()):
@@ -51,27 +52,27 @@ def fetch(*words: object, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def test_terms_come_first_and_good_files_are_not_fetched_again(addresses: Path, server: FileServer) -> None:
-    folder, corpus = addresses.parent, corpora()["mantis"]
-    refused = fetch("mantis", "--sources", addresses, folder=folder)
+    folder, corpus = addresses.parent, corpora()[POSTS]
+    refused = fetch(POSTS, "--sources", addresses, folder=folder)
     assert refused.returncode == 1
     assert corpus.terms in refused.stdout
     assert f"{corpus.licence} ({corpus.licence_url})" in refused.stdout
     assert f"a.bin from {server.url}/a.bin, no checksum is published" in refused.stdout
-    assert "the terms of mantis are not accepted; nothing was fetched" in refused.stderr
+    assert f"the terms of {POSTS} are not accepted; nothing was fetched" in refused.stderr
     assert "--accept-terms" in refused.stderr
     assert (server.requests, sorted(path.name for path in folder.iterdir())) == ([], ["sources.json"])
 
-    fetched = fetch("mantis", "--sources", addresses, "--accept-terms", folder=folder)
+    fetched = fetch(POSTS, "--sources", addresses, "--accept-terms", folder=folder)
     assert (fetched.returncode, fetched.stderr) == (0, "")
     digest = sha256(BODY).hexdigest()
-    assert f"fetched corpora/mantis/a.bin: 200.0 kB, SHA-256 {digest} (recorded, for none" in fetched.stdout
+    assert f"fetched corpora/{POSTS}/a.bin: 200.0 kB, SHA-256 {digest} (recorded, for none" in fetched.stdout
     assert fetched.stdout.endswith("Next:\n  talkhouse build --data corpora\n")
-    assert (folder / "corpora" / "mantis" / "a.bin").read_bytes() == BODY
+    assert (folder / "corpora" / POSTS / "a.bin").read_bytes() == BODY
 
     asked = len(server.requests)
-    again = fetch("mantis", "--sources", addresses, folder=folder)
+    again = fetch(POSTS, "--sources", addresses, folder=folder)
     assert (again.returncode, again.stderr) == (0, "")
-    assert "there already: corpora/mantis/a.bin" in again.stdout
+    assert f"there already: corpora/{POSTS}/a.bin" in again.stdout
     assert len(server.requests) == asked
 
 
@@ -79,13 +80,13 @@ def test_terms_come_first_and_good_files_are_not_fetched_again(addresses: Path, 
 def test_a_build_takes_what_was_fetched_and_nothing_else(addresses: Path) -> None:
     folder = addresses.parent
     environment = {**ENVIRONMENT, "TALKHOUSE_SOURCES": str(addresses)}
-    for corpus_id in ("dbdc3", "delidata"):
+    for corpus_id in (RELEASES, GROUPS):
         done = run("fetch", corpus_id, "--data", "mine", "--accept-terms", cwd=folder, env=environment)
         assert done.returncode == 0, done.stderr
         paths = [path for path in (folder / "mine" / corpus_id).rglob("*") if path.is_file()]
         assert len(paths) == len(json.loads(addresses.read_text())[corpus_id])
-    (folder / "mine" / ".talkhouse-fetch" / "dbdc3").mkdir()  # as after a fetch that was cut
-    (folder / "mine" / ".talkhouse-fetch" / "dbdc3" / "DBDC3.zip.part").write_bytes(b"PK")
+    (folder / "mine" / ".talkhouse-fetch" / RELEASES).mkdir()  # as after a fetch that was cut
+    (folder / "mine" / ".talkhouse-fetch" / RELEASES / "DBDC3.zip.part").write_bytes(b"PK")
     built = run("build", "--data", "mine", "--db", "w.duckdb", cwd=folder)
     assert built.returncode == 0, built.stderr
     assert "ignored the folder" not in built.stdout + built.stderr
@@ -95,23 +96,23 @@ def test_a_build_takes_what_was_fetched_and_nothing_else(addresses: Path) -> Non
 
 @SLOW
 def test_every_failure_is_told_and_what_can_be_had_is_there(addresses: Path, server: FileServer) -> None:
-    del server.files["/dbdc3/0"]
-    done = fetch("dbdc3", "--sources", addresses, "--accept-terms", folder=addresses.parent)
-    named = json.loads(addresses.read_text())["dbdc3"]
+    del server.files[f"/{RELEASES}/0"]
+    done = fetch(RELEASES, "--sources", addresses, "--accept-terms", folder=addresses.parent)
+    named = json.loads(addresses.read_text())[RELEASES]
     assert done.returncode == 1
     assert done.stderr.count("error:") == 1
-    assert f"corpora/dbdc3/{named[0]['path']}: the server has no such file" in done.stderr
-    assert done.stdout.count("\nfetched corpora/dbdc3/") == len(named) - 1
-    assert f"By hand: {corpora()['dbdc3'].by_hand}" in done.stdout
+    assert f"corpora/{RELEASES}/{named[0]['path']}: the server has no such file" in done.stderr
+    assert done.stdout.count(f"\nfetched corpora/{RELEASES}/") == len(named) - 1
+    assert f"By hand: {corpora()['{RELEASES}'].by_hand}" in done.stdout
     assert "Next:" not in done.stdout
 
 
 def test_a_corpus_without_addresses_says_how_to_get_it(tmp_path: Path) -> None:
-    done = fetch("delidata", "--accept-terms", folder=tmp_path)
+    done = fetch(GROUPS, "--accept-terms", folder=tmp_path)
     assert done.returncode == 1
-    assert "no file of delidata can be fetched" in done.stderr
-    assert corpora()["delidata"].by_hand in done.stderr
-    assert "corpora/delidata" in done.stderr
+    assert f"no file of {GROUPS} can be fetched" in done.stderr
+    assert corpora()[GROUPS].by_hand in done.stderr
+    assert f"corpora/{GROUPS}" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -120,7 +121,7 @@ def test_a_corpus_without_addresses_says_how_to_get_it(tmp_path: Path) -> None:
 def test_a_terminal_is_asked(addresses: Path, server: FileServer, answer: bytes, code: int) -> None:
     leader, follower = pty.openpty()
     os.write(leader, answer)
-    words = ["fetch", "mantis", "--sources", str(addresses)]
+    words = ["fetch", POSTS, "--sources", str(addresses)]
     environment = {**os.environ, **ENVIRONMENT, "TERM": "xterm"}
     process = subprocess.Popen(
         [*COMMAND, *words], cwd=addresses.parent, env=environment, stdin=follower, stdout=follower, stderr=follower
@@ -132,7 +133,7 @@ def test_a_terminal_is_asked(addresses: Path, server: FileServer, answer: bytes,
     os.close(leader)
     assert process.wait() == code, shown
     assert b"Do you accept the licence and the terms?" in shown
-    assert (addresses.parent / "corpora" / "mantis" / "a.bin").exists() == (code == 0)
+    assert (addresses.parent / "corpora" / POSTS / "a.bin").exists() == (code == 0)
     assert bool(server.requests) == (code == 0)
 
 
@@ -148,11 +149,11 @@ def _read(leader: int) -> bytes:
 def test_what_was_here_when_it_ended_is_continued(addresses: Path, server: FileServer, number: signal.Signals) -> None:
     folder = addresses.parent
     server.files["/a.bin"] = File([(BODY, '"1"')], cuts=[100_000], stall=True)
-    words = [*COMMAND, "fetch", "mantis", "--sources", str(addresses), "--accept-terms"]
+    words = [*COMMAND, "fetch", POSTS, "--sources", str(addresses), "--accept-terms"]
     environment = {**os.environ, **ENVIRONMENT}
     process = subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert server.stalled.wait(300)
-    part = folder / "corpora" / ".talkhouse-fetch" / "mantis" / "a.bin.part"
+    part = folder / "corpora" / ".talkhouse-fetch" / POSTS / "a.bin.part"
     while process.poll() is None and not (part.exists() and part.stat().st_size):
         time.sleep(0.01)
     process.send_signal(number)
@@ -162,11 +163,11 @@ def test_what_was_here_when_it_ended_is_continued(addresses: Path, server: FileS
         assert errors.decode().strip() == (
             "interrupted; what is here of the files is kept, and the same command continues with it"
         )
-    assert not (folder / "corpora" / "mantis").exists()
+    assert not (folder / "corpora" / POSTS).exists()
     server.files["/a.bin"].stall = False
-    done = fetch("mantis", "--sources", addresses, "--accept-terms", folder=folder)
+    done = fetch(POSTS, "--sources", addresses, "--accept-terms", folder=folder)
     assert done.returncode == 0, done.stderr
-    assert (folder / "corpora" / "mantis" / "a.bin").read_bytes() == BODY
+    assert (folder / "corpora" / POSTS / "a.bin").read_bytes() == BODY
     assert "Range" in server.requests[-1][1]
 
 

@@ -17,8 +17,9 @@ from talkhouse.packages.huggingface.markdown import table
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 
 # As the Hub has them (huggingface.co/tasks, and its documentation of dataset cards).
 TASK_CATEGORIES = {"text-classification", "text-generation", "text-ranking", "question-answering"}
@@ -38,7 +39,7 @@ def card(con: duckdb.DuckDBPyConnection, name: str, folder: Path, **options: Any
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["blended_skill_talk", "dbdc3", "delidata", "mantis", "mpchat", "bi.turns"])
+@pytest.mark.parametrize("name", [SUGGESTIONS, RELEASES, GROUPS, POSTS, PICTURES, "bi.turns"])
 def test_the_head_is_as_the_hub_has_it(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
     head, body = card(con, name, tmp_path / "out")
     assert set(head) <= KEYS
@@ -79,7 +80,7 @@ def test_equal_warehouses_give_equal_packages_and_others_another_fingerprint(
     con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
-        card(con, "mpchat", tmp_path / name)
+        card(con, PICTURES, tmp_path / name)
     contents = [
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
         for name in ("a", "b")

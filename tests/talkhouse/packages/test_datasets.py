@@ -15,10 +15,11 @@ from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse
 from tests.outside import run
+from tests.samples import GROUPS, RELEASES
 
 pytestmark = pytest.mark.packages
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 READ = Path(__file__).with_name("read_with_datasets.py")
 Connection = duckdb.DuckDBPyConnection
 
@@ -60,7 +61,7 @@ def test_every_value_of_every_corpus_is_that_of_its_view(con: Connection, tmp_pa
     eval_rows = read[str(tmp_path / f"{TASK}_eval")]["breakdown_detection_eval"]["eval"]
     assert eval_rows["features"]["label"] == "ClassLabel(names=['O', 'T', 'X'])"
     assert eval_rows["features"]["context"] == "List(Value('string'))"
-    assert [*read[str(tmp_path / "delidata")]["outcome"]] == ["train"]
+    assert [*read[str(tmp_path / GROUPS)]["outcome"]] == ["train"]
 
 
 def test_a_package_in_the_same_place_is_not_served_from_the_cache(con: Connection, tmp_path: Path) -> None:
@@ -105,9 +106,9 @@ def test_odd_splits_texts_and_lists_survive(writable: Connection, tmp_path: Path
 
 @pytest.mark.parametrize("labels", [["None", "0", "Yes", "no", "null", "1e3", "", " ", "~", "a: b", "é", '"', "#x"]])
 def test_names_of_labels_are_as_they_are(writable: Connection, tmp_path: Path, labels: list[str]) -> None:
-    writable.execute("delete from main.labels where scheme = 'dbdc3.breakdown'")
+    writable.execute(f"delete from main.labels where scheme = '{RELEASES}.breakdown'")
     for index, label in enumerate(labels):
-        row = ["dbdc3.breakdown", label, index]
+        row = [f"{RELEASES}.breakdown", label, index]
         writable.execute("insert into main.labels (scheme, label, label_index) values (?, ?, ?)", row)
     names = "[" + ", ".join(f"'{label}'" for label in labels) + "]"
     writable.execute(

@@ -4,6 +4,7 @@ import pytest
 
 from talkhouse.packages.hub_licences import hub_licences
 from talkhouse.query.terms import Part
+from tests.samples import PICTURES
 
 
 def part(spdx: str | None) -> Part:
@@ -16,7 +17,7 @@ def part(spdx: str | None) -> Part:
         (["MIT", "CC-BY-SA-4.0"], ["mit", "cc-by-sa-4.0"]),
         (["Apache-2.0"], ["apache-2.0"]),
         (["CC-BY-SA-2.5", "CC-BY-SA-3.0", "CC-BY-SA-4.0"], ["cc-by-sa-3.0", "cc-by-sa-4.0", "other"]),
-        (["CC-BY-4.0 AND LicenseRef-mpchat-non-commercial-research"], ["other"]),
+        ([f"CC-BY-4.0 AND LicenseRef-{PICTURES}-non-commercial-research"], ["other"]),
         (["CC-BY-4.0", "CC-BY-4.0", "CC0-1.0 OR (MIT AND CC-BY-4.0)"], ["cc-by-4.0", "cc0-1.0", "mit"]),
         (["GPL-3.0-or-later", "LGPL-2.1-only", "ODbL-1.0"], ["gpl-3.0", "lgpl-2.1", "odbl"]),
         (["GPL-2.0-only WITH Classpath-exception-2.0"], ["other"]),

@@ -15,11 +15,12 @@ from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.source_files import SourceFile
+from tests.samples import RELEASES
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 TERMS = (
-    Part("dbdc3", "dialogues", "MIT", None, True, False, False, False, ""),
-    Part("dbdc3", "background", "CC-BY-SA-4.0", "https://example.org/sa", True, True, False, False, "From elsewhere."),
+    Part(RELEASES, "dialogues", "MIT", None, True, False, False, False, ""),
+    Part(RELEASES, "background", "CC-BY-SA-4.0", "https://example.org/sa", True, True, False, False, "From elsewhere."),
 )
 
 
@@ -29,7 +30,7 @@ def package(con: duckdb.DuckDBPyConnection) -> Package:
     warehouse = Warehouse(con)
     selection = select(warehouse, TASK, Filters(split="eval"))
     config = Config("breakdown_detection", selection, "A turn.", (SplitRows("eval", "eval", "test", 3),))
-    corpora = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == "dbdc3"]
+    corpora = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == RELEASES]
     return Package(warehouse, TASK, (config,), corpora, TERMS)
 
 
@@ -40,7 +41,12 @@ def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
     assert text.endswith("\n")
     assert text.count("- Name the authors.\n") == 3  # together, and each part
     assert "commercial" not in text
-    for said in ("# Licences of dbdc3.breakdown_detection\n", "invented sample", "### Part: background\n", "<https://"):
+    for said in (
+        f"# Licences of {RELEASES}.breakdown_detection\n",
+        "invented sample",
+        "### Part: background\n",
+        "<https://",
+    ):
         assert said in text
     for corpus in package.corpora:
         assert corpus["licence"] in text
@@ -48,7 +54,7 @@ def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
     assert "Texts are as they were published, and so are the names in them." in text
     described = yaml.safe_load((tmp_path / "CITATION.cff").read_text(encoding="utf-8"))
     assert described["title"] == f"{TASK} of {package.corpora[0]['title']}"
-    assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith("@inproceedings{dbdc3,\n")
+    assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith(f"@inproceedings{{{RELEASES},\n")
 
 
 def test_pseudonyms_and_the_lack_of_terms_are_said(package: Package, tmp_path: Path) -> None:
@@ -82,8 +88,10 @@ def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
 
 def test_files_of_samples_are_not_the_publishers(package: Package) -> None:
     files = papers.provenance(package)["files"]
-    query = "select source_file_id, size, sha256 from meta.source_files where corpus_id = 'dbdc3' and member is null "
-    rows = package.warehouse.con.execute(f"{query} and kind in ('read', 'archive') order by all").fetchall()
+    query = f"select source_file_id, size, sha256 from meta.source_files where corpus_id = '{RELEASES}'"
+    rows = package.warehouse.con.execute(
+        f"{query} and member is null and kind in ('read', 'archive') order by all"
+    ).fetchall()
     assert [(file["source_file_id"], file["bytes"], file["sha256"]) for file in files] == rows
     assert rows
     assert {file["url"] for file in files} == {None}

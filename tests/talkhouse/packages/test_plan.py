@@ -16,9 +16,10 @@ from talkhouse.packages.plan import file_name, plan
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.samples import GROUPS, POSTS, RELEASES
 from tests.talkhouse.toy import declare
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 
 
 def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> Package:
@@ -35,7 +36,7 @@ def splits(config: Config) -> list[tuple[str | None, str]]:
 
 @pytest.mark.slow
 def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnection) -> None:
-    package = planned(con, "mantis")
+    package = planned(con, POSTS)
     assert [config.name for config in package.configs] == [
         "intent_prediction",
         "response_ranking",
@@ -47,9 +48,9 @@ def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnecti
         assert {split.published: split.rows for split in config.splits} == dict(counts)
         assert [split.name for split in config.splits] == ["train", "dev", "test"]
         assert [split.standard for split in config.splits] == ["train", "validation", "test"]
-    assert [corpus["corpus_id"] for corpus in package.corpora] == ["mantis"]
+    assert [corpus["corpus_id"] for corpus in package.corpora] == [POSTS]
     (intents,) = package.configs[0].classes
-    query = "select label, meaning from main.labels where scheme = 'mantis.intent' order by label_index"
+    query = f"select label, meaning from main.labels where scheme = '{POSTS}.intent' order by label_index"
     assert [(label.label, label.meaning) for label in intents.labels] == con.execute(query).fetchall()
     assert (intents.column, intents.is_list) == ("intents", True)
     assert package.configs[0].task_category == "text-classification"
@@ -64,7 +65,7 @@ def test_classes_are_in_the_declared_order(con: duckdb.DuckDBPyConnection, name:
 
 @pytest.mark.slow
 def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPyConnection) -> None:
-    found = {config.name: labels(config).get("label") for config in planned(con, "delidata").configs}
+    found = {config.name: labels(config).get("label") for config in planned(con, GROUPS).configs}
     assert found["change_of_mind"] == ["+", "-", "0"]
     assert found["outcome"] == ["gain", "same", "loss"]
     assert found["deliberation_type"] == ["Probing", "Non-probing-deliberation", "None", "0"]
@@ -82,7 +83,7 @@ def relabel(con: duckdb.DuckDBPyConnection, label: str) -> None:
 def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: duckdb.DuckDBPyConnection) -> None:
     relabel(writable, "A")
     for label in ("Z", "A"):
-        writable.execute("insert into main.labels (scheme, label) values ('dbdc3.breakdown', ?)", [label])
+        writable.execute(f"insert into main.labels (scheme, label) values ('{RELEASES}.breakdown', ?)", [label])
     (config,) = planned(writable, TASK).configs
     assert labels(config)["label"] == ["O", "T", "X", "A", "Z"]
 
@@ -171,21 +172,25 @@ def test_views_without_rows_are_refused_or_left_out(con: duckdb.DuckDBPyConnecti
 
 @pytest.mark.slow
 def test_a_corpus_leaves_out_the_views_of_which_filters_leave_nothing(con: duckdb.DuckDBPyConnection) -> None:
-    package = plan(Warehouse(con), "mantis", Filters(where="example_index >= 100"))
+    package = plan(Warehouse(con), POSTS, Filters(where="example_index >= 100"))
     assert [config.name for config in package.configs] == ["response_ranking_50"]
-    assert package.left_out == ("mantis.intent_prediction", "mantis.response_ranking", "mantis.response_ranking_10")
+    assert package.left_out == (
+        f"{POSTS}.intent_prediction",
+        f"{POSTS}.response_ranking",
+        f"{POSTS}.response_ranking_10",
+    )
     with pytest.raises(UsageError, match=r"has no rows of the split 'cached'"):
-        plan(Warehouse(con), "mantis", Filters(split="cached"))
-    with pytest.raises(UsageError, match=r"does not fit mantis"):
-        plan(Warehouse(con), "mantis", Filters(where="no_such_column = 1"))
+        plan(Warehouse(con), POSTS, Filters(split="cached"))
+    with pytest.raises(UsageError, match=rf"does not fit {POSTS}"):
+        plan(Warehouse(con), POSTS, Filters(where="no_such_column = 1"))
 
 
 @pytest.mark.slow
 def test_a_corpus_leaves_out_what_has_no_rows_and_says_so(writable: duckdb.DuckDBPyConnection) -> None:
-    writable.execute("create table main.none as from delidata.outcome where false")
-    writable.execute("create or replace view delidata.outcome as from main.none")
-    package = planned(writable, "delidata")
-    assert package.left_out == ("delidata.outcome",)
+    writable.execute(f"create table main.none as from {GROUPS}.outcome where false")
+    writable.execute(f"create or replace view {GROUPS}.outcome as from main.none")
+    package = planned(writable, GROUPS)
+    assert package.left_out == (f"{GROUPS}.outcome",)
     assert "outcome" not in {config.name for config in package.configs}
 
 
@@ -205,7 +210,7 @@ def test_a_corpus_without_tasks_has_tables_to_name(tmp_path: Path) -> None:
 def test_a_name_that_is_none_is_answered_with_corpora_and_views(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match=r"no corpus, view or table 'dbdc'") as raised:
         planned(con, "dbdc")
-    assert re.search(r"expected: one of: dbdc3, bi\.dbdc3_\w+", str(raised.value))
+    assert re.search(rf"expected: one of: {RELEASES}, bi\.{RELEASES}_\w+", str(raised.value))
     with pytest.raises(UsageError, match=r"expected: one of: (\w+, )+\w+\n"):
         planned(con, "nothing_alike")
 

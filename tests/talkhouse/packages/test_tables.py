@@ -22,8 +22,9 @@ from talkhouse.packages.tables import Form, write_tables
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 FOR_HUGGING_FACE = Form(value, footer)
 
 Connection = duckdb.DuckDBPyConnection
@@ -116,7 +117,7 @@ def test_types_that_other_programs_lack_are_text_or_numbers(writable: Connection
 
 @pytest.mark.slow
 def test_labels_are_numbers_whose_names_are_in_the_footer(con: Connection, tmp_path: Path) -> None:
-    for name, column in ((TASK, "label"), (TASK, "lenient_label"), ("mantis.intent_prediction", "intents")):
+    for name, column in ((TASK, "label"), (TASK, "lenient_label"), (f"{POSTS}.intent_prediction", "intents")):
         folder = tmp_path / f"{name}.{column}"
         files = written(con, name, folder)
         feature = json.loads(parquet.read_schema(folder / files[0].path).metadata[b"huggingface"])["info"]["features"]
@@ -145,7 +146,7 @@ def test_null_labels_stay_null(writable: Connection, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_file_opens_in_pandas_polars_and_duckdb(con: Connection, tmp_path: Path) -> None:
-    for name in ("mpchat", "delidata"):
+    for name in (PICTURES, GROUPS):
         for file in written(con, name, tmp_path / name):
             path = tmp_path / name / file.path
             assert len(pandas.read_parquet(path)) == len(polars.read_parquet(path)) == file.rows

@@ -17,9 +17,10 @@ from talkhouse.query.filters import Relation
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.relations import columns_of
 from tests.lanes import first_quick
+from tests.samples import RELEASES
 from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
 
-SCHEMA, NAME = "dbdc3", "breakdown_detection"
+SCHEMA, NAME = RELEASES, "breakdown_detection"
 
 
 def relation(con: duckdb.DuckDBPyConnection) -> Relation:
@@ -75,7 +76,8 @@ def test_what_is_no_expression_or_leads_out_is_refused(con: duckdb.DuckDBPyConne
 FITTING = [
     "label = 'O'", "label = 'it''s' or \"label\" = 'X' -- with a comment", "label /* any */ is not null;",
     "not (label in ('O', 'T') and turn_index between 1 and 3)", "utterance ilike '%you%' or context[1] like 'H%'",
-    "len(list_filter(context, lambda text: text <> '')) > 1", "dbdc3.strict_label(prob_o, prob_t, prob_x, 0.5) = 'X'",
+    "len(list_filter(context, lambda text: text <> '')) > 1",
+    f"{RELEASES}.strict_label(prob_o, prob_t, prob_x, 0.5) = 'X'",
     "dialogue_id in (with long as (select dialogue_id from turns where len(text) > 60) from long)",
     "turn_index = (select max(turn_index) from main.turns where turns.dialogue_id = breakdown_detection.dialogue_id)",
     "turn_index in (from range(2)) and prob_x + prob_t >= prob_o", "columns('prob_.') > 0", "lower(label) = 'o'",

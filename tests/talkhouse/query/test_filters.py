@@ -17,9 +17,10 @@ from talkhouse.query.selection import NO_FILTERS, Filters, select
 from talkhouse.schema.errors import QueryFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
-TASK = "dbdc3.breakdown_detection"
-FIRST, REVISED = "dbdc3", "dbdc3_revised"
+TASK = f"{RELEASES}.breakdown_detection"
+FIRST, REVISED = RELEASES, f"{RELEASES}_revised"
 """Two of its releases; the third is dev_zips."""
 
 
@@ -71,7 +72,7 @@ def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duck
         (TASK, Filters(release="nix"), ["no rows of the release 'nix'", f"one of: {FIRST}, {REVISED}, dev_zips"]),
         (TASK, Filters(split="eval", release="dev_zips"), ["the release 'dev_zips'", f"one of: {FIRST}, {REVISED}\n"]),
         (TASK, Filters(subsets=("DCM", "CIC_11")), ["no rows of the subset 'CIC_11'", "one of: CIC_115"]),
-        ("delidata.outcome", Filters(release="x"), ["rows that name their release; it has none", "leave --release"]),
+        (f"{GROUPS}.outcome", Filters(release="x"), ["rows that name their release; it has none", "leave --release"]),
         ("bi.turns", Filters(release=FIRST), ["bi.turns has no column 'release'", "such as: bi.annotations"]),
         ("corpora", Filters(subsets=("x",)), ["main.corpora has no column 'subset'", "main.records"]),
         (TASK, Filters(where="label = 'Q'"), [f"no row of {TASK} is left", "label = 'Q'"]),
@@ -126,7 +127,7 @@ def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -
 @pytest.mark.slow
 def test_several_examples_of_one_turn_in_one_publication_are_no_surprise(con: duckdb.DuckDBPyConnection) -> None:
     for view in Warehouse(con).catalogue.views:
-        if view.schema in ("mpchat", "mantis", "delidata", "blended_skill_talk"):
+        if view.schema in (PICTURES, POSTS, GROUPS, SUGGESTIONS):
             assert said(con, NO_FILTERS, view.full_name) == [], view.full_name
 
 

@@ -17,8 +17,9 @@ from talkhouse.query.terms import Part, check_terms, parts_of, parts_of_corpus
 from talkhouse.schema.errors import TermsNotAccepted
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
-TASK = "dbdc3.breakdown_detection"
+TASK = f"{RELEASES}.breakdown_detection"
 FREE, ALIKE, RESEARCH = "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-research"
 TERMS = f"""
 insert into main.corpus_terms by name
@@ -26,18 +27,18 @@ select *, coalesce(spdx, '') = '{ALIKE}' as is_share_alike, coalesce(spdx, '') =
     true as is_attribution, spdx is null as is_unknown, 'So it is.' as note
 from (
     values
-        ('dbdc3', 'talks', null, null, null, '{FREE}'),
-        ('dbdc3', 'pages', ['{TASK}.background', 'main.dialogues.extra.background'], null, null, '{ALIKE}'),
-        ('delidata', 'all', null, null, null, null),
-        ('mantis', 'old', null, null, '2011-04-08', '{ALIKE}'),
-        ('mantis', 'young', null, '2011-04-08', null, '{ALIKE}'),
-        ('mpchat', 'all', null, null, null, '{RESEARCH}')
+        ('{RELEASES}', 'talks', null, null, null, '{FREE}'),
+        ('{RELEASES}', 'pages', ['{TASK}.background', 'main.dialogues.extra.background'], null, null, '{ALIKE}'),
+        ('{GROUPS}', 'all', null, null, null, null),
+        ('{POSTS}', 'old', null, null, '2011-04-08', '{ALIKE}'),
+        ('{POSTS}', 'young', null, '2011-04-08', null, '{ALIKE}'),
+        ('{PICTURES}', 'all', null, null, null, '{RESEARCH}')
 ) as terms (corpus_id, part, columns, said_from, said_before, spdx)
 """
 """Terms of most of the sample's corpora, invented."""
 
-TALKS, PAGES, OLD, YOUNG = "dbdc3 talks", "dbdc3 pages", "mantis old", "mantis young"
-DELIDATA, MPCHAT = "delidata all", "mpchat all"
+TALKS, PAGES, OLD, YOUNG = f"{RELEASES} talks", f"{RELEASES} pages", f"{POSTS} old", f"{POSTS} young"
+DELIDATA, MPCHAT = f"{GROUPS} all", f"{PICTURES} all"
 
 
 @pytest.fixture(scope="module")
@@ -81,42 +82,42 @@ def test_a_view_of_one_split_has_the_parts_of_its_task(asking: Warehouse) -> Non
 
 
 def test_a_part_may_be_a_member_of_a_json_column(asking: Warehouse) -> None:
-    of_dbdc3 = "starts_with(dialogue_id, 'dbdc3:')"
-    assert selected(asking, "dialogues", where=of_dbdc3) == [TALKS, PAGES]
+    of_releases = f"starts_with(dialogue_id, '{RELEASES}:')"
+    assert selected(asking, "dialogues", where=of_releases) == [TALKS, PAGES]
     # The column has more than that member.
-    assert selected(asking, "dialogues", "extra", where=of_dbdc3) == [TALKS, PAGES]
-    assert selected(asking, "dialogues", "dialogue_id", "language", where=of_dbdc3) == [TALKS]
-    assert selected(asking, "dialogues", "extra", where=f"{of_dbdc3} and extra is null") == [TALKS]
+    assert selected(asking, "dialogues", "extra", where=of_releases) == [TALKS, PAGES]
+    assert selected(asking, "dialogues", "dialogue_id", "language", where=of_releases) == [TALKS]
+    assert selected(asking, "dialogues", "extra", where=f"{of_releases} and extra is null") == [TALKS]
 
 
 def test_a_corpus_counts_where_it_has_rows(asking: Warehouse) -> None:
     assert selected(asking, "turns") == [TALKS, DELIDATA, OLD, YOUNG, MPCHAT]
-    assert selected(asking, "bi.turns", where="corpus_id = 'delidata'") == [DELIDATA]
-    assert selected(asking, "bi.turns", where="corpus_id = 'blended_skill_talk'") == []
-    assert selected(asking, "delidata.outcome") == [DELIDATA]
-    assert selected(asking, "delidata.outcome", where="false") == []
-    everything = [select(asking, "delidata.outcome"), select(asking, TASK, columns=["background"])]
+    assert selected(asking, "bi.turns", where=f"corpus_id = '{GROUPS}'") == [DELIDATA]
+    assert selected(asking, "bi.turns", where=f"corpus_id = '{SUGGESTIONS}'") == []
+    assert selected(asking, f"{GROUPS}.outcome") == [DELIDATA]
+    assert selected(asking, f"{GROUPS}.outcome", where="false") == []
+    everything = [select(asking, f"{GROUPS}.outcome"), select(asking, TASK, columns=["background"])]
     assert names(parts_of(asking, everything)) == [PAGES, DELIDATA]
 
 
 def test_what_was_said_later_is_under_later_terms(asking: Warehouse) -> None:
-    assert selected(asking, "mantis.response_ranking", split="train") == [OLD, YOUNG]
-    assert selected(asking, "mantis.response_ranking", split="dev") == [YOUNG]
-    assert selected(asking, "mantis.response_ranking", where="dialogue_id = 'mantis:train:0'") == [OLD]
-    assert selected(asking, "turns", where="said_at < '2011-04-08' and starts_with(dialogue_id, 'mantis:')") == [OLD]
+    assert selected(asking, f"{POSTS}.response_ranking", split="train") == [OLD, YOUNG]
+    assert selected(asking, f"{POSTS}.response_ranking", split="dev") == [YOUNG]
+    assert selected(asking, f"{POSTS}.response_ranking", where=f"dialogue_id = '{POSTS}:train:0'") == [OLD]
+    assert selected(asking, "turns", where=f"said_at < '2011-04-08' and starts_with(dialogue_id, '{POSTS}:')") == [OLD]
     # Candidates are from other dialogues, which nobody names.
-    assert selected(asking, "mantis.response_ranking_10", where="dialogue_id = 'mantis:train:0'") == [OLD, YOUNG]
+    assert selected(asking, f"{POSTS}.response_ranking_10", where=f"dialogue_id = '{POSTS}:train:0'") == [OLD, YOUNG]
     # The text of an utterance is not where its speaker is.
-    assert selected(asking, "speakers", where="corpus_id = 'mantis'") == [OLD, YOUNG]
+    assert selected(asking, "speakers", where=f"corpus_id = '{POSTS}'") == [OLD, YOUNG]
 
 
 def test_what_has_no_time_may_have_been_said_at_any(asking: Warehouse) -> None:
-    untimed = "update main.turns set said_at = null where dialogue_id = 'mantis:dev:0' and turn_index = 1"
+    untimed = f"update main.turns set said_at = null where dialogue_id = '{POSTS}:dev:0' and turn_index = 1"
     asking.con.execute("begin")
     try:
         asking.con.execute(untimed)
-        assert selected(asking, "mantis.response_ranking", where="dialogue_id = 'mantis:dev:0'") == [OLD, YOUNG]
-        assert selected(asking, "mantis.response_ranking", where="dialogue_id = 'mantis:dev:1'") == [YOUNG]
+        assert selected(asking, f"{POSTS}.response_ranking", where=f"dialogue_id = '{POSTS}:dev:0'") == [OLD, YOUNG]
+        assert selected(asking, f"{POSTS}.response_ranking", where=f"dialogue_id = '{POSTS}:dev:1'") == [YOUNG]
     finally:
         asking.con.execute("rollback")
 
@@ -135,7 +136,7 @@ def test_facts_have_no_terms_and_texts_have(asking: Warehouse) -> None:
         "labels",
         "meta.findings",
         "bi.splits",
-        "bi.mantis_answer_votes",
+        f"bi.{POSTS}_answer_votes",
     ):
         assert selected(asking, name) == [], name
     for name in ("texts", "records", "annotations", "bi.label_counts", "bi.provenance"):
@@ -155,7 +156,7 @@ def test_a_view_without_terms_shows_no_record_dialogue_or_person() -> None:
 def test_samples_have_no_terms(con: duckdb.DuckDBPyConnection) -> None:
     warehouse = Warehouse(con)
     assert parts_of(warehouse, [select(warehouse, "turns")]) == ()
-    assert parts_of_corpus(warehouse, "mpchat") == ()
+    assert parts_of_corpus(warehouse, PICTURES) == ()
 
 
 def part(corpus_id: str = "toy", name: str = "all", *flags: str, columns: tuple[str, ...] = ()) -> Part:
@@ -208,9 +209,9 @@ def test_the_message_names_what_helps(asking: Warehouse, tmp_path: Path) -> None
 
     leave_out = "if you accept them, add --accept-terms; or leave out background"
     assert refused(TASK).startswith(leave_out)
-    assert refused("delidata.outcome") == "if you accept them, add --accept-terms"
+    assert refused(f"{GROUPS}.outcome") == "if you accept them, add --accept-terms"
     apart = refused("turns", is_accepted=True)
-    assert """--where "starts_with(dialogue_id, 'mantis:')" """.strip() in apart
+    assert f"""--where "starts_with(dialogue_id, '{POSTS}:')" """.strip() in apart
     assert list(tmp_path.iterdir()) == []
 
 
@@ -225,22 +226,22 @@ def test_the_manifest_has_the_terms_of_what_is_in_the_file(asking: Warehouse, tm
     (corpus,) = described(TASK, is_accepted=True)
     assert [terms["part"] for terms in corpus["licence_terms"]] == ["talks", "pages"]
     assert corpus["licence_terms"][1]["flags"] == ["attribution", "share_alike"]
-    (corpus,) = described("blended_skill_talk.guided_response")
+    (corpus,) = described(f"{SUGGESTIONS}.guided_response")
     assert corpus["licence_terms"] == []
 
 
 # The samples as if they were the publishers' files.
 
 PUBLISHED = {
-    "blended_skill_talk": [("CC-BY-4.0", ["attribution"])],
-    "dbdc3": [("MIT", ["attribution"]), ("CC-BY-SA-4.0", ["attribution", "share_alike"])],
-    "delidata": [("Apache-2.0", ["attribution"])],
-    "mantis": [
+    SUGGESTIONS: [("CC-BY-4.0", ["attribution"])],
+    RELEASES: [("MIT", ["attribution"]), ("CC-BY-SA-4.0", ["attribution", "share_alike"])],
+    GROUPS: [("Apache-2.0", ["attribution"])],
+    POSTS: [
         ("CC-BY-SA-2.5", ["attribution", "share_alike", "unknown"]),
         ("CC-BY-SA-3.0", ["attribution", "share_alike", "unknown"]),
     ],  # nothing in it was said after 2018-05-02
-    "mpchat": [
-        ("CC-BY-4.0 AND LicenseRef-mpchat-non-commercial-research", ["attribution", "non_commercial", "unknown"])
+    PICTURES: [
+        (f"CC-BY-4.0 AND LicenseRef-{PICTURES}-non-commercial-research", ["attribution", "non_commercial", "unknown"])
     ],
 }
 
@@ -251,7 +252,7 @@ def test_the_corpora_have_the_terms_of_their_publishers(licensed: Path) -> None:
         warehouse = Warehouse(con)
         parts = {corpus_id: parts_of_corpus(warehouse, corpus_id) for corpus_id in warehouse.corpus_ids}
         assert {key: [(part.spdx, list(part.flags)) for part in own] for key, own in parts.items()} == PUBLISHED
-        ((post, *_),) = [own for key, own in parts.items() if key == "mantis"]
+        ((post, *_),) = [own for key, own in parts.items() if key == POSTS]
         assert "link to the post" in post.note
 
 
@@ -264,7 +265,7 @@ def test_an_export_of_published_rows_stops_for_their_terms(licensed: Path, tmp_p
 
     code, shown = exported(TASK)
     assert code == 1
-    assert "the terms of dbdc3 are not accepted; nothing was exported" in shown
+    assert f"the terms of {RELEASES} are not accepted; nothing was exported" in shown
     assert "share-alike: what you make of it must be under the same licence" in shown
     assert list(tmp_path.iterdir()) == []
     assert exported(TASK, "--columns", "split,utterance,label")[0] == 0
@@ -272,8 +273,8 @@ def test_an_export_of_published_rows_stops_for_their_terms(licensed: Path, tmp_p
     assert code == 0
     assert "dialogues and labels: MIT (attribution)" in shown
     assert "background: CC-BY-SA-4.0 (attribution, share-alike)" in shown
-    for code, name in ((0, "delidata.outcome"), (0, "bi.splits"), (1, "mpchat.next_response_prediction")):
+    for code, name in ((0, f"{GROUPS}.outcome"), (0, "bi.splits"), (1, f"{PICTURES}.next_response_prediction")):
         assert exported(name)[0] == code
     code, shown = exported("turns", "--accept-terms")
     assert code == 1
-    assert "the terms of mantis and mpchat exclude each other" in shown
+    assert f"the terms of {POSTS} and {PICTURES} exclude each other" in shown

@@ -18,9 +18,10 @@ from talkhouse.scores.tasks.request import Request
 from talkhouse.scores.tasks.task import task
 from talkhouse.scores.tasks.workspace import Workspace
 from tests.commands import run
+from tests.samples import RELEASES
 from tests.talkhouse.scores.scoring import score_once
 
-TASK, RELEASE = "dbdc3.breakdown_detection", "dbdc3"
+TASK, RELEASE = f"{RELEASES}.breakdown_detection", RELEASES
 WHERE = "label <> 'O' and turn_index > 0"
 
 

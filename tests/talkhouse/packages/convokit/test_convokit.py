@@ -20,11 +20,10 @@ from talkhouse.schema.errors import OutputFailed, UsageError
 from tests.commands import COMMAND, run
 from tests.conftest import invented_builds, wait_for
 from tests.lanes import first_quick
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 from tests.talkhouse.packages.convokit.files import Files, check, export, labels_of
 
-CORPORA = ["mpchat", "dbdc3", "delidata", "mantis", "blended_skill_talk"]
-PERSONAS, RELEASES, NUMBERS, POSTS, SUGGESTIONS = CORPORA
-"""The samples, each by what only it has."""
+CORPORA = [PICTURES, RELEASES, GROUPS, POSTS, SUGGESTIONS]
 
 
 @pytest.mark.parametrize("corpus_id", first_quick(CORPORA))
@@ -43,8 +42,8 @@ def test_the_files_have_all_that_the_tables_have(sample: Path, tmp_path: Path, c
 
 @pytest.mark.slow
 def test_labels_are_where_they_belong(sample: Path, tmp_path: Path) -> None:
-    export(sample, NUMBERS, tmp_path / NUMBERS)
-    metas = [utterance["meta"] for utterance in Files.read(tmp_path / NUMBERS).utterances]
+    export(sample, GROUPS, tmp_path / GROUPS)
+    metas = [utterance["meta"] for utterance in Files.read(tmp_path / GROUPS).utterances]
     assert {type(meta["label_type"]) for meta in metas} <= {str, type(None)}
     assert {type(meta["label_team_performance"]) for meta in metas} == {float}
     assert {type(meta["label_tracker"]) for meta in metas} == {list}
@@ -125,13 +124,13 @@ def test_numbers_are_exact(sample: Path, tmp_path: Path) -> None:
     numbers = [0.1, 1e300, -5e-324, 123456789.123456789, 2.0**53]
     extra = '{"n": 12345678901234567890123, "x": 1.50}'
     database = changed(sample, tmp_path, f"update main.dialogues set extra = '{extra}'")
-    performance = f"main.annotations where scheme = '{NUMBERS}.team_performance'"
+    performance = f"main.annotations where scheme = '{GROUPS}.team_performance'"
     with duckdb.connect(database) as con:
         keys = con.execute(f"select record_id, turn_index from {performance} order by all").fetchall()
         for key, number in zip(keys, numbers, strict=False):
-            condition = f"scheme = '{NUMBERS}.team_performance' and record_id = ? and turn_index = ?"
+            condition = f"scheme = '{GROUPS}.team_performance' and record_id = ? and turn_index = ?"
             con.execute(f"update main.annotations set value = ? where {condition}", [number, *key])
-    files = checked(database, NUMBERS, tmp_path / "out")
+    files = checked(database, GROUPS, tmp_path / "out")
     assert [meta["meta"]["label_team_performance"] for meta in files.utterances][: len(numbers)] == numbers
     assert extra in (tmp_path / "out" / "conversations.json").read_text()
 
@@ -163,8 +162,8 @@ def test_a_scheme_without_labels_has_its_key(sample: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_labels_of_dialogues_are_in_the_conversations(sample: Path, tmp_path: Path) -> None:
-    of_dialogues = f"update main.annotations set turn_index = null where scheme = '{NUMBERS}.type' and turn_index = 1"
-    files = checked(changed(sample, tmp_path, of_dialogues), NUMBERS, tmp_path / "out")
+    of_dialogues = f"update main.annotations set turn_index = null where scheme = '{GROUPS}.type' and turn_index = 1"
+    files = checked(changed(sample, tmp_path, of_dialogues), GROUPS, tmp_path / "out")
     assert any(dialogue["meta"]["label_type"] for dialogue in files.conversations.values())
     assert any(utterance["meta"]["label_type"] for utterance in files.utterances)
 
@@ -188,7 +187,7 @@ def test_what_has_no_place_is_counted(sample: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_replies_parts_spans_and_turns_that_several_say(filled: Path, tmp_path: Path) -> None:
-    export(filled, PERSONAS, tmp_path / "out")
+    export(filled, PICTURES, tmp_path / "out")
     files = Files.read(tmp_path / "out")
     first = files.utterances[0]
     assert first["speaker"] == f"{first['conversation_id']}/together"
@@ -265,7 +264,7 @@ def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("corpus_id", [PERSONAS, RELEASES, POSTS])
+@pytest.mark.parametrize("corpus_id", [PICTURES, RELEASES, POSTS])
 def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, corpus_id: str) -> None:
     key = tmp_path / "key"
     key.write_bytes(bytes(range(32)))

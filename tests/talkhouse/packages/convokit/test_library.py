@@ -14,7 +14,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from tests import outside
 from tests.talkhouse.packages.convokit.files import Files, check, export
-from tests.talkhouse.packages.convokit.test_convokit import CORPORA, PERSONAS, POSTS, changed
+from tests.talkhouse.packages.convokit.test_convokit import CORPORA, PICTURES, POSTS, changed
 from tests.test_docs import ROOT, blocks, commands, run
 
 pytestmark = pytest.mark.packages
@@ -91,15 +91,15 @@ def test_convokit_opens_odd_rows(sample: Path, filled: Path, tmp_path: Path, pyt
     )
     with duckdb.connect(database) as con:
         con.execute("update main.turns set text = text || ?, native_id = ?", [odd, odd])
-    folders = [tmp_path / "packages" / POSTS, tmp_path / "packages" / PERSONAS]
+    folders = [tmp_path / "packages" / POSTS, tmp_path / "packages" / PICTURES]
     folders[0].parent.mkdir()
     export(database, POSTS, folders[0])
-    export(filled, PERSONAS, folders[1])
+    export(filled, PICTURES, folders[1])
     seen = opened(python, folders, tmp_path)
     with talkhouse.open(database) as con:
         same(check(folders[0], con, POSTS), seen[POSTS])
     assert all(text.endswith(odd) for _, _, _, text, *_ in seen[POSTS]["utterances"])
-    same(Files.read(folders[1]), seen[PERSONAS])
+    same(Files.read(folders[1]), seen[PICTURES])
 
 
 def test_the_page_on_convokit_is_run(sample: Path, tmp_path: Path, python: Path) -> None:

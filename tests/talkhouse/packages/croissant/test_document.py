@@ -12,6 +12,7 @@ from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.warehouse.opened import opened
+from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
 
 def _exported(sample: Path, name: str, output: Path, tool: Tool = Tool.CROISSANT, filters: Filters = NO_FILTERS) -> Any:
@@ -30,7 +31,7 @@ def _fields(record_set: Any) -> dict[str, Any]:
 
 def test_a_corpus_is_described_file_by_file_and_column_by_column(sample: Path, tmp_path: Path) -> None:
     folder = tmp_path / "package"
-    document = _exported(sample, "dbdc3", folder)
+    document = _exported(sample, RELEASES, folder)
     assert (folder / "croissant.json").read_bytes().isascii()
 
     distribution = _nodes(document, "distribution")
@@ -69,7 +70,7 @@ def test_a_corpus_is_described_file_by_file_and_column_by_column(sample: Path, t
 
     assert document["creator"][0]["name"] == "Ryuichiro Higashinaka"
     assert (document["datePublished"], document["inLanguage"]) == ("2017", ["en", "ja"])
-    assert document["rai:annotationsPerItem"].startswith("dbdc3.breakdown: 30")
+    assert document["rai:annotationsPerItem"].startswith(f"{RELEASES}.breakdown: 30")
     assert document["rai:annotatorDemographics"] == ["not published"]
     assert any("Krippendorff" in line for line in document["rai:dataAnnotationAnalysis"])
     assert document["prov:wasDerivedFrom"]
@@ -81,7 +82,7 @@ def test_the_same_warehouse_makes_the_same_bytes(sample: Path, tmp_path: Path) -
     for tool in (Tool.CROISSANT, Tool.HUGGINGFACE):
         for name in ("once", "again"):
             (tmp_path / tool).mkdir(exist_ok=True)
-            _exported(sample, "mantis", tmp_path / tool / name, tool)
+            _exported(sample, POSTS, tmp_path / tool / name, tool)
         once, again = ((tmp_path / tool / name / "croissant.json").read_bytes() for name in ("once", "again"))
         assert once == again
 
@@ -89,7 +90,7 @@ def test_the_same_warehouse_makes_the_same_bytes(sample: Path, tmp_path: Path) -
 @pytest.mark.slow
 def test_a_split_that_covers_all_has_its_name_but_in_hugging_face_packages(sample: Path, tmp_path: Path) -> None:
     for tool, name in ((Tool.CROISSANT, "all"), (Tool.HUGGINGFACE, "train")):
-        document = _exported(sample, "delidata.outcome", tmp_path / tool, tool)
+        document = _exported(sample, f"{GROUPS}.outcome", tmp_path / tool, tool)
         (split,) = _nodes(document, "recordSet")["outcome_splits"]["data"]
         assert split == {"outcome_splits/name": name, "outcome_splits/url": None}
         (path,) = (tmp_path / tool / "data" / "outcome").iterdir()
@@ -98,15 +99,15 @@ def test_a_split_that_covers_all_has_its_name_but_in_hugging_face_packages(sampl
 
 @pytest.mark.slow
 def test_it_says_which_rows_were_wanted(sample: Path, tmp_path: Path) -> None:
-    filters = Filters(split="dev", release="dbdc3")
-    document = _exported(sample, "dbdc3.breakdown_detection", tmp_path / "package", filters=filters)
-    assert document["description"].endswith("Not all rows are here, but only those of: split dev; release dbdc3.")
+    filters = Filters(split="dev", release=RELEASES)
+    document = _exported(sample, f"{RELEASES}.breakdown_detection", tmp_path / "package", filters=filters)
+    assert document["description"].endswith(f"Not all rows are here, but only those of: split dev; release {RELEASES}.")
     assert len(_nodes(document, "recordSet")["breakdown_detection_splits"]["data"]) == 1
 
 
 @pytest.mark.slow
 def test_rows_of_several_corpora_name_them_all(sample: Path, tmp_path: Path) -> None:
     document = _exported(sample, "bi.turns", tmp_path / "package")
-    assert {"dbdc3", "mantis", "mpchat"} <= set(document["keywords"])
+    assert {RELEASES, POSTS, PICTURES} <= set(document["keywords"])
     assert "url" not in document
     assert document["citeAs"].count("@") >= 5

@@ -19,6 +19,7 @@ from talkhouse.query.formats import Tool
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.opened import opened
 from tests import outside
+from tests.samples import GROUPS, POSTS, RELEASES, SUGGESTIONS
 
 pytestmark = pytest.mark.packages
 
@@ -95,23 +96,25 @@ def test_samples_are_read_as_their_views_are(sample: Path, tmp_path: Path) -> No
     with talkhouse.open(sample) as con:
         for name, read in packages.items():
             _check_rows(con, name, read)
-    for rows in packages["dbdc3"]["by_split"]["breakdown_detection"].values():
+    for rows in packages[RELEASES]["by_split"]["breakdown_detection"].values():
         places = [(row["release"], row["example_index"]) for row in rows]
         assert places == sorted(places)
 
 
 def test_labels_of_the_hugging_face_package_are_numbers(sample: Path, tmp_path: Path) -> None:
-    names = ["dbdc3", "mantis", "delidata"]
+    names = [RELEASES, POSTS, GROUPS]
     packages = _read(_exported(sample, names, Tool.HUGGINGFACE, tmp_path), tmp_path)
     for read in packages.values():
         _check_splits(read)
     with talkhouse.open(sample) as con:
-        rows = con.execute("select label from dbdc3.breakdown_detection").fetchall()
-    dbdc3 = packages["dbdc3"]["record_sets"]
-    labels = [label["name"] for label in dbdc3["breakdown_detection_labels"]]
+        rows = con.execute(f"select label from {RELEASES}.breakdown_detection").fetchall()
+    breakdown = packages[RELEASES]["record_sets"]
+    labels = [label["name"] for label in breakdown["breakdown_detection_labels"]]
     assert labels == ["O", "T", "X"]
-    assert Counter(labels[row["label"]] for row in dbdc3["breakdown_detection"]) == Counter(label for (label,) in rows)
-    intents = [row["intents"] for row in packages["mantis"]["record_sets"]["intent_prediction"]]
+    assert Counter(labels[row["label"]] for row in breakdown["breakdown_detection"]) == Counter(
+        label for (label,) in rows
+    )
+    intents = [row["intents"] for row in packages[POSTS]["record_sets"]["intent_prediction"]]
     assert {type(item) for items in intents for item in items} == {int}
 
 
@@ -152,10 +155,10 @@ def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
 def test_the_publishers_files_are_read_as_their_views_are(real_data: Path, tmp_path: Path) -> None:
     database = tmp_path / "real.duckdb"
     build(database, Silent(), data=real_data)
-    names = ["dbdc3.breakdown_detection", "delidata", "mantis", "blended_skill_talk"]
+    names = [f"{RELEASES}.breakdown_detection", GROUPS, POSTS, SUGGESTIONS]
     packages = _read(_exported(database, names, Tool.CROISSANT, tmp_path), tmp_path)
     with talkhouse.open(database) as con:
         for name, read in packages.items():
             _check_rows(con, name.partition(".")[0], read)
-    splits = packages["dbdc3.breakdown_detection"]["by_split"]["breakdown_detection"]
+    splits = packages[f"{RELEASES}.breakdown_detection"]["by_split"]["breakdown_detection"]
     assert {split: len(rows) for split, rows in splits.items()} == {"dev": 8450, "eval": 1600}
