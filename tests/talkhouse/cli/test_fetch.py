@@ -103,7 +103,7 @@ def test_every_failure_is_told_and_what_can_be_had_is_there(addresses: Path, ser
     assert done.stderr.count("error:") == 1
     assert f"corpora/{RELEASES}/{named[0]['path']}: the server has no such file" in done.stderr
     assert done.stdout.count(f"\nfetched corpora/{RELEASES}/") == len(named) - 1
-    assert f"By hand: {corpora()['{RELEASES}'].by_hand}" in done.stdout
+    assert f"By hand: {corpora()[RELEASES].by_hand}" in done.stdout
     assert "Next:" not in done.stdout
 
 
