@@ -53,7 +53,7 @@ PHASES = {
         "rows": "talkhouse.packages.tables:_write_config",
         "rename": "talkhouse.packages.tables:_named",
         "card": "talkhouse.packages.huggingface.layout:card",
-        "papers": "talkhouse.packages.export:write_papers",
+        "descriptions": "talkhouse.packages.export:write_descriptions",
         "manifest": "talkhouse.packages.export:write_manifest",
         "move": "talkhouse.system.atomic_output:_move_content",
         "clear": "shutil:rmtree",

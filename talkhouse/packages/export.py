@@ -1,4 +1,4 @@
-"""Writes a package: a folder that a program opens, whole or not at all, with its papers and its manifest."""
+"""Writes a package: a folder that a program opens, whole or not at all, with the files that describe it."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 
 from talkhouse.packages.content import Package
+from talkhouse.packages.descriptions import write_descriptions, write_manifest
 from talkhouse.packages.layout import Layout
-from talkhouse.packages.papers import write_manifest, write_papers
 from talkhouse.query import sandbox
 from talkhouse.query.export import MEMORY
 from talkhouse.query.formats import Tool
@@ -66,7 +66,7 @@ def export_package(
     with atomic_folder(output) as folder, private_folder_at(private_folder_path(output), output):
         try:
             package, files = in_little_memory(warehouse.con, MEMORY, lambda: write(folder))
-            write_papers(package, folder)
+            write_descriptions(package, folder)
             write_manifest(package, folder, files)
         except duckdb.Error as error:
             raise sandbox.failure(error) from error

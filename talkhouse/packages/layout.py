@@ -19,7 +19,7 @@ class Layout:
     plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], Package]
     """Plan what a name stands for, filtered; UsageError for what can't be in such a package."""
     write: Callable[[Package, Path, OnRows], list[dict[str, Any]]]
-    """Write all but the papers and the manifest into a folder, and return what the manifest says of each data file.
+    """Write the data, and what this program alone has, into a folder; return what the manifest says of each data file.
 
     It is called again, with the same folder, where the memory was not enough.
     """

@@ -89,11 +89,11 @@ def export(
             part, text = folder / "rows", folder / "manifest"
             parts = in_little_memory(con, MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
             sources = corpora_of(warehouse, selection)
-            of, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
+            counts, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
             rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
             about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
-            contents = Contents(sources, parts, of, rows, about)
+            contents = Contents(sources, parts, counts, rows, about)
             described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
@@ -104,7 +104,7 @@ def export(
             move_into_place(text, manifest_path)
     except duckdb.Error as error:
         raise sandbox.failure(error) from error
-    return Exported(selection.full_name, output, manifest_path, size, contents, composition.notes(of), warned)
+    return Exported(selection.full_name, output, manifest_path, size, contents, composition.notes(counts), warned)
 
 
 def settings(output: Path) -> Settings:
@@ -135,8 +135,8 @@ def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> 
 
 
 def _composed(warehouse: Warehouse, selection: Selection) -> tuple[composition.Composition, list[str]]:
-    of = composition.composition(warehouse, selection)
-    return of, composition.warnings(warehouse, selection, of)
+    counts = composition.composition(warehouse, selection)
+    return counts, composition.warnings(warehouse, selection, counts)
 
 
 def _write(

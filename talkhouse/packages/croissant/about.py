@@ -8,8 +8,8 @@ from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Package
 from talkhouse.packages.croissant.licences import licences
+from talkhouse.packages.descriptions import title
 from talkhouse.packages.known_facts import CorpusFacts
-from talkhouse.packages.papers import title
 from talkhouse.query.selection import Filters
 from talkhouse.settings import version
 

@@ -12,7 +12,7 @@ from talkhouse.packages.croissant.ids import Ids
 from talkhouse.packages.croissant.provenance import derived_from
 from talkhouse.packages.croissant.record_sets import describe, schema_of
 from talkhouse.packages.croissant.responsible_ai import responsible_ai
-from talkhouse.packages.papers import provenance
+from talkhouse.packages.descriptions import provenance
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
 

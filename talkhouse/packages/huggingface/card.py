@@ -8,11 +8,11 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import DataFile, Package
+from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.huggingface.answers import answers
 from talkhouse.packages.huggingface.configs import section
 from talkhouse.packages.huggingface.head import head
 from talkhouse.packages.huggingface.markdown import plain, table
-from talkhouse.packages.papers import provenance, title
 from talkhouse.settings import version
 
 _SHOWN = 40

@@ -10,9 +10,9 @@ import yaml
 from pyarrow import parquet
 
 from talkhouse.packages.content import Config, DataFile, Package
+from talkhouse.packages.descriptions import LICENCES, title
 from talkhouse.packages.hub_licences import hub_licences
 from talkhouse.packages.huggingface.features import features, in_head
-from talkhouse.packages.papers import LICENCES, title
 
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")
 """By powers of ten, as the Hub names them."""

@@ -1,4 +1,4 @@
-"""The files that say what a package is: LICENSE.md, CITATION.cff, citation.bib and manifest.json."""
+"""The files that describe a package: LICENSE.md, CITATION.cff, citation.bib and manifest.json."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ from talkhouse.warehouse.source_files import SourceFile, source_files
 LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
 
-def write_papers(package: Package, folder: Path) -> None:
+def write_descriptions(package: Package, folder: Path) -> None:
     """Write LICENSE.md, CITATION.cff and citation.bib of the corpora of a package into its folder."""
     cited = [Citation.of(corpus) for corpus in package.corpora]
     _write(folder / LICENCES, licences(package))

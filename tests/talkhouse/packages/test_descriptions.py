@@ -1,4 +1,4 @@
-"""The papers of a package: what licences ask, how its corpora are cited, what is in it, and where that comes from."""
+"""The files that describe a package: what licences ask, how its corpora are cited, what is in it, and from where."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from talkhouse.ingest.corpus import Source
-from talkhouse.packages import papers
+from talkhouse.packages import descriptions
 from talkhouse.packages.content import Config, Package, SplitRows
 from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
@@ -34,8 +34,8 @@ def package(con: duckdb.DuckDBPyConnection) -> Package:
     return Package(warehouse, TASK, (config,), corpora, TERMS)
 
 
-def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
-    papers.write_papers(package, tmp_path)
+def test_what_describes_a_package(package: Package, tmp_path: Path) -> None:
+    descriptions.write_descriptions(package, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert "- What you make of it must be under the same licence: CC-BY-SA-4.0.\n" in text
     assert text.endswith("\n")
@@ -59,19 +59,19 @@ def test_the_papers_of_a_package(package: Package, tmp_path: Path) -> None:
 
 def test_pseudonyms_and_the_lack_of_terms_are_said(package: Package, tmp_path: Path) -> None:
     hashed = replace(package, parts=(), pseudonyms="0123")
-    papers.write_papers(hashed, tmp_path)
+    descriptions.write_descriptions(hashed, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert hashed.about_pseudonyms
     assert hashed.about_pseudonyms["remark"] in text
     assert "Everything in this folder is invented" in text
     published = [{**corpus, "is_sample": False} for corpus in package.corpora]
-    papers.write_papers(replace(package, parts=(), corpora=published), tmp_path)
+    descriptions.write_descriptions(replace(package, parts=(), corpora=published), tmp_path)
     assert "no terms are known" in (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
 
 
 def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
     file = {"path": "data/x.parquet", "rows": 3, "bytes": 7, "sha256": "0" * 64}
-    papers.write_manifest(package, tmp_path, [file])
+    descriptions.write_manifest(package, tmp_path, [file])
     described = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
     assert described["files"] == [file]
     (config,) = described["configs"]
@@ -82,12 +82,12 @@ def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
     assert described["build"]["load_id"] == package.warehouse.build["load_id"]
     assert described["pseudonyms"] is None
     before = (tmp_path / "manifest.json").read_bytes()
-    papers.write_manifest(package, tmp_path, [file])
+    descriptions.write_manifest(package, tmp_path, [file])
     assert (tmp_path / "manifest.json").read_bytes() == before
 
 
 def test_files_of_samples_are_not_the_publishers(package: Package) -> None:
-    files = papers.provenance(package)["files"]
+    files = descriptions.provenance(package)["files"]
     query = f"select source_file_id, size, sha256 from meta.source_files where corpus_id = '{RELEASES}'"
     rows = package.warehouse.con.execute(
         f"{query} and member is null and kind in ('read', 'archive') order by all"
