@@ -27,6 +27,42 @@ class Scheme:
     """``single_label``: each annotator gives a thing one label, so that annotators can be compared; ``multi_label``:
     any number at once; ``structure``: the labels are parts of one structure, such as acts with slots and values. None:
     ``multi_label`` if some annotator gives a thing several labels, else ``single_label``."""
+    scale: Literal["good_to_bad", "ordered"] | None = None
+    """How ``labels`` follow one another: from good to bad, or in an order; None: in none. Colours follow it."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """One of several publications of a corpus."""
+
+    name: str
+    """As the paths of its files name it."""
+    title: str
+    """What people call it, such as: the original labels."""
+    description: str
+    """What sets it apart from the others, in a sentence or two."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Datasheet:
+    """What a user should know before using a corpus (Gebru et al. 2021), as far as published; empty: nobody says."""
+
+    motivation: str = ""
+    """What it was made for, and by whom."""
+    composition: str = ""
+    """What its dialogues, turns and labels are."""
+    collection: str = ""
+    """Where the dialogues are from, and who held them, for what pay."""
+    labelling: str = ""
+    """Who gave the labels, how many to each thing, by what instructions."""
+    uses: str = ""
+    """What it was used for, and what it is not for."""
+    limits: str = ""
+    """What it can't show."""
+    quirks: tuple[str, ...] = ()
+    """What surprises in its files, a sentence or two each."""
+    sources: tuple[str, ...] = ()
+    """Where all of this is from: the paper and its section, a README, or counted in the files."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +180,11 @@ class Corpus:
     """What is not among the sources since no address gives it as a file, and how to get it; a sentence or two."""
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's splits, each with its standard name (train, validation, test) or None."""
+    releases: tuple[Release, ...] = ()
+    """Where it was published more than once: the releases in order of preference. The default publication of a dialogue
+    is in the first that has a record of it; those that none declares come last, by name."""
     schemes: tuple[Scheme, ...] = ()
+    datasheet: Datasheet | None = None
     rules: tuple[Rule, ...] = ()
     common_rules: tuple[str, ...] = ("TH-01", "TH-02", "TH-03", "TH-04", "TH-05")
     """The common rules that files of this format can break."""

@@ -20,6 +20,7 @@ TABLES = {
     **dict.fromkeys(("meta.checks", "meta.exceptions"), "0002"),
     **dict.fromkeys(("main.parts", "main.turn_speakers", "meta.query_files"), "0005"),
     "main.corpus_terms": "0006",
+    "main.releases": "0007",
 }
 """The tables of a warehouse, each with the schema revision that made it; to import SQLAlchemy for them takes time."""
 

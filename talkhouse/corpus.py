@@ -4,7 +4,8 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 ``schemes`` and ``rules`` of its rows, a reader and a writer.
 
 - The declaration: ``Corpus``, ``Scheme``, ``Exempt``, ``Source``, ``Rule``, ``API``; how to cite it: ``Author``,
-  ``Reference``; what its licence asks: ``LicenceTerms``; what leads to people: ``People``.
+  ``Reference``; what its licence asks: ``LicenceTerms``; what leads to people: ``People``;
+  its ``Release``, where it has several; what a user should know: ``Datasheet``.
 - What a reader gets: ``SourceFile``; what it yields: ``Loaded``, ``LoadedBatch``, ``Rejected``, ``Unrecognised``,
   ``FileEnvelope``, ``ReaderFinding`` (together ``Outcome``), with a ``SourceLocation`` and rows.
 - Rows, a class for each table: ``Record``, ``Dialogue``, ``Speaker``, ``Participant``, ``Turn``, ``TurnSpeaker``,
@@ -21,7 +22,19 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.corpus import API, Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
+from talkhouse.ingest.corpus import (
+    API,
+    Author,
+    Corpus,
+    Datasheet,
+    Exempt,
+    LicenceTerms,
+    People,
+    Reference,
+    Release,
+    Scheme,
+    Source,
+)
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, people_and_turns, read_each
 from talkhouse.ingest.input_files import InputFile, InputFiles
@@ -71,6 +84,7 @@ __all__ = [
     "CandidateText",
     "ColumnBatch",
     "Corpus",
+    "Datasheet",
     "Dialogue",
     "DialogueKeys",
     "DialogueRecord",
@@ -100,6 +114,7 @@ __all__ = [
     "RecordWriter",
     "Reference",
     "Rejected",
+    "Release",
     "Restatements",
     "Row",
     "Rule",

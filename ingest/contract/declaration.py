@@ -8,7 +8,18 @@ from typing import Any, get_args, get_type_hints
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
+from talkhouse.ingest.corpus import (
+    Author,
+    Corpus,
+    Datasheet,
+    Exempt,
+    LicenceTerms,
+    People,
+    Reference,
+    Release,
+    Scheme,
+    Source,
+)
 from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.closest import closest
 from talkhouse.schema.warehouse import RESERVED
@@ -25,7 +36,10 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TEXTS = ("title", "description", "homepage", "licence", "terms", "citation", "files", "by_hand")
 _TARGETS = get_args(get_type_hints(Scheme)["target"])
-_KINDS = tuple(filter(None, (name for option in get_args(get_type_hints(Scheme)["kind"]) for name in get_args(option))))
+_KINDS, _SCALES = (
+    tuple(name for option in get_args(get_type_hints(Scheme)[field]) for name in get_args(option))
+    for field in ("kind", "scale")
+)
 _REFERENCES = get_args(get_type_hints(Reference)["kind"])
 _SEVERITIES = get_args(Severity)
 _FLAGS = tuple(name for name in get_type_hints(LicenceTerms) if name.startswith("is_"))
@@ -43,6 +57,8 @@ def problems(corpus: Corpus) -> Iterator[str]:
     yield from _of_code(corpus)
     yield from _of_items("sources", corpus.sources, Source, "path", _of_source)
     yield from _of_splits(corpus.splits)
+    yield from _of_items("releases", corpus.releases, Release, "name", _of_release)
+    yield from _of_datasheet(corpus.datasheet)
     yield from _of_items("schemes", corpus.schemes, Scheme, "name", lambda scheme: _of_scheme(corpus.id, scheme))
     yield from _of_items("rules", corpus.rules, Rule, "id", _of_rule)
     yield from _of_common_rules(corpus.common_rules)
@@ -178,6 +194,25 @@ def _of_splits(splits: Any) -> Iterator[str]:
             yield from _unknown(f"splits has the standard name {standard!r}, of {name!r}", standard, STANDARD_SPLITS)
 
 
+def _of_release(release: Release) -> Iterator[str]:
+    texts = (release.name, release.title, release.description)
+    if not all(isinstance(text, str) and text for text in texts):
+        yield f"a release has a name, a title and a description, which are texts: {release!r}"
+
+
+def _of_datasheet(datasheet: Any) -> Iterator[str]:
+    if datasheet is None:
+        return
+    if not isinstance(datasheet, Datasheet):
+        yield f"datasheet is a Datasheet or None, not {datasheet!r:.100}"
+        return
+    for name, value in vars(datasheet).items():
+        is_list = name in ("quirks", "sources")
+        texts = value if is_list else (value,)
+        if isinstance(value, tuple) != is_list or not all(isinstance(text, str) for text in texts):
+            yield f"{name} of the datasheet is a {'tuple of texts' if is_list else 'text'}, not {value!r:.100}"
+
+
 def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
     head = f"the scheme {scheme.name!r}"
     if not isinstance(scheme.name, str) or not scheme.name.startswith(f"{corpus_id}."):
@@ -189,6 +224,8 @@ def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
     yield from _unknown(f"{head} has the target {scheme.target!r}", scheme.target, _TARGETS)
     if scheme.kind is not None:
         yield from _unknown(f"{head} has the kind {scheme.kind!r}", scheme.kind, _KINDS)
+    if scheme.scale is not None:
+        yield from _unknown(f"{head} has the scale {scheme.scale!r}", scheme.scale, _SCALES)
     if not isinstance(scheme.labels, Mapping):
         yield f"the labels of {head} are a mapping of labels to meanings, not {scheme.labels!r:.100}"
         return

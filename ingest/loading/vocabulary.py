@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus, Datasheet, Reference
 from talkhouse.ingest.loading.licences import terms_of
 from talkhouse.ingest.rows import Label
 from talkhouse.schema.sql import insert
@@ -68,10 +68,13 @@ def declare(
         made_from,
         _json([asdict(author) for author in corpus.authors]),
         corpus.year,
-        _json({} if corpus.reference is None else {k: v for k, v in asdict(corpus.reference).items() if v}),
+        _json(_said(corpus.reference)),
+        _json(_said(corpus.datasheet)),
     )
-    schemes = [(scheme.name, scheme.description, scheme.target, scheme.kind) for scheme in corpus.schemes]
+    schemes = [(one.name, one.description, one.target, one.kind, one.scale) for one in corpus.schemes]
+    releases = [(corpus.id, one.name, index, one.title, one.description) for index, one in enumerate(corpus.releases)]
     insert(con, "main.corpora", [own])
+    insert(con, "main.releases", releases)
     if not is_sample:
         insert(con, "main.corpus_terms", _terms(corpus))
     insert(con, "main.schemes", schemes)
@@ -97,17 +100,35 @@ def _terms(corpus: Corpus) -> Iterator[tuple[object, ...]]:
         )
 
 
+def _said(declared: Reference | Datasheet | None) -> dict[str, Any]:
+    """Return what a part of the declaration says; what is empty is left out."""
+    return {} if declared is None else {name: value for name, value in asdict(declared).items() if value}
+
+
 def _json(value: Any) -> str | None:
     """Return a list or an object as JSON; None where it is empty."""
     return json.dumps(value, ensure_ascii=False) if value else None
 
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
-    """Add the labels that occur and that no declaration knows, without a meaning."""
+    """Add the labels and releases that occur and that no declaration knows, behind those that are declared."""
     con.execute(
         "insert into main.labels by name "
         "select distinct scheme, label from main.annotations "
         "anti join main.labels using (scheme, label) "
         "where label is not null and starts_with(record_id, ?)",
         [f"{corpus.id}/"],
+    )
+    con.execute(
+        """
+        insert into main.releases by name
+        select
+            corpus_id,
+            release,
+            row_number() over (order by release) - 1
+                + (select count(*) from main.releases where corpus_id = $corpus) as release_index,
+        from (select distinct corpus_id, release from main.records where corpus_id = $corpus and release is not null)
+        anti join main.releases using (corpus_id, release)
+        """,
+        {"corpus": corpus.id},
     )

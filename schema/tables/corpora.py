@@ -33,6 +33,11 @@ corpora = table(
         JSON,
         comment="The publication to cite: an object with kind (as BibTeX has it), title, venue, and doi, arxiv or url; null: not declared.",
     ),
+    Column(
+        "datasheet",
+        JSON,
+        comment="What its datasheet says: an object with motivation, composition, collection, labelling, uses and limits, which are texts, and quirks and sources, which are lists of texts; null: not declared.",
+    ),
     grain=("corpus_id",),
     owner="corpus_id",
     comment="A corpus, with its licence and citation.",
@@ -61,6 +66,22 @@ corpus_terms = table(
     comment="What the licence of a part of a corpus asks of whoever uses it; samples have no terms.",
 )
 
+releases = table(
+    "releases",
+    Required("corpus_id", Text, ForeignKey("corpora.corpus_id"), comment="Corpus."),
+    Required("release", Text, comment="Release, as its path names it."),
+    Required(
+        "release_index",
+        Integer,
+        comment="0-based position in the corpus's order of preference: a dialogue's default publication is in the first of the releases that have a record of it.",
+    ),
+    Column("title", Text, comment="What people call it, such as the original labels; null: no declaration knows it."),
+    Column("description", Text, comment="What sets it apart from the others; null: no declaration knows it."),
+    grain=("corpus_id", "release"),
+    owner="corpus_id",
+    comment="The releases of a corpus that has several, in the order in which its default publications are taken from them.",
+)
+
 schemes = table(
     "schemes",
     Required("scheme", Text, primary_key=True, comment="Name of the annotation scheme: corpus.name."),
@@ -70,6 +91,11 @@ schemes = table(
         "kind",
         Text,
         comment="single_label: each annotator gives a thing one label. multi_label: any number at once. structure: the labels are parts of one structure, such as acts with slots. Null: not declared.",
+    ),
+    Column(
+        "scale",
+        Text,
+        comment="How its labels follow one another: good_to_bad, or ordered, in the order of label_index; null: in no order.",
     ),
     grain=("scheme",),
     owner="scheme",

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from talkhouse.charts.colours import PLAIN
 from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import NUMBERS, TIMES
@@ -16,12 +17,6 @@ _X, _SERIES, _VALUE = "_x", "_series", "_value"
 
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
-
-COLOURS = (
-    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"),
-    *("#994455", "#44aa99", "#997700", "#6699cc", "#bb5500", "#9977cc"),
-)
-"""Of the series of a chart: first Paul Tol's bright scheme, which people with any vision of colours can tell apart."""
 
 _LETTERS = 6
 """Letters of labels side by side that a column of the grid has room for, also on a phone."""
@@ -126,7 +121,7 @@ def _has_series(chart: Chart) -> bool:
 
 def _color(chart: Chart, rows: pl.DataFrame) -> Any:
     if not _has_series(chart):
-        return alt.value(COLOURS[0])
+        return alt.value(PLAIN[0])
     # Of one metric in the order of the columns, so that a corpus has the same colour in each chart that has them all.
     ordered = rows.sort(chart.by) if len(chart.metrics) == 1 else rows
     series = ordered[_SERIES].unique(maintain_order=True).to_list()
@@ -142,7 +137,7 @@ def _color(chart: Chart, rows: pl.DataFrame) -> Any:
         titlePadding=0,
         titleFontSize=0,
     )
-    return alt.Color(f"{_SERIES}:N", title=None, sort=series, scale=alt.Scale(range=list(COLOURS)), legend=legend)
+    return alt.Color(f"{_SERIES}:N", title=None, sort=series, scale=alt.Scale(range=list(PLAIN)), legend=legend)
 
 
 def _value_title(chart: Chart, columns: list[Field]) -> str | None:

@@ -11,6 +11,9 @@ from talkhouse.schema.sql import literal, quoted
 _DIGITS = 9
 """Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
 
+DEFAULT = "is_default"
+"""The column that is true in the default publication of a dialogue."""
+
 Choices = Mapping[str, list[str]]
 """Column -> the values that were chosen; none chosen means all."""
 
@@ -51,8 +54,14 @@ def filter_sql(choice: Filter, limit: int) -> str:
 
 
 def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
-    """Return a chart with what was chosen as further conditions, where its view has the columns."""
+    """Return a chart with what was chosen as further conditions, where its view has the columns.
+
+    Where no release is chosen, nothing counts more than once: only default publications do, unless the chart tells
+    releases apart.
+    """
     conditions = [f"({chart.where})"] if chart.where else []
+    if DEFAULT in columns and not choices.get("release") and "release" not in chart.columns:
+        conditions.append(DEFAULT)
     for column in sorted(choices.keys() & set(columns)):
         if choices[column]:
             conditions.append(f"{quoted(column)} in ({', '.join(map(literal, choices[column]))})")

@@ -81,8 +81,6 @@ def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
 
 
 def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
-    if not any(choices.values()):
-        return chart
     with opened.connection() as con:
         return narrowed(chart, choices, [column["name"] for column in columns_of(con, BI, chart.view)])
 

@@ -19,6 +19,7 @@ TABLES = (
     *(
         "corpora",
         "corpus_terms",
+        "releases",
         "dialogues",
         "records",
         "examples",

@@ -18,7 +18,7 @@ from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
 
-_FACTS = {"main.corpora", "main.corpus_terms", "main.schemes", "main.labels"}
+_FACTS = {"main.corpora", "main.corpus_terms", "main.releases", "main.schemes", "main.labels"}
 """Tables whose rows are declarations, to which no licence of the corpora applies."""
 _RAW = "meta.quarantine"
 """The one table of the housekeeping that has published records."""

@@ -4,14 +4,14 @@ from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record
-from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, People, Reference, Scheme, Source
+from talkhouse.ingest.corpus import Author, Corpus, LicenceTerms, People, Reference, Release, Scheme, Source
 from talkhouse.ingest.stored_record import whole_files
 
 _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=4,
+    version=5,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
@@ -96,6 +96,23 @@ CORPUS = Corpus(
         "page of data sets names."
     ),
     splits={"dev": "validation", "eval": "test"},
+    releases=(
+        Release(
+            "dbdc3",
+            "the original labels",
+            "The distribution of the challenge: development and evaluation data with the first labels.",
+        ),
+        Release(
+            "dbdc3_revised",
+            "the revised labels",
+            "The same dialogues of some folders, labelled again or corrected later.",
+        ),
+        Release(
+            "dev_zips",
+            "the archives of the development data",
+            "The archives in which the dialogues of the development data are also published, a system each.",
+        ),
+    ),
     schemes=(
         Scheme(
             BREAKDOWN,
@@ -107,6 +124,7 @@ CORPUS = Corpus(
                 "X": "Breakdown: it is difficult to continue the conversation.",
             },
             kind="single_label",
+            scale="good_to_bad",
         ),
         Scheme(
             UNGRAMMATICAL,

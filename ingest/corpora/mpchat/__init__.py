@@ -11,7 +11,7 @@ _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UC
 
 CORPUS = Corpus(
     id="mpchat",
-    version=5,
+    version=6,
     title="MPChat: Towards Multimodal Persona-Grounded Conversation",
     description=(
         "Threads of Reddit that begin with a picture. One participant has a persona: pictures with sentences that the "

@@ -12,7 +12,7 @@ from talkhouse.testing.failure import CannotCheck, require
 from talkhouse.testing.subject import Subject
 
 _OF_THE_MACHINE = {"meta.source_files": "exclude (modified_at, mtime_ns, inode)"}
-_DECLARED = ("corpora", "corpus_terms")
+_DECLARED = ("corpora", "corpus_terms", "releases")
 """Tables that repeat the declaration, whatever the files are."""
 _ENDING = ".jsonl"
 

@@ -8,7 +8,18 @@ import pytest
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.contract.declaration import problems
-from talkhouse.ingest.corpus import Author, Corpus, Exempt, LicenceTerms, People, Reference, Scheme, Source
+from talkhouse.ingest.corpus import (
+    Author,
+    Corpus,
+    Datasheet,
+    Exempt,
+    LicenceTerms,
+    People,
+    Reference,
+    Release,
+    Scheme,
+    Source,
+)
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import RegistryError
 
@@ -89,6 +100,14 @@ def test_what_is_right_has_no_problem() -> None:
         ({"common_rules": "TH-01"}, "common_rules is a tuple of ids"),
         ({"common_rules": ("TH-10",)}, "common_rules has 'TH-10'; one of: TH-01"),
         ({"exceptions": (Exempt("labels_are_declared", "", "So."),)}, "an exception is a check, a scope and a reason"),
+        (
+            {"releases": (Release("v1", "", "The first."),)},
+            "a release has a name, a title and a description, which are",
+        ),
+        ({"releases": (Release("v1", "first", "It."),) * 2}, "releases has 'v1' twice"),
+        ({"datasheet": {"uses": "none"}}, "datasheet is a Datasheet or None, not {'uses': 'none'}"),
+        ({"datasheet": Datasheet(quirks="one")}, "quirks of the datasheet is a tuple of texts, not 'one'"),
+        ({"datasheet": Datasheet(uses=("one",))}, "uses of the datasheet is a text, not ('one',)"),
         ({"licence_terms": LicenceTerms()}, "licence_terms is a tuple of LicenceTerms, with a comma behind a single"),
         ({"licence_terms": terms(part="")}, "the terms of the part '' have a part and a note, which are texts"),
         ({"licence_terms": terms(spdx="CC BY 4.0")}, "have the licence 'CC BY 4.0', which is no expression of SPDX"),

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from talkhouse.charts.draw import COLOURS
+from talkhouse.charts.colours import PLAIN as COLOURS
 from talkhouse.report.page import DIAGRAM
 from talkhouse.schema.tables import metadata, qualified
 

@@ -1,0 +1,34 @@
+"""Addresses of pages, relative to one another: each leads to exactly what its parameters say."""
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+
+def read(
+    dialogue_id: str | None = None, turn_index: int | None = None, *, record_id: str | None = None, **facets: str
+) -> str:
+    """Return the address of a conversation, or of the record that published it, at a turn; of none, of the list.
+
+    ``facets`` are those of the list, such as ``corpus`` and ``label``.
+    """
+    place = {"dialogue": dialogue_id, "record": record_id, "turn": turn_index, **facets}
+    return _address("read", {name: value for name, value in place.items() if value is not None})
+
+
+def tasks(task: str, **choices: str | int) -> str:
+    """Return the address of the examples of a task (its view in full); ``choices`` as its page has them."""
+    return _address("tasks", {"task": task, **choices})
+
+
+def sql(query: str) -> str:
+    """Return the address of the console with a query, which runs when the reader says so."""
+    return _address("sql", {"query": query})
+
+
+def corpus(corpus_id: str) -> str:
+    """Return the address of the page of a corpus."""
+    return _address(corpus_id, {})
+
+
+def _address(page: str, parameters: Mapping[str, str | int]) -> str:
+    return f"{page}?{urlencode(parameters)}" if parameters else page
