@@ -17,7 +17,7 @@ select
         partition by records.corpus_id, records.dialogue_id, records.release, records.split
         order by records.subset, records.record_index, records.record_id
     ) = 1 as is_first_in_split,
-    default_releases.release is null or default_releases.release is not distinct from records.release as is_default,
+    records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
 from main.records
 left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
 where records.dialogue_id is not null and records.extra ->> 'repeats' is null
