@@ -16,7 +16,7 @@ select
     examples.release,
     examples.split,
     records.standard_split,
-    examples.release is not distinct from coalesce(default_releases.release, examples.release) as is_default,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
     examples.example_index,
     examples.record_id,
     examples.dialogue_id,

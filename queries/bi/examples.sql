@@ -22,7 +22,7 @@ select
     dialogues.native_id,
     examples.turn_index,
     records.subset,
-    records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     dialogues.language,
     dialogues.domain,
     dialogues.title,

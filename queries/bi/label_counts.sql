@@ -150,7 +150,7 @@ select
     records.split,
     records.standard_split,
     records.subset,
-    records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     shared.label,
     shared.vote_count,
     shared.annotator_count::bigint as annotator_count,

@@ -20,7 +20,7 @@ select
     records.release,
     -- Records in no release and no split say more of a dialogue; they are no publication of it.
     (records.release is null and records.split is null)
-    or records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
+    or coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     records.split,
     records.standard_split,
     records.source_file_id,

@@ -18,7 +18,7 @@ select
     records.split,
     records.standard_split,
     records.subset,
-    records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     annotations.record_id,
     annotations.dialogue_id,
     annotations.turn_index,

@@ -34,7 +34,7 @@ placed as (
         used.corpus_id,
         used.task,
         used.release,
-        used.release is not distinct from coalesce(default_releases.release, used.release) as is_default,
+        coalesce(default_releases.release = used.release, default_releases.release is null) as is_default,
         used.split,
         used.dialogue_id,
         used.standard_split,

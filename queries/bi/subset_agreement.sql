@@ -70,7 +70,7 @@ annotators as (
     select
         annotations.scheme,
         records.release,
-        records.release is not distinct from coalesce(default_releases.release, records.release) as is_default,
+        coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
         records.split,
         records.subset,
         count(distinct annotations.annotator_id) as identified_annotator_count,

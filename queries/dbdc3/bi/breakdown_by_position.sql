@@ -26,8 +26,7 @@ with
 labelled as (
     select
         breakdown_detection.release,
-        breakdown_detection.release
-        is not distinct from coalesce(default_releases.release, breakdown_detection.release) as is_default,
+        coalesce(default_releases.release = breakdown_detection.release, default_releases.release is null) as is_default,
         breakdown_detection.split,
         breakdown_detection.standard_split,
         breakdown_detection.language,
