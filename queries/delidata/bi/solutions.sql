@@ -27,7 +27,7 @@ held as (
         record_id,
         turn_index,
         annotator_id,
-        list_distinct(list(coalesce(label, '') order by label)) as cards,
+        list_sort(list_distinct(list(coalesce(label, '') order by label))) as cards,
     from main.annotations
     where scheme = 'delidata.tracker'
     group by record_id, turn_index, annotator_id
