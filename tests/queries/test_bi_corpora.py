@@ -135,6 +135,13 @@ def test_solutions_are_what_the_tracker_has_of_the_people_of_a_group(con: duckdb
     columns = "solution, score, previous_solution, is_first, is_changed, is_submit, message_turn_index, message_text"
     found = by(read(con, "from bi.delidata_solutions"), "record_id", "turn_index", "speaker_id")
     assert {key: tuple(row[name] for name in columns.split(", ")) for key, row in found.items()} == expected
+    for mine in grouped(list(found.values()), "record_id", "speaker_id").values():
+        mine.sort(key=lambda row: row["turn_index"])
+        assert [row["is_last"] for row in mine] == [row is mine[-1] for row in mine]
+        assert {(row["first_type"], row["first_score"]) for row in mine} == {
+            (mine[0]["solution_type"], mine[0]["score"])
+        }
+    assert {row["solution_type"] == "vowel, odd" for row in found.values() if row["score"] == 1} == {True}
     assert {(row["is_changed"], row["is_submit"]) for row in found.values()} == set(product((False, True), repeat=2))
     assert {row["solution"] for row in found.values()} > {"none"}
 
