@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
+from string import Formatter
 from typing import TypeVar
 
 import msgspec
@@ -23,7 +24,10 @@ Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
 _Type = TypeVar("_Type")
 
-_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters)?)?")
+_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters|headlines)?)?")
+
+_PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
+"""The address of a page, relative to the others."""
 
 COLUMNS = 12
 """Columns of a dashboard's grid."""
@@ -155,11 +159,53 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An SQL condition on the rows of that view."""
 
 
+class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A sentence that says what was found, with values of the one row of a query."""
+
+    sentence: str
+    """Names columns of the row in braces: ``{share:percent}``, ``{count:integer}``, ``{mean:decimal}``, ``{bot}``."""
+    sql: str
+    """A query of one row over views; without a row, or where a value that the sentence names is null, nothing is said.
+
+    Columns ``dialogue_id`` or ``record_id``, and ``turn_index``, say where the sentence can be read.
+    """
+    link: str = ""
+    """The page that the sentence leads to, with its parameters, where the row has no place: ``tasks?task=...``."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what can't be said."""
+        if not (named := self.named):
+            raise ValueError("a sentence names a column in braces")
+        formats = [*map(str, NumberFormat)]
+        for column, how in named:
+            if not is_name(column) or how not in ("", *formats):
+                raise ValueError(f"a value of a sentence is {{column}} or {{column:FORMAT}}, of {', '.join(formats)}")
+        if not self.sql.strip():
+            raise ValueError("a headline has a query")
+        if self.link:
+            check_page(self.link)
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """The columns that the sentence names, each with its format or an empty text; ValueError for odd braces."""
+        parts = Formatter().parse(self.sentence)
+        return [
+            (f"{column}!{odd}" if odd else column, how or "") for _, column, how, odd in parts if column is not None
+        ]
+
+
+def check_page(address: str) -> None:
+    """Raise ValueError for what is not the address of a page of ours."""
+    if not _PAGE.fullmatch(address):
+        raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
+
+
 class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Charts on one page, row by row as their widths allow, and the filters beside them."""
+    """Sentences that say what was found, then charts, row by row as their widths allow, and the filters beside them."""
 
     title: str
     description: str
+    headlines: tuple[Headline, ...] = ()
     filters: tuple[Filter, ...] = ()
     charts: tuple[Chart, ...]
 
@@ -263,7 +309,8 @@ def _nearest(message: str) -> str | None:
     unknown = _UNKNOWN.search(message)
     if not unknown:
         return None
-    part = {None: Metric if "`$[" in message else Dashboard, "charts": Chart, "filters": Filter}[unknown["part"]]
+    parts = {None: Metric if "`$[" in message else Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
+    part = parts[unknown["part"]]
     return f"one of: {', '.join(closest(unknown['key'], part.__struct_fields__))}"
 
 

@@ -1,15 +1,19 @@
 """Addresses of pages, relative to one another: each leads to exactly what its parameters say."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 
 def read(
-    dialogue_id: str | None = None, turn_index: int | None = None, *, record_id: str | None = None, **facets: str
+    dialogue_id: str | None = None,
+    turn_index: int | None = None,
+    *,
+    record_id: str | None = None,
+    **facets: str | Sequence[str],
 ) -> str:
     """Return the address of a conversation, or of the record that published it, at a turn; of none, of the list.
 
-    ``facets`` are those of the list, such as ``corpus`` and ``label``.
+    ``facets`` are those of the list, such as ``corpus`` and ``label``, each with one value or several.
     """
     place = {"dialogue": dialogue_id, "record": record_id, "turn": turn_index, **facets}
     return _address("read", {name: value for name, value in place.items() if value is not None})
@@ -26,9 +30,23 @@ def sql(query: str) -> str:
 
 
 def corpus(corpus_id: str) -> str:
-    """Return the address of the page of a corpus."""
-    return _address(corpus_id, {})
+    """Return the address of the page of a corpus: its id, unless another page has that name."""
+    return _address(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}", {})
 
 
-def _address(page: str, parameters: Mapping[str, str | int]) -> str:
-    return f"{page}?{urlencode(parameters)}" if parameters else page
+def quality(rule: str) -> str:
+    """Return the address of what a rule has found."""
+    return _address("quality", {"rule": rule})
+
+
+def is_free(name: str) -> bool:
+    """Tell whether a corpus or a dashboard may have this name as its address."""
+    return name not in _PAGES
+
+
+_PAGES = {"home", "read", "tasks", "quality", "sql", "scores"}
+"""Pages that every warehouse has."""
+
+
+def _address(page: str, parameters: Mapping[str, str | int | Sequence[str]]) -> str:
+    return f"{page}?{urlencode(parameters, doseq=True)}" if parameters else page

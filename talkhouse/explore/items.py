@@ -52,6 +52,13 @@ class Votes:
         return f"{self.scheme.partition('.')[2]}{about}"
 
 
+def leading(counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    """Return the label that was given most often; on a tie, all of these."""
+    given = tuple(counts)
+    most = max((count for _, count in given), default=0)
+    return tuple(label for label, count in given if count == most)
+
+
 @dataclass(frozen=True)
 class Part:
     """A text or persona in a list; ``source`` tells who made it, where that is known."""

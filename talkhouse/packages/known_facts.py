@@ -4,12 +4,13 @@ What is in no table is not here: nobody has said it, or it is in the paper.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.warehouse.datasheets import datasheets
 from talkhouse.warehouse.opened import Warehouse
 
 _CORPORA = """
@@ -137,6 +138,8 @@ class CorpusFacts:
     findings: tuple[tuple[str, str, int], ...]
     """Rule, severity and number of what the build has found in its files."""
     schemes: tuple[SchemeFacts, ...]
+    datasheet: Mapping[str, Any]
+    """What its publisher says of it, by the keys of ``datasheets.QUESTIONS``; empty for a sample, which is not it."""
 
 
 def known_facts(
@@ -152,6 +155,7 @@ def known_facts(
     for row in _rows(warehouse, _FINDINGS, ids):
         findings[row["corpus_id"]].append((row["rule"], row["severity"], row["findings"]))
     schemes = _schemes(warehouse, ids, compared)
+    said = datasheets(warehouse.con, warehouse.database)
     no_times = {"timed_turn_count": 0, "first_said_at": None, "last_said_at": None}
     return [
         CorpusFacts(
@@ -159,6 +163,7 @@ def known_facts(
             **times.get(row["corpus_id"], no_times),
             findings=tuple(findings[row["corpus_id"]]),
             schemes=tuple(schemes[row["corpus_id"]]),
+            datasheet={} if row["is_sample"] else said.get(row["corpus_id"], {}),
         )
         for row in _rows(warehouse, _CORPORA, ids)
     ]

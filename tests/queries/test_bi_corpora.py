@@ -1,5 +1,6 @@
 """The views for BI tools of single corpora say what plain Python makes of their tables."""
 
+import json
 import math
 from collections import Counter, defaultdict
 from typing import Any
@@ -95,6 +96,63 @@ def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) ->
     sizes = {row["native_id"]: row["group_size"] for (_,), rows in found.items() for row in rows}
     named = Counter(row["dialogue_id"] for row in read(con, "from main.participants where role = 'participant'"))
     assert sizes == {native_id: named[f"delidata:{native_id}"] for native_id in sizes}
+
+
+def test_solutions_are_what_the_tracker_has_of_the_people_of_a_group(con: duckdb.DuckDBPyConnection) -> None:
+    turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
+    cards = {
+        row["dialogue_id"]: json.loads(row["extra"])["cards"]
+        for row in read(con, "from main.dialogues")
+        if row["corpus_id"] == "delidata"
+    }
+    people = read(con, "from main.participants inner join main.speakers using (speaker_id)")
+    names = {(row["dialogue_id"], row["name"]): row["speaker_id"] for row in people if row["kind"] == "human"}
+    tracker = grouped(
+        read(con, "from main.annotations where scheme = 'delidata.tracker' order by turn_index, item_index"),
+        *("record_id", "dialogue_id", "annotator_id"),
+    )
+    expected, chosen = {}, dict[tuple[str, str], str]()
+    for (record_id, dialogue_id, name), labels in tracker.items():
+        if not (speaker_id := names.get((dialogue_id, name))):
+            continue
+        for (turn_index,), held in grouped(labels, "turn_index").items():
+            mine = {row["label"] for row in held} - {None}
+            if "N/A" in mine:
+                continue
+            solution = ", ".join(card for card in cards[dialogue_id] if card in mine) or "none"
+            before = chosen.get((record_id, speaker_id))
+            heard = [
+                index
+                for index in range(turn_index)
+                if turns[dialogue_id, index]["kind"] == "message" and before not in (None, solution)
+            ]
+            expected[record_id, turn_index, speaker_id] = {
+                "solution": solution,
+                "previous_solution": before,
+                "is_first": before is None,
+                "is_changed": before not in (None, solution),
+                "is_submit": (turns[dialogue_id, turn_index]["kind"], turns[dialogue_id, turn_index]["speaker_id"])
+                == ("submit", speaker_id),
+                "message_turn_index": heard[-1] if heard else None,
+                "message_text": turns[dialogue_id, heard[-1]]["text"] if heard else None,
+                "score": {
+                    "vowel": bool(mine & set("AEIOUY")),
+                    "odd": bool(mine & set("13579")),
+                    "no consonant": all(card in "AEIOUY" or not card.isalpha() for card in mine),
+                    "no even": not mine & set("02468"),
+                },
+            }
+            chosen[record_id, speaker_id] = solution
+    found = by(read(con, "from bi.delidata_solutions"), "record_id", "turn_index", "speaker_id")
+    assert found.keys() == expected.keys()
+    for key, row in found.items():
+        score = expected[key].pop("score")
+        assert {name: row[name] for name in expected[key]} == expected[key]
+        assert row["score"] == sum(score.values()) / 4
+    assert {row["solution"] for row in found.values()} > {"none"}
+    assert {(row["is_changed"], row["is_submit"]) for row in found.values()} == {
+        (a, b) for a in (True, False) for b in (True, False)
+    }
 
 
 def test_outcomes_are_those_of_the_trajectories(con: duckdb.DuckDBPyConnection) -> None:

@@ -101,6 +101,7 @@ NO_MEANS = {
         "change_since_start",
         "best_so_far",
     },
+    "bi.delidata_solutions": {"score", "previous_score", "team_performance"},
     "bi.delidata_outcomes": {
         "initial_performance",
         "final_performance",

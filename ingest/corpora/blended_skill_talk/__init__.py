@@ -1,5 +1,6 @@
 """Blended Skill Talk: people talk in pairs, one of them guided by the suggestions of three models."""
 
+from talkhouse.ingest.corpora.blended_skill_talk.datasheet import DATASHEET
 from talkhouse.ingest.corpora.blended_skill_talk.format import CHOSEN, MODELS, SPLITS
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import MODES, scheme_of
 from talkhouse.ingest.corpora.blended_skill_talk.read import read
@@ -126,6 +127,7 @@ CORPUS = Corpus(
             for mode in MODES
         ),
     ),
+    datasheet=DATASHEET,
     rules=RULES,
     exceptions=tuple(
         Exempt("labels_are_declared", scheme_of(mode), "the layout of human_annotations.json is not documented")

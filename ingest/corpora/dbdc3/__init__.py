@@ -1,5 +1,6 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
+from talkhouse.ingest.corpora.dbdc3.datasheet import DATASHEET
 from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
@@ -100,17 +101,20 @@ CORPUS = Corpus(
         Release(
             "dbdc3",
             "the original labels",
-            "The distribution of the challenge: development and evaluation data with the first labels.",
+            "As published for the challenge's workshop in 2017. An annotator may have labelled only a part of a "
+            "dialogue.",
         ),
         Release(
             "dbdc3_revised",
             "the revised labels",
-            "The same dialogues of some folders, labelled again or corrected later.",
+            "Published after the workshop: CIC_115, YI_100, CIC_50 and YI_50 labelled anew, each annotator a whole "
+            "dialogue in a row. All other labels are the original ones.",
         ),
         Release(
             "dev_zips",
             "the archives of the development data",
-            "The archives in which the dialogues of the development data are also published, a system each.",
+            "The English development data, an archive for each system, in the challenge's repository: the votes of the "
+            "original labels again, in CIC and YI without ids of annotators.",
         ),
     ),
     schemes=(
@@ -134,6 +138,7 @@ CORPUS = Corpus(
             kind="single_label",
         ),
     ),
+    datasheet=DATASHEET,
     rules=RULES,
     has_record_per_file=True,
     read=read,

@@ -1,5 +1,6 @@
 """DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
 
+from talkhouse.ingest.corpora.delidata.datasheet import DATASHEET
 from talkhouse.ingest.corpora.delidata.labels import (
     ADDITIONAL,
     PERFORMANCE_CHANGE,
@@ -123,6 +124,7 @@ CORPUS = Corpus(
             kind="multi_label",
         ),
     ),
+    datasheet=DATASHEET,
     rules=RULES,
     common_rules=("TH-02", "TH-05"),
     exceptions=(Exempt("labels_are_declared", SOLUTION, _CARDS), Exempt("labels_are_declared", TRACKER, _CARDS)),

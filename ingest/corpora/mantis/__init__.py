@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from talkhouse.ingest.corpora.mantis.datasheet import DATASHEET
 from talkhouse.ingest.corpora.mantis.files import SPLITS
 from talkhouse.ingest.corpora.mantis.format import INTENT
 from talkhouse.ingest.corpora.mantis.read import read
@@ -112,6 +113,7 @@ CORPUS = Corpus(
             kind="multi_label",
         ),
     ),
+    datasheet=DATASHEET,
     rules=RULES,
     read=read,
     write=write,

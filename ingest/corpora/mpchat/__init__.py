@@ -1,5 +1,6 @@
 """MPChat: Reddit threads about pictures, with the persona of one participant: what else that person posted."""
 
+from talkhouse.ingest.corpora.mpchat.datasheet import DATASHEET
 from talkhouse.ingest.corpora.mpchat.format import SPLITS
 from talkhouse.ingest.corpora.mpchat.labels import ENTAILMENT, OVERALL
 from talkhouse.ingest.corpora.mpchat.read import read
@@ -76,6 +77,7 @@ CORPUS = Corpus(
             "persona",
             {"1": "The message is entailed by the persona element.", "0": "It is not."},
             kind="single_label",
+            scale="ordered",
         ),
         Scheme(
             OVERALL,
@@ -88,8 +90,10 @@ CORPUS = Corpus(
                 "(strong) I": "Irrelevant: no worker says that it is entailed.",
             },
             kind="single_label",
+            scale="ordered",
         ),
     ),
+    datasheet=DATASHEET,
     rules=RULES,
     read=read,
     write=write,

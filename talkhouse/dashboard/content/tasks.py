@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from talkhouse.dashboard import download, warehouse
+from talkhouse.dashboard import download, links, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.dashboard.examples import Choice, Size, Task, example, find_task, label_counts, sizes, task_names
 from talkhouse.dashboard.tables import counted
@@ -105,9 +104,9 @@ def _put_links(chosen: Task, row: Mapping[str, Any]) -> None:
     query = f"select *\nfrom {chosen.full_name}\nwhere {where}"
     with st.container(horizontal=True):
         if row["dialogue_id"] is not None:
-            address = f"read?{urlencode({'dialogue': row['dialogue_id']})}"
+            address = links.read(row["dialogue_id"], row.get("turn_index"))
             st.link_button("The conversation", address, icon=":material/forum:")
-        st.link_button("In SQL", f"sql?{urlencode({'query': query})}", icon=":material/database:")
+        st.link_button("In SQL", links.sql(query), icon=":material/database:")
 
 
 def _equals(column: str, value: object) -> str:

@@ -1,28 +1,26 @@
 """What belongs to a turn or a whole conversation, as HTML: distributions of labels, personas, candidates."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
+from talkhouse.dashboard.reading.bars import bar_html, is_bar
 from talkhouse.dashboard.reading.markup import tag, text
+from talkhouse.dashboard.reading.schemes import UNDECLARED, Scheme, Schemes
 from talkhouse.dashboard.text import html
 from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
 from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
-
-Meanings = Mapping[tuple[str, str], str]
-"""(scheme, label) -> what the label means."""
-
 
 Belongings = Iterable[tuple[str, Votes | ItemList]]
 """What belongs to a turn, each with its record's name."""
 
 
-def votes_html(items: Belongings, meanings: Meanings) -> str:
+def votes_html(items: Belongings, schemes: Schemes) -> str:
     """Return the labels, scheme by scheme; what several records say alike is said once, with their names."""
     return "".join(
         tag(
             "div",
-            "votes one" if len(shown.named) == 1 else "votes",
-            _heading(shown.name, records) + _given(shown, meanings),
+            "votes barred" if is_bar(shown) else "votes one" if len(shown.named) == 1 else "votes",
+            _heading(shown.name, records) + given_html(shown, schemes),
         )
         for shown, records in _by_content(items)
         if isinstance(shown, Votes)
@@ -65,36 +63,32 @@ def _turn_part(part: TurnPart) -> str:
     return tag("div", "part", head + content)
 
 
-def _given(votes: Votes, meanings: Meanings) -> str:
+def given_html(votes: Votes, schemes: Schemes) -> str:
+    """Return what annotators gave: each label with what hangs on it, each by name where they are few, or a bar."""
+    scheme = schemes.get(votes.scheme, UNDECLARED)
     if votes.detailed:
-        return tag("div", "details", "".join(_detailed(votes, one, meanings) for one in votes.detailed))
+        return tag("div", "details", "".join(_detailed(one, scheme) for one in votes.detailed))
     if votes.named:
-        answers = (_answer(votes, name, labels, meanings) for name, labels in votes.named)
+        answers = (_answer(name, labels, scheme) for name, labels in votes.named)
         return tag("div", "answers", "".join(answers))
-    total = sum(count for _, count in votes.counts)
-    return tag("div", "bars", "".join(_bar(votes, label, count, total, meanings) for label, count in votes.counts))
+    return bar_html(votes.counts, scheme)
 
 
-def _bar(votes: Votes, label: str, count: int, total: int, meanings: Meanings) -> str:
-    fill = tag("span", "fill", "", f' style="width:{100 * count / total:.0f}%"')
-    return _label(votes, label, meanings) + tag("span", "track", fill) + tag("span", "count", f"{count:,}")
-
-
-def _answer(votes: Votes, name: str, labels: tuple[str, ...], meanings: Meanings) -> str:
-    given = "".join(_label(votes, label, meanings) for label in labels)
+def _answer(name: str, labels: tuple[str, ...], scheme: Scheme) -> str:
+    given = "".join(_label(label, scheme) for label in labels)
     return tag("div", "answer", given + (text("annotator", name) if name else ""))
 
 
-def _detailed(votes: Votes, labelled: Labelled, meanings: Meanings) -> str:
+def _detailed(labelled: Labelled, scheme: Scheme) -> str:
     """Return a label with the words of its span, what its corpus has of it, and who gave it."""
-    shown = _label(votes, labelled.label, meanings)
+    shown = _label(labelled.label, scheme)
     shown += text("span", labelled.words) if labelled.span else ""
     shown += "".join(text("name", name) + text("value", value) for name, value in labelled.facts)
     return tag("div", "detail", shown + (text("annotator", labelled.annotator) if labelled.annotator else ""))
 
 
-def _label(votes: Votes, label: str, meanings: Meanings) -> str:
-    meaning = html(meanings.get((votes.scheme, label)) or "", lines=False)
+def _label(label: str, scheme: Scheme) -> str:
+    meaning = html(scheme.meanings.get(label, ""), lines=False)
     return tag("span", "label", html(label, lines=False), f' dir="auto" title="{meaning}"')
 
 

@@ -7,10 +7,12 @@ import streamlit as st
 
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
-from talkhouse.dashboard.reading.belongings import Meanings
+from talkhouse.dashboard.reading.arrival import arrival_html
 from talkhouse.dashboard.reading.markup import facts, tag, text
-from talkhouse.dashboard.reading.state import State, link
-from talkhouse.dashboard.reading.talk import Matches, talk_html
+from talkhouse.dashboard.reading.publications import Release, in_order, of_default, releases_of
+from talkhouse.dashboard.reading.schemes import schemes_of
+from talkhouse.dashboard.reading.state import State, link, put
+from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
@@ -37,8 +39,7 @@ def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
         with way:
             _put_neighbours(here, opened, state, dialogue["dialogue_id"])
     _put_head(here, state, found)
-    matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
-    st.html(talk_html(found, matches, _meanings(opened, found["corpus"]["corpus_id"])))
+    _put_talk(opened, state, found)
     _put_records(here, state, found["records"])
     _put_corpus(found["corpus"])
 
@@ -61,13 +62,41 @@ def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
         return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
-def _meanings(opened: Warehouse, corpus_id: str) -> Meanings:
-    rows = opened.rows(
-        "select scheme, label, meaning from main.labels where starts_with(scheme, $corpus || '.') "
-        "and meaning is not null order by all limit 1000",
-        {"corpus": corpus_id},
+def _put_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
+    """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
+    dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
+    matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
+    records, compare = found["records"], False
+    if found["kind"] == "dialogue":
+        releases = releases_of(opened, corpus_id, dialogue["dialogue_id"])
+        records = in_order(records, releases)
+        compare = _put_comparison(state, records, releases)
+        records = records if compare else of_default(records, releases)
+    reading = Reading(
+        schemes_of(opened, corpus_id),
+        matches,
+        turn=state.turn,
+        address=lambda turn_index: state.shown(turn=turn_index).address,
+        compare=compare,
     )
-    return {(scheme, label): meaning for scheme, label, meaning in rows.iter_rows()}
+    st.html(talk_html({**found, "records": records}, reading))
+    if state.turn >= 0:
+        st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
+
+
+def _put_comparison(state: State, records: list[dict[str, Any]], releases: list[Release]) -> bool:
+    """Draw the choice to see all publications, where several have labels; return whether it is made."""
+    labelled = {record["release"] for record in records if record["annotations"]}
+    others = [release for release in releases if release.name in labelled and not release.is_default]
+    shown = [release for release in releases if release.is_default]
+    if not others or not shown:
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        put(st.toggle, "compare", state.compare, "Compare publications")
+        if not state.compare:
+            also = ", ".join(release.described for release in others)
+            st.caption(plain(f"Labels of {shown[0].described}; also published: {also}"))
+    return state.compare
 
 
 def _put_neighbours(here: st.Page, opened: Warehouse, state: State, dialogue_id: str) -> None:

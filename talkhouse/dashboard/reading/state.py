@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from talkhouse.dashboard import links
 from talkhouse.dashboard.reading.facets import FACETS, Facet, Selection
 from talkhouse.explore.search_filters import Pattern
 
@@ -28,6 +29,10 @@ class State:
     more: str = ""
     """The facet of which all values are shown."""
     dialogue: str = ""
+    turn: int = -1
+    """The turn_index at which the conversation opens; -1: at its beginning."""
+    compare: bool = False
+    """Whether all publications of a conversation are shown side by side, or its default one alone."""
     record: str = ""
     source: str = ""
     """The record, or place of one as FILE#POINTER, that is shown as published."""
@@ -49,9 +54,9 @@ class State:
         others = {name: those for name, those in self.choices.items() if name != facet.name}
         return replace(self, choices=others | ({facet.name: values} if values else {}), page=1)
 
-    def opened(self, *, dialogue: str = "", record: str = "") -> "State":
-        """Return the state with one conversation open; with none, the list that it is in."""
-        return replace(self, dialogue=dialogue, record=record, source="")
+    def opened(self, *, dialogue: str = "", record: str = "", turn: int | None = None) -> "State":
+        """Return the state with one conversation open, perhaps at a turn; with none, the list that it is in."""
+        return replace(self, dialogue=dialogue, record=record, source="", turn=-1 if turn is None else turn)
 
     def shown(self, **fields: Any) -> "State":
         """Return the state with other values of some fields."""
@@ -66,6 +71,12 @@ class State:
                 found[name] = ["1" if value is True else str(value)]
         return found
 
+    @property
+    def address(self) -> str:
+        """The address of the page in this state."""
+        parameters: dict[str, Any] = self.query()
+        return links.read(**parameters)
+
 
 _DEFAULTS = {
     name: getattr(State(), name)
@@ -78,6 +89,8 @@ _DEFAULTS = {
         "filters",
         "more",
         "dialogue",
+        "turn",
+        "compare",
         "record",
         "source",
     )
@@ -118,4 +131,4 @@ def put(widget: Callable[..., Any], name: str, value: object, about: str | int, 
 
 def _change(name: str) -> None:
     state = replace(current(), **{name: st.session_state[f"read.{name}"]})
-    st.query_params.from_dict((state if name == "page" else replace(state, page=1)).query())
+    st.query_params.from_dict((state if name in ("page", "compare") else replace(state, page=1)).query())

@@ -1,10 +1,15 @@
 """A conversation as people said it, as HTML: each turn on its speaker's side, with what belongs to it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from talkhouse.dashboard.reading.belongings import Belongings, Meanings, lists_html, parts_html, votes_html
+from talkhouse.dashboard.reading.bars import is_bar, legend_html
+from talkhouse.dashboard.reading.belongings import Belongings, lists_html, parts_html, votes_html
 from talkhouse.dashboard.reading.markup import marked, tag, text, when, who
+from talkhouse.dashboard.reading.publications import Column, columns_head, columns_of, compared_html
+from talkhouse.dashboard.reading.schemes import Schemes
+from talkhouse.dashboard.text import html
 from talkhouse.explore.items import ItemList, Votes, by_turn, spans_of
 from talkhouse.explore.turn_parts import TurnPart, in_recording, parts_by_turn
 
@@ -16,21 +21,47 @@ Matches = Mapping[int, list[tuple[int, int]]]
 """turn_index -> what is to be marked in the turn."""
 
 
-def talk_html(found: dict[str, Any], matches: Matches, meanings: Meanings) -> str:
+@dataclass(frozen=True)
+class Reading:
+    """How a conversation is read."""
+
+    schemes: Schemes = field(default_factory=dict)
+    matches: Matches = field(default_factory=dict)
+    turn: int | None = None
+    """The turn that is marked."""
+    address: Callable[[int], str] | None = None
+    """Gives the address of a turn; None: turns have no links to themselves."""
+    compare: bool = False
+    """Whether publications stand side by side."""
+
+
+def talk_html(found: dict[str, Any], reading: Reading) -> str:
     """Return what ``show`` found: first what belongs to the whole, then turn by turn."""
     items = by_turn(found["records"], found["turns"])
     parts = parts_by_turn(found["turns"], found["parts"])
-    whole = items.pop(None, [])
-    looks = speaker_looks(found)
-    body = _whole(whole, meanings)
+    votes = [shown for those in items.values() for _, shown in those if isinstance(shown, Votes)]
+    columns = columns_of(items) if reading.compare else []
+    page = _Page(reading, columns, speaker_looks(found))
+    body = legend_html(votes, reading.schemes) + _whole(items.pop(None, []), page)
+    body += columns_head(columns) if columns else ""
     for turn in found["turns"]:
         index = turn["turn_index"]
-        beside = _Beside(matches.get(index, []), items.pop(index, []), parts.get(index, []))
-        body += _turn(turn, looks[speaker_key(turn)], beside, meanings)
+        beside = _Beside(reading.matches.get(index, []), items.pop(index, []), parts.get(index, []))
+        body += _turn(turn, beside, page)
     for index, rest in items.items():
         missing = tag("div", "index", str(index)) + tag("div", "said", tag("div", "text empty", "no turn"))
-        body += tag("div", "turn", missing + _beside(rest, meanings))
-    return tag("div", "talk", body)
+        body += tag("div", "turn", missing + _beside(rest, page))
+    kind = "talk" if len({one.name for one in votes if is_bar(one)}) > 1 else "talk sole"
+    style = f' style="--columns:{len(columns)}"' if columns else ""
+    return tag("div", f"{kind} compared" if columns else kind, body, style)
+
+
+class _Page(NamedTuple):
+    """What all turns of a conversation are drawn by."""
+
+    reading: Reading
+    columns: list[Column]
+    looks: dict[str, str]
 
 
 def speaker_key(turn: Mapping[str, Any]) -> str:
@@ -49,8 +80,8 @@ def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
     return {key: looks.get(key, _NOBODY) for key in keys}
 
 
-def _whole(items: Belongings, meanings: Meanings) -> str:
-    shown = votes_html(items, meanings) + lists_html(items)
+def _whole(items: Belongings, page: _Page) -> str:
+    shown = votes_html(items, page.reading.schemes) + lists_html(items)
     return tag("div", "whole", shown) if shown else ""
 
 
@@ -62,14 +93,25 @@ class _Beside(NamedTuple):
     parts: list[TurnPart]
 
 
-def _turn(turn: dict[str, Any], look: str, beside: _Beside, meanings: Meanings) -> str:
+def _turn(turn: dict[str, Any], beside: _Beside, page: _Page) -> str:
     spans = spans_of(beside.items, turn["text"])
     said = tag("div", "text", marked(turn["text"], beside.matches, spans), ' dir="auto"')
     if not turn["text"]:
         said = "" if beside.parts else tag("div", "text empty", "says nothing")
-    index = tag("div", "index", str(turn["turn_index"]))
     inside = tag("div", "said", _head(turn) + said + parts_html(beside.parts))
-    return tag("div", f"turn {look}", index + inside + _beside(beside.items, meanings))
+    look, attributes = page.looks[speaker_key(turn)], f' id="turn-{turn["turn_index"]}"'
+    if turn["turn_index"] == page.reading.turn:
+        look, attributes = f"{look} here", f'{attributes} tabindex="-1" aria-current="true"'
+    return tag(
+        "div", f"turn {look}", _index(turn["turn_index"], page) + inside + _beside(beside.items, page), attributes
+    )
+
+
+def _index(turn_index: int, page: _Page) -> str:
+    if page.reading.address is None:
+        return tag("div", "index", str(turn_index))
+    address = html(page.reading.address(turn_index), lines=False)
+    return tag("div", "index", f'<a href="{address}" title="Address of this turn">{turn_index}</a>')
 
 
 def _head(turn: dict[str, Any]) -> str:
@@ -80,6 +122,10 @@ def _head(turn: dict[str, Any]) -> str:
     return tag("div", "head", who(turn["role"], speaker, turn["kind"]) + reply + when(turn["said_at"]) + recorded)
 
 
-def _beside(items: Belongings, meanings: Meanings) -> str:
-    votes, lists = votes_html(items, meanings), lists_html(items)
+def _beside(items: Belongings, page: _Page) -> str:
+    if page.columns:
+        votes = compared_html(items, page.columns, page.reading.schemes)
+    else:
+        votes = votes_html(items, page.reading.schemes)
+    lists = lists_html(items)
     return (tag("div", "beside", votes) if votes else "") + (tag("div", "below", lists) if lists else "")

@@ -6,33 +6,48 @@ from typing import Any
 from talkhouse.packages.content import Package
 from talkhouse.packages.huggingface.markdown import counted
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
+from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS
 
-NOT_PUBLISHED = "not published"
 NOT_KNOWN = "not known"
 
 
 def answers(package: Package, corpus: dict[str, Any], facts: CorpusFacts) -> Iterator[tuple[str, str]]:
     """Yield the questions of a corpus with their answers."""
-    paper = f"see {corpus['homepage']} and the paper under Citation"
+    paper = f"See {corpus['homepage']} and the paper under Citation."
     if corpus["is_sample"]:
-        paper = "this sample is invented, and comes with Talkhouse"
-    yield "Why was it made, and how were the talks chosen?", f"{paper[0].upper()}{paper[1:]}. Funding: {NOT_KNOWN}."
-    yield "What is in the corpus?", _composition(facts)
-    yield "What is missing or wrong?", _errors(facts)
+        paper = "This sample is invented, and comes with Talkhouse."
+    said = facts.datasheet
+    yield QUESTIONS["motivation"], f"{said.get('motivation') or paper} Funding: {NOT_KNOWN}."
+    yield QUESTIONS["collection"], said.get("collection") or paper
+    yield QUESTIONS["composition"], _joined(said.get("composition"), _composition(facts))
+    yield QUESTIONS["quirks"], _joined(*said.get("quirks", ()), _errors(facts))
     languages = ", ".join(facts.languages) or NOT_KNOWN
     yield "In which languages?", f"{languages}; which varieties of them: {NOT_PUBLISHED}."
     yield "When was it said?", _times(facts)
     yield "Who speaks?", f"{counted(facts.speaker_count, 'speaker')}; demographics: {NOT_PUBLISHED}."
-    yield "Who labelled it?", f"{_annotators(package, facts)}Demographics of annotators: {NOT_PUBLISHED}."
-    yield "Consent, payment, ethical review?", f"{NOT_KNOWN.capitalize()} here; {paper}."
+    yield (
+        QUESTIONS["labelling"],
+        _joined(
+            said.get("labelling"), _annotators(package, facts).rstrip(), f"Demographics of annotators: {NOT_PUBLISHED}."
+        ),
+    )
+    yield "Consent, payment, ethical review?", f"{NOT_KNOWN.capitalize()} here. {paper}"
     yield "Does it name people?", _people(package)
     yield (
         "What was done to the texts?",
         "Nothing: they are as published, to the character. What a view does is said above, under its name.",
     )
     categories = sorted({config.task_category for config in package.configs if config.task_category})
-    yield "What is it for?", f"{', '.join(categories) or NOT_KNOWN}; the terms above apply."
+    yield QUESTIONS["uses"], _joined(said.get("uses"), f"{', '.join(categories) or NOT_KNOWN}; the terms above apply.")
+    yield QUESTIONS["limits"], said.get("limits") or f"{NOT_PUBLISHED.capitalize()}."
     yield "Who maintains it?", "Its publisher. This package is made anew from the published files by Talkhouse."
+    if said:
+        yield QUESTIONS["sources"], _joined(*said.get("sources", ()))
+
+
+def _joined(*sentences: str | None) -> str:
+    """Write sentences as one text; those that nobody has said are left out."""
+    return " ".join(filter(None, sentences))
 
 
 def _composition(facts: CorpusFacts) -> str:

@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.dashboard.reading.arrival import SCRIPT
 from talkhouse.dashboard.reading.facets import FACETS, Selection
-from talkhouse.dashboard.reading.talk import talk_html
+from talkhouse.dashboard.reading.talk import Reading, talk_html
 from talkhouse.explore.search import search
 from talkhouse.explore.search_filters import Pattern
 from talkhouse.explore.show import show
@@ -247,11 +248,44 @@ def test_typing_a_search_puts_it_into_the_url_and_goes_to_the_first_page(read: R
 # One conversation
 
 
-def test_a_turn_has_the_distribution_of_its_labels(read: Read, sample: Path) -> None:
-    (turn,) = re.findall(r'<div class="index">4</div>.*?</div></div></div></div>', html(read(sample, dialogue=TALK)))
-    bars = re.findall(r'title="[^"]*">(\w+)</span><span class="track">.*?width:(\d+)%.*?count">(\d+)<', turn)
-    assert bars == [("O", "7", "2"), ("T", "20", "6"), ("X", "73", "22"), ("O", "100", "30")]
-    assert re.findall(r'class="record" dir="auto">(\w+)<', turn) == ["dbdc3", "dbdc3_revised"] * 2
+def turn_of(page: AppTest, index: int) -> str:
+    """What the page has of a turn, as HTML."""
+    return re.split(r'(?=<div class="turn )', html(page))[index + 1]
+
+
+def words(piece: str) -> str:
+    """What is read of HTML, without its marks."""
+    return " ".join(unescape(re.sub("<[^>]*>", " ", piece)).split())
+
+
+def test_the_votes_of_a_turn_are_one_bar_of_the_default_publication(read: Read, sample: Path) -> None:
+    page = read(sample, dialogue=TALK)
+    turn = turn_of(page, 4)
+    bars = re.findall(r"flex-grow:(\d+);background:(#\w+)", turn)
+    assert bars == [("2", "#009988"), ("6", "#ddaa33"), ("22", "#bb5566"), ("30", "#4477aa")]
+    assert words(turn).endswith("breakdown O 2 T 6 X 22 (the majority) ungrammatical O 30 (the majority)")
+    legend = html(page).split('class="turn ')[0]
+    assert "X Breakdown: it is difficult to continue the conversation." in words(legend)
+
+
+def test_publications_stand_side_by_side_on_request_with_what_changed(read: Read, sample: Path) -> None:
+    page = read(sample, dialogue="dbdc3:CIC9001")
+    assert any("dbdc3\\_revised" in caption.value for caption in page.caption)
+    assert words(turn_of(page, 6)).count("breakdown") == 1
+    compared = read(sample, dialogue="dbdc3:CIC9001", compare="1")
+    assert '--columns:2"' in html(compared)
+    assert words(turn_of(compared, 0)).startswith("dbdc3 dev_zips dbdc3_revised")
+    assert words(turn_of(compared, 7)).endswith("T \N{RIGHTWARDS ARROW} X")
+    assert turn_of(compared, 7).count("changed") == 1
+
+
+def test_a_turn_of_the_address_is_marked_and_scrolled_to(read: Read, sample: Path) -> None:
+    page = read(sample, dialogue=TALK, turn="4", text="a")
+    assert re.findall(r'<div class="turn [^"]*here" id="turn-(\d+)"', html(page)) == ["4"]
+    assert f"<script>{SCRIPT}</script>" in html(page)
+    address = re.findall(r'<div class="index"><a href="([^"]*)"', html(page))[3]
+    assert parse_qs(unescape(address).removeprefix("read?")) == {"dialogue": [TALK], "turn": ["3"], "text": ["a"]}
+    assert "<script>" not in html(read(sample, dialogue=TALK))
 
 
 TALK = "dbdc3:9000000001"
@@ -259,7 +293,7 @@ TALK = "dbdc3:9000000001"
 
 @pytest.mark.slow
 def test_two_speakers_have_two_sides_and_colours(read: Read, sample: Path) -> None:
-    looks = re.findall(r'<div class="turn ([^"]*)">', html(read(sample, dialogue=TALK)))
+    looks = re.findall(r'<div class="turn ([^"]*)" id', html(read(sample, dialogue=TALK)))
     assert looks == ["s0", "s1 right"] * 3 + ["s0"]
 
 
@@ -295,7 +329,7 @@ def test_conversations_of_every_corpus_are_drawn_whole(
     shown = html(read(sample, dialogue=rows[0][0]))
     for (dialogue_id,) in rows:
         found = show(con, dialogue_id)
-        talk = talk_html(found, {}, {})
+        talk = talk_html(found, Reading())
         assert len(re.findall('<div class="turn ', talk)) == len(found["turns"])
         texts = [unescape(text) for text in re.findall(r'<div class="text" dir="auto">(.*?)</div>', talk, re.DOTALL)]
         assert texts == [visible(turn["text"], lines=True) for turn in found["turns"] if turn["text"]]
@@ -431,7 +465,7 @@ def test_odd_texts_are_shown_and_never_act(read: Read, odd: Path) -> None:
     pages = [read(odd), read(odd, text="a", ignore_case="1"), read(odd, dialogue="many:000")]
     for page in pages:
         tags = set(re.findall(r"<(\w+)", html(page)))
-        assert tags <= {"div", "span", "mark", "h2", "details", "summary", "time"}
+        assert tags <= {"div", "span", "mark", "h2", "details", "summary", "time", "a", "ul", "li"}
         assert not re.search(r"<[^>]*\son\w+=", re.sub(r'"[^"]*"', "", html(page)))
         assert not re.search("[\x00-\x08\u202e]", html(page))
     shown = unescape(html(pages[2]))

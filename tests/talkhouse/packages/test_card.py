@@ -75,6 +75,17 @@ def test_the_card_of_a_filtered_view_says_which_rows_it_has(con: duckdb.DuckDBPy
     assert "not published" in body
 
 
+def test_the_card_of_a_published_corpus_has_its_datasheet(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    ((said,),) = writable.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
+    sheet = json.loads(said)
+    _, of_sample = card(writable, TASK, tmp_path / "sample")
+    assert sheet["collection"] not in of_sample
+    writable.execute("update main.corpora set is_sample = false")
+    _, body = card(writable, TASK, tmp_path / "published")
+    for sentence in (sheet["collection"], sheet["labelling"], sheet["limits"], *sheet["quirks"], *sheet["sources"]):
+        assert sentence in body
+
+
 @pytest.mark.slow
 def test_equal_warehouses_give_equal_packages_and_others_another_fingerprint(
     con: duckdb.DuckDBPyConnection, tmp_path: Path
