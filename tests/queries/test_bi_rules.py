@@ -24,6 +24,7 @@ NOT_PUBLISHED = {
     "bi.turns": "stored once however often its dialogue was published; bi.record_turns has the publications",
     "bi.loads": "a build is of whole corpora",
     "bi.source_files": "a file may have records of several splits",
+    "bi.turn_pairs": "as bi.turns; bi.labelled_turns has the labels of each publication",
     "bi.turn_speakers": "as bi.turns",
     "bi.schemes": "one row per scheme, of all releases",
     "bi.default_releases": "one row per dialogue",
@@ -61,6 +62,11 @@ RATIOS = {
         "turn_share": ("turn_count", "dialogue_turn_count"),
         "word_share": ("word_count", "dialogue_word_count"),
         "character_share": ("character_count", "dialogue_character_count"),
+    },
+    "bi.persona_words": {"shared_share": ("shared_word_count", "word_count")},
+    "bi.shared_personas": {
+        "shared_share": ("shared_count", "persona_count"),
+        "sharing_dialogue_share": ("sharing_dialogue_count", "dialogue_count"),
     },
     "bi.splits": {"example_share": ("example_count", "task_example_count")},
     "bi.blended_skill_talk_dialogue_lengths": {"mean_characters": ("character_count", "message_count")},
@@ -100,6 +106,8 @@ NO_MEANS = {
     "bi.annotations": {"value"},
     "bi.spans": {"value"},
     "bi.label_changes": {"change"},
+    "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
+    "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
     "bi.turn_agreement": {"entropy"},
     "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
     "bi.scheme_agreement": {
@@ -116,7 +124,7 @@ NO_MEANS = {
         "change_since_start",
         "best_so_far",
     },
-    "bi.delidata_solutions": {"score", "previous_score", "team_performance"},
+    "bi.delidata_solutions": {"score", "first_score", "previous_score", "team_performance"},
     "bi.delidata_outcomes": {
         "initial_performance",
         "final_performance",
