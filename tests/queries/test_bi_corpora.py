@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.queries.bi_rows import Row, by, grouped, read, total
+from tests.queries.bi_rows import Row, by, grouped, read, records_of, total
 
 
 def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
-    key = ("release", "split", "language", "subset")
+    key = ("release", "is_default", "split", "language", "subset")
     groups = defaultdict(list)
-    for _, rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+    records = records_of(con)
+    for (record_id,), rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+        for row in rows:
+            row["is_default"] = records[record_id]["is_default"]
         for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
             groups[*(row[name] for name in key), position].append(row)
     found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")

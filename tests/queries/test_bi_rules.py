@@ -15,7 +15,7 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.heads import Query
 from tests.conftest import Build
 from tests.lanes import first_quick
-from tests.queries.bi_rows import VIEWS, grouped, read
+from tests.queries.bi_rows import VIEWS, read, records_of
 
 PUBLISHED = ("release", "split", "standard_split")
 NOT_PUBLISHED = {
@@ -27,9 +27,16 @@ NOT_PUBLISHED = {
     "bi.turn_pairs": "as bi.turns; bi.labelled_turns has the labels of each publication",
     "bi.turn_speakers": "as bi.turns",
     "bi.schemes": "one row per scheme, of all releases",
+    "bi.default_releases": "one row per dialogue",
     "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
 }
 """Views that one can't filter by release and split, and why."""
+
+NO_DEFAULT = {
+    "bi.default_releases": "tells them",
+    "bi.findings": "a finding is one of a file",
+}
+"""Views with a release whose rows are no publications, and why."""
 
 AS_BUILT = {
     "bi.corpora": "counts all that was loaded",
@@ -158,6 +165,19 @@ def test_release_and_splits_are_those_of_the_records(view: Query, con: duckdb.Du
 
 
 @EVERY_VIEW
+def test_rows_of_publications_say_which_is_the_default(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    columns = types(con, view)
+    releases = {row["corpus_id"] for row in read(con, "from bi.default_releases")}
+    is_asked = "release" in columns and view.path.parent.parent.name not in corpora().keys() - releases
+    assert ("is_default" in columns) == (is_asked and view.full_name not in NO_DEFAULT)
+    if {"is_default", "record_id"} <= columns.keys():
+        records = records_of(con)
+        rows = read(con, f"select distinct record_id, release, split, is_default from {view.full_name}")
+        differing = [row for row in rows if row["is_default"] != records[row["record_id"]]["is_default"]]
+        assert {(row["release"], row["split"]) for row in differing} <= {(None, None)}
+
+
+@EVERY_VIEW
 def test_a_row_has_the_corpus_of_its_keys(view: Query, con: duckdb.DuckDBPyConnection) -> None:
     keys = [name for name in ("dialogue_id", "record_id", "scheme", "speaker_id") if name in types(con, view)]
     for row in read(con, f"from {view.full_name}"):
@@ -220,9 +240,14 @@ def test_a_share_is_one_count_by_the_other(name: str, con: duckdb.DuckDBPyConnec
 
 
 def test_weighted_means_make_those_of_the_whole(con: duckdb.DuckDBPyConnection) -> None:
-    parts = grouped(read(con, "from bi.subset_agreement"), "scheme", "release")
+    parts = read(con, "from bi.subset_agreement")
     for row in read(con, "from bi.scheme_agreement"):
-        mine = parts[row["scheme"], row["release"]]
+        of_scheme = [part for part in parts if part["scheme"] == row["scheme"]]
+        mine = [
+            part
+            for part in of_scheme
+            if part["is_default" if row["is_default"] else "release"] in (True, row["release"])
+        ]
         for mean, weight in WEIGHTED["bi.subset_agreement"].items():
             whole = sum(part[weight] for part in mine)
             assert row[weight] == whole
