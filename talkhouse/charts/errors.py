@@ -5,7 +5,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from talkhouse.charts.declared import Chart, Filter, Metric, dashboards, metric, metrics, metrics_files
+from talkhouse.charts.conversations import READING, Timeline
+from talkhouse.charts.declared import (
+    Chart,
+    Filter,
+    Headline,
+    Metric,
+    dashboards,
+    metric,
+    metrics,
+    metrics_files,
+    place_in_bi,
+)
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
@@ -55,6 +66,43 @@ def sql_of_filter(choice: Filter, files: Files | None = None) -> Iterator[None]:
         raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"', files) from error
 
 
+@contextmanager
+def sql_of_headline(headline: Headline, files: Files | None = None) -> Iterator[None]:
+    """Raise CatalogueError with file and line where the query of a headline fails."""
+    try:
+        yield
+    except OF_THE_SQL as error:
+        what, text = f"the headline '{headline.sentence}'", _line_of(headline)
+        raise _error(error, what, _path_of(headline, files), text, files) from error
+
+
+def broken_headline(headline: Headline, found: str, expected: str, files: Files | None = None) -> CatalogueError:
+    """Return the error of a headline whose row does not fit its sentence."""
+    problem = f"the headline '{headline.sentence}' can't be said"
+    where = _place(_path_of(headline, files), _line_of(headline), files)
+    return CatalogueError(problem, where=where, expected=expected, found=found, next_step="fix the file")
+
+
+@contextmanager
+def sql_of_timeline(timeline: Timeline, files: Files | None = None) -> Iterator[None]:
+    """Raise CatalogueError with file and line where the rows of a timeline can't be read."""
+    try:
+        yield
+    except OF_THE_SQL as error:
+        text = f'title = "{timeline.title}"'
+        given = (file for file in (own_files() if files is None else files) if place_in_bi(file) == READING)
+        path = next((file.path for file in given if text in file.text.splitlines()), None)
+        raise _error(error, f"the timeline '{timeline.title}'", path, text, files) from error
+
+
+def _path_of(headline: Headline, files: Files | None) -> Path | None:
+    return next((one.path for one in dashboards(files) if headline in one.dashboard.headlines), None)
+
+
+def _line_of(headline: Headline) -> str:
+    return f'sentence = "{headline.sentence}"'
+
+
 def _has(charts: Iterable[Chart], chart: Chart) -> bool:
     """Tell whether a chart is among others; what was chosen on a page is in its condition."""
     return any((other.title, other.view, other.kind) == (chart.title, chart.view, chart.kind) for other in charts)
@@ -70,9 +118,14 @@ def _fails(run: Run, sql: str) -> Exception | None:
 
 def _error(error: Exception, what: str, path: Path | None, text: str, files: Files | None) -> CatalogueError:
     """Return the error of a declaration; ``text`` stands in the line to name."""
-    texts = {file.path: file.text for file in (own_files() if files is None else files)}
-    lines = texts[path].splitlines() if path else []
-    plain = [re.sub(r"\s+", " ", line).strip() for line in lines]
-    where = path if text not in plain else f"{path}:{plain.index(text) + 1}"
     found, expected, _ = said(error)
+    where = _place(path, text, files)
     return CatalogueError(f"{what} can't be computed", where=where, expected=expected, found=found, next_step=_NEXT)
+
+
+def _place(path: Path | None, text: str, files: Files | None) -> str | Path | None:
+    """Return the file, with its first line that is this text."""
+    texts = {file.path: file.text for file in (own_files() if files is None else files)}
+    lines = texts.get(path, "").splitlines() if path else []
+    plain = [re.sub(r"\s+", " ", line).strip() for line in lines]
+    return path if text not in plain else f"{path}:{plain.index(text) + 1}"

@@ -5,6 +5,7 @@ import streamlit as st
 from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.content import corpus, home, quality, read, scores, sql, tasks
+from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
 _SECONDS = 5
@@ -12,7 +13,7 @@ _SECONDS = 5
 
 
 def pages() -> dict[str, list[st.Page]]:
-    """Return the pages by the section of the navigation that they stand in; a page of charts per declaration."""
+    """Return the pages by the section of the navigation that they stand in; a page per corpus that is loaded."""
     general = [
         st.Page(home.page, title="Home", icon=":material/home:", url_path="home", default=True),
         st.Page(read.page, title="Read", icon=":material/forum:", url_path="read"),
@@ -22,8 +23,9 @@ def pages() -> dict[str, list[st.Page]]:
     ]
     if scores.path().exists():
         general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))
-    charts = [corpus.page_of(one) for one in _declared() if one.name != quality.DASHBOARD]
-    return {"": general, "Charts": charts}
+    declared = _declared()
+    of_all = [corpus.page_of(one) for one in declared if one.folder == BI and one.name != quality.DASHBOARD]
+    return {"": [*general, *of_all], "Corpora": _of_corpora(declared)}
 
 
 def _declared() -> list[Declared]:
@@ -32,6 +34,14 @@ def _declared() -> list[Declared]:
         return dashboards(warehouse.current().query_files)
     except TalkhouseError:
         return dashboards()
+
+
+def _of_corpora(declared: list[Declared]) -> list[st.Page]:
+    """Return the pages of the corpora; none where the warehouse can't be read, of which the other pages say why."""
+    try:
+        return list(corpus.pages(warehouse.current(), declared))
+    except TalkhouseError:
+        return []
 
 
 @st.fragment(run_every=_SECONDS)

@@ -12,7 +12,7 @@ from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import NOTHING, NUMBERS, number
 from talkhouse.charts.grid import rows_of_charts
 from talkhouse.charts.query import Choices, chart_sql, filter_sql, narrowed
-from talkhouse.dashboard import errors
+from talkhouse.dashboard import errors, headlines
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
@@ -27,7 +27,8 @@ _TABLE_HEIGHT = 420
 
 
 def put(opened: Warehouse, dashboard: Dashboard) -> None:
-    """Draw a dashboard below what is on the page."""
+    """Draw a dashboard below what is on the page: what was found first."""
+    headlines.put(opened, dashboard.headlines)
     choices = put_filters(opened, dashboard.filters)
     put_charts(opened, dashboard.charts, choices)
 

@@ -30,8 +30,22 @@ def sql(query: str) -> str:
 
 
 def corpus(corpus_id: str) -> str:
-    """Return the address of the page of a corpus."""
-    return _address(corpus_id, {})
+    """Return the address of the page of a corpus: its id, unless another page has that name."""
+    return _address(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}", {})
+
+
+def quality(rule: str) -> str:
+    """Return the address of what a rule has found."""
+    return _address("quality", {"rule": rule})
+
+
+def is_free(name: str) -> bool:
+    """Tell whether a corpus or a dashboard may have this name as its address."""
+    return name not in _PAGES
+
+
+_PAGES = {"home", "read", "tasks", "quality", "sql", "scores"}
+"""Pages that every warehouse has."""
 
 
 def _address(page: str, parameters: Mapping[str, str | int | Sequence[str]]) -> str:

@@ -1,33 +1,103 @@
-"""The page of a declared dashboard: the charts of a corpus, which lie beside its views, or of all of them."""
+"""The page of a corpus: its charts, what a user should know of it, its licence, its tasks, and what was found in it."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import streamlit as st
 
 from talkhouse.charts.declared import Declared
-from talkhouse.dashboard import drawing, warehouse
+from talkhouse.dashboard import about, drawing, links, warehouse
 from talkhouse.dashboard.text import plain
+from talkhouse.ingest.registry import all_corpora
+from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
+from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible
+
+_CORPORA = """
+select corpus_id, title, description, homepage, licence, licence_url, terms, citation, languages, is_sample, made_from,
+from main.corpora
+order by title
+"""
+
+_PARTS = {
+    "Datasheet": about.put_datasheet,
+    "Licence and citation": about.put_licence,
+    "Tasks and splits": about.put_tasks,
+    "Findings": about.put_findings,
+}
+"""What a page has beside charts, each drawn when it is asked for."""
+
+
+def pages(opened: warehouse.Warehouse, declared: list[Declared]) -> Iterator[st.Page]:
+    """Return a page for each corpus of the warehouse, with the charts that are declared beside its views.
+
+    Further dashboards of a corpus have pages of their own, and the name of its first one leads to its page too. Where
+    the charts of a corpus would be that is not there, a page that is in no menu says so.
+    """
+    corpora = opened.rows(_CORPORA).to_dicts()
+    missing = {one.folder for one in declared} - {BI, *(corpus["corpus_id"] for corpus in corpora)}
+    for corpus in corpora:
+        own = [one for one in declared if one.folder == corpus["corpus_id"]]
+        address = links.corpus(corpus["corpus_id"])
+        yield _page_of(corpus, own[0] if own else None, address)
+        if own and own[0].name != address and links.is_free(own[0].name):
+            yield _page_of(corpus, own[0], own[0].name, visibility="hidden")
+        yield from map(page_of, own[1:])
+    yield from map(_missing, sorted(missing))
 
 
 def page_of(declared: Declared) -> st.Page:
-    """Return the page of a declared dashboard."""
-    title = declared.dashboard.title.removeprefix("Talkhouse: ")
-    name = title[:1].upper() + title[1:]
+    """Return the page of a dashboard that is of no corpus, or one more of a corpus."""
+    name = _name(declared)
 
     def page() -> None:
         st.title(plain(name), anchor=False)
-        opened = warehouse.current()
-        if declared.folder != BI and not opened.rows(_IS_LOADED, {"corpus": declared.folder}).item():
-            st.info("This corpus is not in the warehouse.")
-            return
         st.caption(plain(declared.dashboard.description, lines=True))
-        drawing.put(opened, declared.dashboard)
+        drawing.put(warehouse.current(), declared.dashboard)
 
     # A corpus may name its dashboard like one of the pages.
-    path = declared.name if declared.name not in _PAGES else f"{declared.folder}_{declared.name}"
+    path = declared.name if links.is_free(declared.name) else f"{declared.folder}_{declared.name}"
     return st.Page(page, title=visible(name), icon=":material/bar_chart:", url_path=path)
 
 
-_PAGES = {"home", "read", "tasks", "quality", "sql", "scores"}
+def _missing(corpus_id: str) -> st.Page:
+    def page() -> None:
+        known = all_corpora(corpus_folders()).get(corpus_id)
+        st.title(plain(known.title if known else corpus_id), anchor=False)
+        st.info("This corpus is not in the warehouse.")
+        if known:
+            st.markdown(plain(f"Its files: {known.files}. {known.by_hand}".rstrip()))
+            st.markdown(f"Put them into `DIR/{corpus_id}`, and load them with `talkhouse build --data DIR`")
 
-_IS_LOADED = "select count(*) > 0 from main.corpora where corpus_id = $corpus"
+    return st.Page(page, title=visible(corpus_id), url_path=links.corpus(corpus_id), visibility="hidden")
+
+
+def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **options: Any) -> st.Page:
+    def page() -> None:
+        _put(corpus, declared)
+
+    name = _name(declared) if declared else corpus["title"]
+    return st.Page(page, title=visible(name), icon=":material/folder_open:", url_path=address, **options)
+
+
+def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
+    opened = warehouse.current()
+    st.title(plain(corpus["title"]), anchor=False)
+    note = not_published(corpus)
+    badge = f":orange-badge[{plain(note)}]  \n" if note else ""
+    read = f"[Read its dialogues]({links.read(corpus=corpus['corpus_id'])})"
+    st.markdown(f"{badge}{plain(corpus['description'])} {read}")
+    names = [*(["Charts"] if declared else []), *_PARTS]
+    for name, tab in zip(names, st.tabs(names, key="show", bind="query-params"), strict=True):
+        if tab.open:
+            with tab:
+                if name in _PARTS:
+                    _PARTS[name](opened, corpus)
+                elif declared:
+                    drawing.put(opened, declared.dashboard)
+
+
+def _name(declared: Declared) -> str:
+    title = declared.dashboard.title.removeprefix("Talkhouse: ")
+    return title[:1].upper() + title[1:]

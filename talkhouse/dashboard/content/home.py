@@ -7,7 +7,8 @@ import streamlit as st
 
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import drawing, warehouse
+from talkhouse.dashboard import drawing, headlines, warehouse
+from talkhouse.dashboard.content import quality
 from talkhouse.dashboard.text import plain
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
@@ -52,6 +53,8 @@ def page() -> None:
     if not corpora:
         st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
         return
+    of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
+    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines])
     for column, (title, name) in zip(st.columns(len(_COUNTERS)), _COUNTERS.items(), strict=True):
         column.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", border=True)
     st.subheader("Corpora", anchor=False)

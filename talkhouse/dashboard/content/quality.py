@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse import queries
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.charts.formats import NOTHING
-from talkhouse.dashboard import drawing, warehouse
+from talkhouse.dashboard import drawing, headlines, warehouse
 from talkhouse.dashboard.text import plain
 
 DASHBOARD = "quality"
@@ -41,9 +41,10 @@ def page() -> None:
     """Draw what was found while loading, the checks, and how far annotators agree."""
     st.title("Quality", anchor=False)
     opened = warehouse.current()
+    declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
+    headlines.put(opened, declared.headlines)
     _put_findings(opened)
     _put_checks(opened)
-    declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
     st.subheader("Agreement, files and builds", anchor=False)
     st.caption(declared.description)
     choices = drawing.put_filters(opened, declared.filters)

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from talkhouse import migrations
 from talkhouse.build.run import Result
 from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.charts.headlines import Said
+from talkhouse.dashboard import headlines
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
@@ -74,7 +76,7 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     (dbdc3,) = (one.dashboard for one in dashboards() if one.name == "dbdc3")
     page = visit(sample, "dbdc3")
     kinds = [chart.kind for chart in dbdc3.charts]
-    assert page.title[0].value == "DBDC3"
+    assert page.title[0].value == "Dialogue Breakdown Detection Challenge 3"
     assert len(page.metric) == kinds.count(Kind.NUMBER)
     assert len(page.dataframe) == kinds.count(Kind.TABLE)
     assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
@@ -191,3 +193,12 @@ def test_a_query_that_takes_too_long_is_stopped(of_samples: Warehouse) -> None:
 def test_what_a_page_reads_with_can_do_no_harm(of_samples: Warehouse, query: str) -> None:
     with pytest.raises(duckdb.Error), of_samples.connection() as con:
         con.execute(query).fetchall()
+
+
+def test_a_headline_has_its_numbers_in_bold_and_a_link_to_the_turn() -> None:
+    parts = (("Most doubted: ", False), ("1.6", True), (" bits, by ", False), ("*_<b>", True))
+    said = Said(parts, "", dialogue_id="tea talk/1", turn_index=4)
+    assert headlines.line(said) == (
+        r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)"
+    )
+    assert headlines.line(Said((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"

@@ -1,0 +1,42 @@
+"""Headlines at the top of a page: what was found, with the number in bold and a link to the talk behind it."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from talkhouse.charts.declared import Headline
+from talkhouse.charts.headlines import Said, said
+from talkhouse.dashboard import errors, links
+from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.schema.errors import CatalogueError
+
+_PAGES = {"read": "Read", "tasks": "Examples", "sql": "SQL"}
+"""What a link to a page is called; to another one, More."""
+
+
+def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
+    """Draw the sentences that have something to say, one below another; one that is broken says so in its place."""
+    lines = []
+    for headline in headlines:
+        try:
+            found = said(opened.rows, headline, opened.query_files)
+        except CatalogueError as error:
+            errors.show(str(error), f"The headline '{plain(headline.sentence)}' can't be shown.")
+            continue
+        if found:
+            lines.append(f"- {line(found)}")
+    if lines:
+        st.markdown("\n".join(lines))
+
+
+def line(found: Said) -> str:
+    """Return a sentence as Markdown, its link after it."""
+    sentence = "".join(f"**{plain(text)}**" if is_value else plain(text) for text, is_value in found.parts)
+    return f"{sentence} {_link(found)}".rstrip()
+
+
+def _link(found: Said) -> str:
+    if found.dialogue_id or found.record_id:
+        return f"[Read](<{links.read(found.dialogue_id, found.turn_index, record_id=found.record_id)}>)"
+    return f"[{_PAGES.get(found.link.partition('?')[0], 'More')}](<{found.link}>)" if found.link else ""

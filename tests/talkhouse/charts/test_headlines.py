@@ -1,0 +1,93 @@
+"""Headlines: sentences with values of a query's row, what is left out, and a message for everything that is wrong."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.charts.headlines import headlines
+from talkhouse.queries.files import Files, files_in
+from talkhouse.schema.errors import CatalogueError
+from tests.samples import RELEASES
+
+CHART = '[[charts]]\ntitle = "Turns"\nkind = "number"\nview = "record_turns"\nmetrics = ["row_count"]\n'
+MOST_DOUBTED = f"""
+select dialogue_id, turn_index, record_id, entropy, votes
+from (select *, annotator_count as votes from bi.turn_agreement where corpus_id = '{RELEASES}')
+order by entropy desc, record_id, turn_index limit 1"""
+
+
+def declared(root: Path, *parts: tuple[str, str, str]) -> tuple[Declared, Files]:
+    """Write a dashboard with these sentences, queries and further lines, and read it."""
+    said = [f'[[headlines]]\nsentence = "{sentence}"\nsql = """{sql}"""\n{more}\n' for sentence, sql, more in parts]
+    path = root / "bi" / "dashboards" / "tea.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('title = "Tea"\ndescription = "Tea."\n' + "".join(said) + CHART, encoding="utf-8")
+    files = files_in([root])
+    return dashboards(files)[0], files
+
+
+def test_a_headline_says_what_its_row_has_and_where(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    one, files = declared(
+        tmp_path, ("Annotators disagree most at {entropy:decimal} bits of {votes:integer} votes.", MOST_DOUBTED, "")
+    )
+    (found,) = headlines(con, one, files)
+    ((dialogue, turn, record, entropy, votes),) = con.execute(MOST_DOUBTED).fetchall()
+    assert found.text == f"Annotators disagree most at {entropy:.2f} bits of {votes} votes."
+    assert [text for text, is_value in found.parts if is_value] == [f"{entropy:.2f}", str(votes)]
+    assert (found.dialogue_id, found.turn_index, found.record_id) == (dialogue, turn, record)
+
+
+def test_values_are_written_by_their_format(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    sql = "select 0.363 as share, 5200 as turns, 'O {or} X' as labels, 2019 as year"
+    sentence = "{share:percent} of {turns:integer} in {year}: {labels}, {{really}}."
+    one, files = declared(tmp_path, (sentence, sql, 'link = "tasks?task=a.b"'))
+    (found,) = headlines(con, one, files)
+    assert found.text == "36.3% of 5,200 in 2019: O {or} X, {really}."
+    assert (found.dialogue_id, found.link) == (None, "tasks?task=a.b")
+
+
+def test_what_has_no_row_or_a_null_is_left_out(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    one, files = declared(
+        tmp_path,
+        ("Of {n} turns.", "select 1 as n where false", ""),
+        ("Of {n:integer} turns.", "select null as n", ""),
+        ("Of {n} words.", "select 3 as n, null as dialogue_id", ""),
+    )
+    assert [found.text for found in headlines(con, one, files)] == ["Of 3 words."]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sql", "more", "problem"),
+    [
+        ("Tea.", "select 1 as n", "", "a sentence names a column in braces"),
+        ("{n:roman} cups.", "select 1 as n", "", "integer, decimal, percent"),
+        ("{} cups.", "select 1 as n", "", "integer, decimal, percent"),
+        ("{n!r} cups.", "select 1 as n", "", "integer, decimal, percent"),
+        ("{n cups.", "select 1 as n", "", "expected '}' before end of string"),
+        ("{n} cups.", " ", "", "a headline has a query"),
+        ("{n} cups.", "select 1 as n", 'link = "https://tea.example"', "a link is the name of a page"),
+        ("{n} cups.", "select 1 as n", 'lnik = "tasks"', r"one of: link[\s\S]*unknown field `lnik`"),
+    ],
+)
+def test_a_broken_headline_is_named(tmp_path: Path, sentence: str, sql: str, more: str, problem: str) -> None:
+    with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
+        declared(tmp_path, (sentence, sql, more))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sql", "problem"),
+    [
+        ("{n} cups.", "select 1 as m", r"can't be said[\s\S]*a column n\n[\s\S]*the columns m"),
+        ("{n:integer} cups.", "select 'two' as n", r"can't be said[\s\S]*a column n of numbers"),
+        ("{n} cups.", "select unnest([1, 2]) as n", r"can't be said[\s\S]*a query of one row[\s\S]*2 rows"),
+        ("{n} cups.", "select n from bi.mugs", r"can't be computed[\s\S]*mugs"),
+    ],
+)
+def test_a_headline_that_can_not_be_said_is_named_with_its_line(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, sentence: str, sql: str, problem: str
+) -> None:
+    one, files = declared(tmp_path, (sentence, sql, ""))
+    with pytest.raises(CatalogueError, match=rf"tea\.toml:4: the headline '{{n[\s\S]*{problem}"):
+        headlines(con, one, files)

@@ -1,0 +1,101 @@
+"""The page of a corpus: what is said of it, its licence, its tasks and findings, each with the way to what it is of."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from talkhouse.build.run import Result
+from tests.declared.invented_corpora import DOCUMENTS
+from tests.samples import GROUPS, RELEASES
+from tests.talkhouse.dashboard.conftest import Visit
+
+
+def said(page: AppTest) -> str:
+    """Everything that a page says in words, without the signs of Markdown that keep it as it is."""
+    assert not page.exception
+    assert not page.error
+    kinds = (page.title, page.subheader, page.markdown, page.caption, page.info, page.code)
+    tables = [str(table.value.to_dict()) for table in page.table]
+    return "\n".join([*(one.value for kind in kinds for one in kind), *tables]).replace("\\", "")
+
+
+def test_the_datasheet_says_what_the_corpus_declares(
+    visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
+) -> None:
+    ((declared,),) = con.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
+    text = said(visit(sample, RELEASES, show="Datasheet"))
+    for answer in json.loads(declared).values():
+        for sentence in [answer] if isinstance(answer, str) else answer:
+            assert sentence in text
+    for (meaning,) in con.execute(
+        "select meaning from main.labels where starts_with(scheme, ?)", [RELEASES]
+    ).fetchall():
+        assert meaning is None or meaning in text
+    assert "invented sample" in text
+
+
+def test_each_split_of_a_task_leads_to_its_examples(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    text = said(visit(sample, RELEASES, show="Tasks and splits"))
+    splits = con.execute(
+        "select task, release, split, example_count from bi.splits where corpus_id = ?", [RELEASES]
+    ).fetchall()
+    for task, release, split, count in splits:
+        assert f"[{split}](tasks?task={RELEASES}.{task}&task_release={release}&task_split={split})" in text
+        assert f"'{count:,}'" in text
+    task, release, split, count = splits[0]
+    page = visit(sample, "tasks", task=f"{RELEASES}.{task}", task_release=release, task_split=split)
+    assert any(f"of {count:,} example" in caption.value for caption in page.caption)
+
+
+@pytest.mark.slow
+def test_the_licence_has_what_each_part_asks_and_how_to_cite(visit: Visit, changed: Callable[[str], Path]) -> None:
+    text = said(
+        visit(
+            changed("""
+        update main.corpora set is_sample = false;
+        insert into main.corpus_terms by name
+        select
+            'delidata' as corpus_id, 'all' as part, 'CC-BY-SA-4.0' as spdx, true as is_attribution,
+            true as is_share_alike, false as is_non_commercial, false as is_unknown, 'Ask <them>.' as note
+    """),
+            GROUPS,
+            show="Licence and citation",
+        )
+    )
+    for words in ("CC-BY-SA-4.0", "name the authors", "under the same licence", "Ask <them>.", "@article{delidata"):
+        assert words in text
+    assert "invented sample" not in text
+
+
+@pytest.mark.slow
+def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    text = said(visit(sample, RELEASES, show="Findings"))
+    rules = con.execute(
+        "select rule, count(*) from meta.findings where corpus_id = ? group by rule", [RELEASES]
+    ).fetchall()
+    assert rules
+    for rule, count in rules:
+        assert f"[{rule}](quality?rule={rule})" in text
+        assert f"'{count:,}'" in text
+
+
+@pytest.mark.slow
+def test_a_corpus_of_a_page_of_toml_has_a_page_with_less(
+    visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
+) -> None:
+    folder = tmp_path / "data" / "a_chat"
+    folder.mkdir(parents=True)
+    (folder / "corpus.toml").write_text(DOCUMENTS["chat"][0], encoding="utf-8")
+    (folder / "a.jsonl").write_text('{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}', encoding="utf-8")
+    rebuild(tmp_path / "data")
+    page = visit(tmp_path / "w.duckdb", "a_chat", show="Datasheet")
+    assert "This corpus declares no datasheet." in said(page)
+    assert [tab.label for tab in page.tabs] == [
+        *("Charts", "Datasheet", "Licence and citation", "Tasks and splits", "Findings"),
+    ]
+    for name in ("Charts", "Licence and citation", "Tasks and splits", "Findings"):
+        assert said(visit(tmp_path / "w.duckdb", "a_chat", show=name))
