@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from talkhouse.charts.colours import Scale
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.heads import is_name
@@ -71,6 +72,8 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sql: str
     format: NumberFormat = NumberFormat.INTEGER
     description: str = ""
+    label: str = ""
+    """The label that it counts, of a chart's scheme: it has the label's colour."""
 
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
@@ -80,6 +83,12 @@ ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
 def metric(name: str, metrics: Mapping[str, Metric]) -> Metric:
     """Return a metric of a view by its name; ``metrics`` are those that are declared for the view."""
     return ROWS if name == ROW_COUNT else metrics[name]
+
+
+def check_page(address: str) -> None:
+    """Raise ValueError for what is not the address of a page of ours."""
+    if not _PAGE.fullmatch(address):
+        raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
 
 
 class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -106,6 +115,14 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Rows that are shown at most; a chart with a small limit says so in its title."""
     stacked: bool = False
     horizontal: bool = False
+    scheme: str = ""
+    """The scheme whose labels the series are, so that each has its label's colour."""
+    values: tuple[str, ...] = ()
+    """The values that the series have, in their order, where they are no labels."""
+    scale: Scale | None = None
+    """How these values follow one another."""
+    leads_to: str = ""
+    """The page that a mark or row leads to, perhaps with parameters: ``read?corpus=...``; its columns are added."""
     description: str = ""
     width: int = 6
     """Columns of the grid."""
@@ -134,10 +151,20 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         named = (*self.columns, *self.metrics, *self.counts)
         if len(set(named)) < len(named):
             raise ValueError("a chart names each column and metric once")
+        self._check_series()
         if self.limit < 1:
             raise ValueError("a limit is at least 1")
         if not 1 <= self.width <= COLUMNS:
             raise ValueError(f"a width is from 1 to {COLUMNS}")
+
+    def _check_series(self) -> None:
+        """Raise ValueError where what is said of the series, or where they lead, is of no use."""
+        if self.leads_to:
+            check_page(self.leads_to)
+        if self.values and (len(self.by) != 1 or self.scheme):
+            raise ValueError("values are of one column in by, without a scheme")
+        if self.scale and not self.values:
+            raise ValueError("a scale is of values")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -194,12 +221,6 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [
             (f"{column}!{odd}" if odd else column, how or "") for _, column, how, odd in parts if column is not None
         ]
-
-
-def check_page(address: str) -> None:
-    """Raise ValueError for what is not the address of a page of ours."""
-    if not _PAGE.fullmatch(address):
-        raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
 
 
 class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
