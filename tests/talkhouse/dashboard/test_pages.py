@@ -76,7 +76,7 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     (dbdc3,) = (one.dashboard for one in dashboards() if one.name == "dbdc3")
     page = visit(sample, "dbdc3")
     kinds = [chart.kind for chart in dbdc3.charts]
-    assert page.title[0].value == "Dialogue Breakdown Detection Challenge 3"
+    assert page.title[0].value == "DBDC3"
     assert len(page.metric) == kinds.count(Kind.NUMBER)
     assert len(page.dataframe) + html(page).count("<table>") == kinds.count(Kind.TABLE)
     assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
