@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from talkhouse.charts.colours import Scale
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.heads import is_name
@@ -22,9 +23,11 @@ from talkhouse.schema.errors import CatalogueError
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
+Parts = Mapping[str, type[msgspec.Struct]]
+"""Key of a declaration -> the type of what is under it; the empty key is the whole."""
 _Type = TypeVar("_Type")
 
-_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters|headlines)?)?")
+_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>\w+)?)?")
 
 _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
 """The address of a page, relative to the others."""
@@ -69,6 +72,8 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sql: str
     format: NumberFormat = NumberFormat.INTEGER
     description: str = ""
+    label: str = ""
+    """The label that it counts, of a chart's scheme: it has the label's colour."""
 
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
@@ -78,6 +83,12 @@ ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
 def metric(name: str, metrics: Mapping[str, Metric]) -> Metric:
     """Return a metric of a view by its name; ``metrics`` are those that are declared for the view."""
     return ROWS if name == ROW_COUNT else metrics[name]
+
+
+def check_page(address: str) -> None:
+    """Raise ValueError for what is not the address of a page of ours."""
+    if not _PAGE.fullmatch(address):
+        raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
 
 
 class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -104,6 +115,14 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Rows that are shown at most; a chart with a small limit says so in its title."""
     stacked: bool = False
     horizontal: bool = False
+    scheme: str = ""
+    """The scheme whose labels the series are, so that each has its label's colour."""
+    values: tuple[str, ...] = ()
+    """The values that the series have, in their order, where they are no labels."""
+    scale: Scale | None = None
+    """How these values follow one another."""
+    leads_to: str = ""
+    """The page that a mark or row leads to, perhaps with parameters: ``read?corpus=...``; its columns are added."""
     description: str = ""
     width: int = 6
     """Columns of the grid."""
@@ -132,10 +151,20 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         named = (*self.columns, *self.metrics, *self.counts)
         if len(set(named)) < len(named):
             raise ValueError("a chart names each column and metric once")
+        self._check_series()
         if self.limit < 1:
             raise ValueError("a limit is at least 1")
         if not 1 <= self.width <= COLUMNS:
             raise ValueError(f"a width is from 1 to {COLUMNS}")
+
+    def _check_series(self) -> None:
+        """Raise ValueError where what is said of the series, or where they lead, is of no use."""
+        if self.leads_to:
+            check_page(self.leads_to)
+        if self.values and (len(self.by) != 1 or self.scheme):
+            raise ValueError("values are of one column in by, without a scheme")
+        if self.scale and not self.values:
+            raise ValueError("a scale is of values")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -194,12 +223,6 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ]
 
 
-def check_page(address: str) -> None:
-    """Raise ValueError for what is not the address of a page of ours."""
-    if not _PAGE.fullmatch(address):
-        raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
-
-
 class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Sentences that say what was found, then charts, row by row as their widths allow, and the filters beside them."""
 
@@ -217,6 +240,9 @@ class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         columns = [choice.column for choice in self.filters]
         if len(set(columns)) < len(columns):
             raise ValueError("two filters have the same column")
+
+
+_PARTS: Parts = {"": Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -244,24 +270,24 @@ def dashboards(files: Files | None = None) -> list[Declared]:
 @lru_cache(maxsize=4)
 def _dashboards(files: Files) -> list[Declared]:
     declared = [
-        Declared(file.folder, file.path, _read(file, Dashboard))
+        Declared(file.folder, file.path, read(file, Dashboard, _PARTS))
         for file in files
-        if _place_in_bi(file).startswith("dashboards/")
+        if place_in_bi(file).startswith("dashboards/")
     ]
     known = metrics(files)
     names: set[str] = set()
     for one in declared:
         if not is_name(one.name):
-            raise _broken(one.path, "a name is lower case letters, digits and '_'")
+            raise broken(one.path, "a name is lower case letters, digits and '_'")
         if one.name in names:
-            raise _broken(one.path, f"another dashboard is named {one.name}")
+            raise broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
         for chart in one.dashboard.charts:
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise _broken(one.path, reason)
+                raise broken(one.path, reason)
     return sorted(declared, key=lambda one: one.folder != BI)
 
 
@@ -276,9 +302,9 @@ def _metrics(files: Files) -> Metrics:
     for file, views in metrics_files(files):
         for view, of_view in views.items():
             if view in known:
-                raise _broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
+                raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
             if ROW_COUNT in of_view:
-                raise _broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
+                raise broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
             known[view] = of_view
     return known
 
@@ -286,34 +312,38 @@ def _metrics(files: Files) -> Metrics:
 def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
     """Read every file of metrics."""
     for file in files:
-        if _place_in_bi(file) == "metrics.toml":
-            yield file, _read(file, dict[str, dict[str, Metric]])
+        if place_in_bi(file) == "metrics.toml":
+            yield file, read(file, dict[str, dict[str, Metric]], {"": Metric})
 
 
-def _place_in_bi(file: QueryFile) -> str:
+def place_in_bi(file: QueryFile) -> str:
     """Return the path of a declaration in the folder of what BI tools get: that of all corpora, or of one."""
     if file.is_sql:
         return ""
     return file.name if file.folder == BI else file.name.removeprefix(f"{BI}/")
 
 
-def _read(file: QueryFile, kind: type[_Type]) -> _Type:
+def read(file: QueryFile, kind: type[_Type], parts: Parts) -> _Type:
+    """Read a declaration; CatalogueError names the file, and the keys that come closest to one that is not known.
+
+    ``parts``: the type of what is under each key, and under ``""`` of the whole.
+    """
     try:
         return msgspec.toml.decode(file.text, type=kind)
     except msgspec.DecodeError as error:
-        raise _broken(file.path, str(error), _nearest(str(error))) from error
+        raise broken(file.path, str(error), _nearest(str(error), parts)) from error
 
 
-def _nearest(message: str) -> str | None:
+def _nearest(message: str, parts: Parts) -> str | None:
     """Return which keys come closest to one that msgspec does not know."""
     unknown = _UNKNOWN.search(message)
     if not unknown:
         return None
-    parts = {None: Metric if "`$[" in message else Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
-    part = parts[unknown["part"]]
+    part = parts.get(unknown["part"] or "", parts[""])
     return f"one of: {', '.join(closest(unknown['key'], part.__struct_fields__))}"
 
 
-def _broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+def broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+    """Return the error of a declaration that can't be read."""
     next_step = "fix the file"
     return CatalogueError("the declaration is broken", where=path, expected=expected, found=reason, next_step=next_step)

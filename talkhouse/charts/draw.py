@@ -1,134 +1,138 @@
 """Draws a declared chart of bars, lines or cells with Altair: what is shown on pointing has the counts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from talkhouse.charts.colours import PLAIN
-from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat
+from talkhouse.charts import axes
+from talkhouse.charts.colours import HEAT, NOTHING, PLAIN
+from talkhouse.charts.declared import Chart, Kind, Metric
 from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.formats import NUMBERS, TIMES
 from talkhouse.charts.grid import drawn_height
-
-_X, _SERIES, _VALUE = "_x", "_series", "_value"
-"""Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
+from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, marks, nothing
 
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
 
-_LETTERS = 6
-"""Letters of labels side by side that a column of the grid has room for, also on a phone."""
-
 _LONG = 15
 """Letters of a series beyond which a phone has room for two in a row, or for one beside the names of bars."""
 
-_NOTHING = "(none)"
-"""Shown for a null that bars are grouped by."""
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What a chart is drawn from."""
+
+    chart: Chart
+    columns: list[Field]
+    rows: pl.DataFrame
+    """A row per mark."""
+    colours: Mapping[str, str]
+    """Of each series, in their order."""
+
+    @property
+    def has_series(self) -> bool:
+        """Whether several bars or lines stand at one place."""
+        return bool(self.chart.by) or len(self.chart.metrics) > 1
 
 
-def draw(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Any:
-    """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in."""
+def draw(
+    chart: Chart,
+    metrics: Mapping[str, Metric],
+    rows: pl.DataFrame,
+    colours: Mapping[str, str] | None = None,
+    leads: Sequence[str] | None = None,
+) -> Any:
+    """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in.
+
+    ``colours`` are those of ``talkhouse.charts.palette``, ``leads`` the addresses that a click on each row leads to.
+    """
     columns = fields(chart, metrics)
-    drawn = _KINDS[chart.kind](chart, columns, _long(chart, columns, rows))
-    return drawn.properties(width="container")
+    drawn = marks(chart, columns, rows, leads)
+    series = _colours(chart, drawn, colours or {})
+    place = pl.col(SERIES).replace_strict(list(series), range(len(series)), return_dtype=pl.Int64)
+    what = _Drawn(chart, columns, drawn.with_columns(place.alias(ORDER)), series)
+    return _KINDS[chart.kind](what).properties(width="container")
 
 
-def _long(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per mark: x, series and value, and beside them all columns of the chart's rows."""
-    x = pl.col(chart.x)
-    if chart.grain:
-        x = x.dt.to_string(TIMES[chart.grain].strftime)
-    elif not (rows.schema[chart.x].is_numeric() and (chart.kind is Kind.LINE or not rows[chart.x].has_nulls())):
-        x = _named(chart.x)
-    titles = {column.name: column.title for column in columns}
-    parts = []
-    for metric in chart.metrics:
-        names = [pl.lit(titles[metric])] if len(chart.metrics) > 1 else []
-        series = [*map(_named, chart.by), *names]
-        parts.append(
-            rows.with_columns(
-                x.alias(_X),
-                pl.concat_str(series, separator=" \N{MIDDLE DOT} ").alias(_SERIES)
-                if series
-                else pl.lit("").alias(_SERIES),
-                pl.col(metric).cast(pl.Float64).alias(_VALUE),
-            )
-        )
-    return pl.concat(parts)
+def _colours(chart: Chart, rows: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the colours of the series that there are, those that are known first and in their order."""
+    # Of one metric in the order of the columns, and not in that of the largest first.
+    ordered = rows.sort(chart.by, nulls_last=True) if len(chart.metrics) == 1 and chart.by else rows
+    there = ordered[SERIES].unique(maintain_order=True).to_list()
+    new = [series for series in there if series not in known]
+    plain = {series: PLAIN[(len(known) + index) % len(PLAIN)] for index, series in enumerate(new)}
+    if len(chart.by) == 1 and nothing(chart.by[0]) in plain:
+        plain[nothing(chart.by[0])] = NOTHING
+    return {series: colour for series, colour in (*known.items(), *plain.items()) if series in there}
 
 
-def _named(column: str) -> pl.Expr:
-    """Return a column as texts, with a word for its nulls."""
-    return pl.col(column).cast(pl.String).fill_null(_NOTHING)
-
-
-def _bars(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
+def _bars(drawn: _Drawn) -> Any:
+    chart = drawn.chart
     along, across = (alt.Y, alt.X) if chart.horizontal else (alt.X, alt.Y)
     category, value = ("y", "x") if chart.horizontal else ("x", "y")
     encoding: dict[str, Any] = {
-        category: along(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
-        value: across(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
-        "color": _color(chart, rows),
-        "tooltip": _tooltip(chart, columns),
+        category: along(f"{X}:O", **axes.category(chart, drawn.columns[0], drawn.rows)),
+        value: across(f"{VALUE}:Q", **axes.value(chart, drawn.columns, drawn.rows)),
+        **_common(drawn),
     }
-    side_by_side = _has_series(chart) and not chart.stacked
+    side_by_side = drawn.has_series and not chart.stacked
     if side_by_side:
-        encoding[f"{category}Offset"] = f"{_SERIES}:N"
-    bars = alt.Chart(rows).mark_bar().encode(**encoding)
+        offset = alt.YOffset if chart.horizontal else alt.XOffset
+        encoding[f"{category}Offset"] = offset(f"{SERIES}:N", sort=list(drawn.colours))
+    elif drawn.has_series:
+        encoding["order"] = alt.Order(f"{ORDER}:Q")
+    bars = alt.Chart(drawn.rows).mark_bar().encode(**encoding)
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
     return bars.properties(height=drawn_height(chart))
 
 
-def _order(chart: Chart, rows: pl.DataFrame) -> Any:
-    """Return the order of the categories: that of the rows, where it is not that of the categories themselves."""
-    is_text_of_numbers = rows.schema[_X] == pl.String and rows.schema[chart.x].is_numeric()
-    if chart.largest_first or is_text_of_numbers:
-        return rows[_X].unique(maintain_order=True).to_list()
-    return "ascending"
-
-
-def _lines(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
-    is_number = rows.schema[_X].is_numeric()
+def _lines(drawn: _Drawn) -> Any:
+    chart, rows = drawn.chart, drawn.rows
+    is_number = rows.schema[X].is_numeric()
     axis = alt.Axis(tickMinStep=1, format="d", grid=False) if is_number else alt.Axis(labelOverlap=True)
     encoding: dict[str, Any] = {
-        "x": alt.X(f"{_X}:{'Q' if is_number else 'O'}", title=columns[0].title, axis=axis),
-        "y": alt.Y(f"{_VALUE}:Q", title=_value_title(chart, columns), axis=_value_axis(chart, columns)),
-        "color": _color(chart, rows),
-        "tooltip": _tooltip(chart, columns),
+        "x": alt.X(
+            f"{X}:{'Q' if is_number else 'O'}", title=axes.along_title(chart, drawn.columns[0], rows), axis=axis
+        ),
+        "y": alt.Y(f"{VALUE}:Q", **axes.value(chart, drawn.columns, rows)),
+        **_common(drawn),
     }
     return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
 
 
-def _cells(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> Any:
-    metric = columns[2].metric
-    encoding = {
-        "x": alt.X(f"{_X}:O", title=columns[0].title, sort=_order(chart, rows), axis=_category_axis(chart, rows)),
-        "y": alt.Y(f"{_SERIES}:O", title=columns[1].title),
+def _cells(drawn: _Drawn) -> Any:
+    chart, columns = drawn.chart, drawn.columns
+    encoding = _common(drawn) | {
+        "x": alt.X(f"{X}:O", **axes.category(chart, columns[0], drawn.rows)),
+        "y": alt.Y(f"{SERIES}:O", title=columns[1].title),
         "color": alt.Color(
-            f"{_VALUE}:Q", title=None, scale=alt.Scale(scheme="blues"), legend=alt.Legend(format=_d3(metric))
+            f"{VALUE}:Q",
+            title=None,
+            scale=alt.Scale(range=list(HEAT)),
+            legend=alt.Legend(format=axes.d3(columns[2].metric)),
         ),
-        "tooltip": _tooltip(chart, columns),
     }
-    return alt.Chart(rows).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
+    return alt.Chart(drawn.rows).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
 
 
-def _has_series(chart: Chart) -> bool:
-    return bool(chart.by) or len(chart.metrics) > 1
+def _common(drawn: _Drawn) -> dict[str, Any]:
+    """Return what every mark has: its colour, what is shown on pointing, and where it leads."""
+    common = {"color": _color(drawn), "tooltip": _tooltip(drawn.chart, drawn.columns)}
+    return common | ({"href": alt.Href(f"{LEADS}:N")} if LEADS in drawn.rows.columns else {})
 
 
-def _color(chart: Chart, rows: pl.DataFrame) -> Any:
-    if not _has_series(chart):
+def _color(drawn: _Drawn) -> Any:
+    if not drawn.has_series:
         return alt.value(PLAIN[0])
-    # Of one metric in the order of the columns, so that a corpus has the same colour in each chart that has them all.
-    ordered = rows.sort(chart.by) if len(chart.metrics) == 1 else rows
-    series = ordered[_SERIES].unique(maintain_order=True).to_list()
+    series = list(drawn.colours)
     is_long = max(map(len, series), default=0) > _LONG
     legend = alt.Legend(
         orient="top",
-        columns=(1 if chart.horizontal else 2) if is_long else min(4, max(2, chart.width // 2)),
+        columns=(1 if drawn.chart.horizontal else 2) if is_long else min(4, max(2, drawn.chart.width // 2)),
         symbolLimit=24,
         labelLimit=150,
         padding=0,
@@ -137,49 +141,23 @@ def _color(chart: Chart, rows: pl.DataFrame) -> Any:
         titlePadding=0,
         titleFontSize=0,
     )
-    return alt.Color(f"{_SERIES}:N", title=None, sort=series, scale=alt.Scale(range=list(PLAIN)), legend=legend)
-
-
-def _value_title(chart: Chart, columns: list[Field]) -> str | None:
-    """Return the metric's title; of several, the legend has them."""
-    titles = [column.title for column in columns if column.name in chart.metrics]
-    return titles[0] if len(titles) == 1 else None
-
-
-def _value_axis(chart: Chart, columns: list[Field]) -> Any:
-    first = next(column.metric for column in columns if column.name == chart.metrics[0])
-    is_whole = first is not None and first.format is NumberFormat.INTEGER
-    return alt.Axis(format=_d3(first, axis=True), tickCount=5, tickMinStep=1 if is_whole else alt.Undefined)
-
-
-def _category_axis(chart: Chart, rows: pl.DataFrame) -> Any:
-    if chart.horizontal:
-        return alt.Axis(labelLimit=220, labelOverlap=False, labelFlush=False)
-    letters = rows[_X].cast(pl.String).unique().str.len_chars().sum()
-    is_short = rows.schema[_X].is_numeric() or chart.grain is not None or letters <= _LETTERS * chart.width
-    return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
-
-
-def _d3(metric: Metric | None, *, axis: bool = False) -> str:
-    """Return D3's format of a metric; along an axis, where ticks say enough, without more decimals than they need."""
-    if metric is None:
-        return ""
-    return NUMBERS[metric.format].d3_axis if axis else NUMBERS[metric.format].d3
+    scale = alt.Scale(domain=series, range=list(drawn.colours.values()))
+    return alt.Color(f"{SERIES}:N", title=None, sort=series, scale=scale, legend=legend)
 
 
 def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
     """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
     shown = []
     for column in columns:
-        field = _X if column.name == chart.x and chart.grain else column.name
+        field = SHOWN if column.name == chart.x else column.name
         if column.metric:
-            shown.append(alt.Tooltip(f"{field}:Q", title=column.title, format=_d3(column.metric)))
+            shown.append(alt.Tooltip(f"{field}:Q", title=column.title, format=axes.d3(column.metric)))
         else:
             shown.append(alt.Tooltip(f"{field}:N", title=column.title))
     return shown
 
 
-_KINDS: Mapping[Kind, Callable[[Chart, list[Field], pl.DataFrame], Any]] = {
+_KINDS: Mapping[Kind, Callable[[_Drawn], Any]] = {
     Kind.BAR: _bars,
     Kind.LINE: _lines,
     Kind.HEATMAP: _cells,

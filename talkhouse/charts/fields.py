@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from talkhouse.charts.declared import Chart, Metric, NumberFormat, metric
 
-_NOT_SAID = ("_id", "_bin", "_index", "_at")
+_NOT_SAID = ("_id", "_bin", "_index")
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,21 @@ def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[Field]:
     """Return the columns that ``talkhouse.charts.query`` gives for a chart, in its order."""
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
-        *(Field(column, title(column)) for column in chart.columns),
+        *(Field(column, _along(chart) if column == chart.x else title(column)) for column in chart.columns),
         *(Field(name, aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
 
 
+def _along(chart: Chart) -> str:
+    return chart.grain.capitalize() if chart.grain else title(chart.x)
+
+
 def title(column: str) -> str:
-    """Return a column's name as a title: ``corpus_id`` is Corpus, ``turn_count_bin`` is Turn count."""
+    """Return a column's name as a title: ``corpus_id`` is Corpus, ``turn_count_bin`` is Number of turns."""
     for ending in _NOT_SAID:
         column = column.removesuffix(ending)
+    if column.endswith("_count"):
+        column = f"number of {column.removesuffix('_count')}s"
+    if column.endswith("_percent"):
+        column = f"{column.removesuffix('_percent')} (%)"
     return column.replace("_", " ").capitalize()

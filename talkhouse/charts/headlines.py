@@ -1,6 +1,6 @@
 """Headlines: what was found, said in sentences with numbers that declared queries give."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from string import Formatter
@@ -12,11 +12,8 @@ import polars as pl
 from talkhouse.charts.declared import Declared, Headline, NumberFormat
 from talkhouse.charts.errors import broken_headline, sql_of_headline
 from talkhouse.charts.formats import number
-from talkhouse.charts.rows import frame
+from talkhouse.charts.rows import Rows, frame
 from talkhouse.queries.files import Files
-
-Rows = Callable[[str], pl.DataFrame]
-"""Runs a query and returns all of its rows."""
 
 
 @dataclass(frozen=True)

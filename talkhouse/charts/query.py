@@ -11,6 +11,9 @@ from talkhouse.schema.sql import literal, quoted
 _DIGITS = 9
 """Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
 
+OPTIONS = 1_000
+"""Values of a filter or a series that are known at most."""
+
 DEFAULT = "is_default"
 """The column that is true in the default publication of a dialogue."""
 
@@ -51,6 +54,12 @@ def filter_sql(choice: Filter, limit: int) -> str:
     column = quoted(choice.column)
     where = f"{column} is not null" + (f" and ({choice.where})" if choice.where else "")
     return f"select distinct {column}::varchar from {BI}.{quoted(choice.view)} where {where} order by all limit {limit}"
+
+
+def values_sql(view: str, column: str, limit: int) -> str:
+    """Return the query of all values of a column of a view."""
+    name = quoted(column)
+    return f"select distinct {name} from {BI}.{quoted(view)} where {name} is not null order by all limit {limit}"
 
 
 def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:

@@ -1,9 +1,12 @@
 """The rows of a query as a Polars frame whose numbers every chart library can draw."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import duckdb
 import polars as pl
+
+Rows = Callable[[str], pl.DataFrame]
+"""Runs a query and returns all of its rows."""
 
 
 def frame(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:

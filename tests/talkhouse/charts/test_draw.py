@@ -64,13 +64,13 @@ def test_several_metrics_are_series() -> None:
 
 def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
     drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), horizontal=True)
-    assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "(none)"]
+    assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "no who"]
     assert drawn["encoding"]["y"]["field"] == "_x"
 
 
 def test_the_largest_stay_in_their_order() -> None:
     drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), largest_first=True)
-    assert drawn["encoding"]["x"]["sort"] == ["Ann", "(none)"]
+    assert drawn["encoding"]["x"]["sort"] == ["Ann", "no who"]
 
 
 def test_pointing_shows_the_counts() -> None:
@@ -96,7 +96,7 @@ def test_wide_sums_are_integers(con: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.mark.parametrize(
     ("column", "expected"),
-    [("corpus_id", "Corpus"), ("turn_count_bin", "Turn count"), ("said_at", "Said"), ("bot", "Bot")],
+    [("corpus_id", "Corpus"), ("turn_count_bin", "Number of turns"), ("said_at", "Said at"), ("bot", "Bot")],
 )
 def test_columns_have_titles(column: str, expected: str) -> None:
     assert title(column) == expected

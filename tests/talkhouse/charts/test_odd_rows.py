@@ -65,4 +65,4 @@ def test_numbers_with_a_null_among_them_stay_in_their_order() -> None:
     with duckdb.connect() as con:
         rows = frame(con, "select unnest([9, 10, null]) as day, 1 as sips")
     drawn = draw(chart, SIPS, rows).to_dict()
-    assert drawn["encoding"]["x"]["sort"] == ["9", "10", "(none)"]
+    assert drawn["encoding"]["x"]["sort"] == ["9", "10", "no day"]
