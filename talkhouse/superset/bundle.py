@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -15,11 +16,13 @@ from talkhouse.charts.declared import Declared, Filter, Metrics, dashboards, met
 from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
 from talkhouse.charts.headlines import headlines
 from talkhouse.charts.query import chart_sql, filter_sql
+from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
+from talkhouse.superset.colours import colours
 from talkhouse.superset.dashboards import dashboard
 from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
@@ -134,7 +137,8 @@ def _describe(
             described = chart(declared, file.name, of_view, name, is_counted_once=declared in once)
             yield f"charts/{file.name}_{number:02}.yaml", described
         above = text(shown.description, headlines(con, file, files), built, is_counted_once=bool(once))
-        yield f"dashboards/{file.name}.yaml", dashboard(shown, file.name, above, names, {}, name)
+        of_series = colours(partial(frame, con), shown.charts, known, files)
+        yield f"dashboards/{file.name}.yaml", dashboard(shown, file.name, above, names, of_series, name)
 
 
 def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
@@ -182,8 +186,9 @@ def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 
 def _built(con: duckdb.DuckDBPyConnection) -> datetime | None:
     """Return when the last build ended."""
-    row = con.execute("select max(finished_at) from meta.loads").fetchone()
-    return row[0] if row else None
+    ((built,),) = con.execute("select max(finished_at) from meta.loads").fetchall()
+    found: datetime | None = built
+    return found
 
 
 def _write(path: Path, files: Mapping[str, Any]) -> None:
