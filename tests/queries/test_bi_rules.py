@@ -105,8 +105,8 @@ WEIGHTED = {
 NO_MEANS = {
     "bi.annotations": {"value"},
     "bi.spans": {"value"},
-    "bi.mantis_utterances": {"waiting_hours"},
     "bi.label_changes": {"change"},
+    "bi.mantis_utterances": {"waiting_hours"},
     "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
     "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
     "bi.turn_agreement": {"entropy"},
