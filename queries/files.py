@@ -15,7 +15,10 @@ from talkhouse.schema.errors import CatalogueError
 
 DEFAULT_ROOT = Path(queries.__path__[0])
 
-_PATTERNS = ("*.sql", "*/*.sql", "metrics.toml", "dashboards/*.toml", "bi/metrics.toml", "bi/dashboards/*.toml")
+_PATTERNS = (
+    *("*.sql", "*/*.sql", "metrics.toml", "dashboards/*.toml"),
+    *("bi/metrics.toml", "bi/reading.toml", "bi/dashboards/*.toml"),
+)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
 --   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   scheme_description: What is labelled, by whom, and how.
@@ -25,6 +26,7 @@ select
     records.split,
     records.standard_split,
     records.subset,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     dialogues.language,
     annotations.annotator_id,
     annotations.label,
@@ -48,4 +50,5 @@ left join main.turns
     on turns.dialogue_id = annotations.dialogue_id
     and turns.turn_index = annotations.turn_index
 left join main.personas on personas.persona_id = annotations.persona_id
+left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
 where records.extra ->> 'repeats' is null

@@ -1,8 +1,9 @@
 -- Each annotator whom the publisher identifies, with how often he or she says what the others say of the same turns (or dialogues, records, personas).
--- grain: corpus_id, scheme, release, split, subset, annotator_id
+-- grain: corpus_id, scheme, release, is_default, split, subset, annotator_id
 --   corpus_id: Corpus of the scheme.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True for labels in the default publications of the dialogues: filter by it to count a label once that several releases have.
 --   annotator_id: The publisher's id of the annotator, verbatim.
 --   label_count: Labels by the annotator.
 --   compared_count: Of these, labels of what somebody else labelled too.
@@ -33,6 +34,7 @@ counted as (
         persona_set,
         persona_position,
         scheme,
+        is_default,
         label,
         annotator_count,
         vote_count,
@@ -48,6 +50,7 @@ compared as (
         records.corpus_id,
         annotations.scheme,
         records.release,
+        counted.is_default,
         records.split,
         records.standard_split,
         records.subset,
@@ -74,6 +77,7 @@ compared as (
         records.corpus_id,
         annotations.scheme,
         records.release,
+        counted.is_default,
         records.split,
         records.standard_split,
         records.subset,
@@ -84,6 +88,7 @@ select
     corpus_id,
     scheme,
     release,
+    is_default,
     split,
     standard_split,
     subset,

@@ -1,6 +1,7 @@
 -- Each example with each turn before it, one row per turn; all of them: where a task takes only the last turns, filter by distance.
 -- grain: corpus_id, task, release, split, example_index, context_turn_index
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
 --   turn_index: The turn that is labelled or answered; null: the example is a whole dialogue, and all its turns are here.
 --   context_turn_index: 0-based position of the turn in its dialogue.
 --   distance: How many turns before the labelled or answered turn; 1 is the one right before it.
@@ -15,6 +16,7 @@ select
     examples.release,
     examples.split,
     records.standard_split,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
     examples.example_index,
     examples.record_id,
     examples.dialogue_id,
@@ -33,4 +35,5 @@ inner join main.records on records.record_id = examples.record_id
 inner join main.turns
     on turns.dialogue_id = examples.dialogue_id
     and turns.turn_index < coalesce(examples.turn_index, turns.turn_index + 1)
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 left join main.speakers on speakers.speaker_id = turns.speaker_id

@@ -1,6 +1,7 @@
 -- Each gold label of each example, for the tasks whose answers are labels of a closed set; tasks of ranking and writing have none and are in bi.splits.
 -- grain: corpus_id, task, release, split, example_index, label_index
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
 --   task: Task: the name of its view, which names its label column in its first lines.
 --   subset: The published file or folder that the example's record belongs to.
 --   label: The right answer, as the task view has it; an example without a label has no row.
@@ -32,6 +33,7 @@ select
     examples.split,
     records.standard_split,
     records.subset,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
     examples.example_index,
     examples.record_id,
     examples.dialogue_id,
@@ -49,4 +51,5 @@ inner join examples
     and examples.example_index = labelled.example_index
 -- Each example has its record; a left join, so that examples without labels, of which there are millions, go first.
 left join main.records on records.record_id = examples.record_id
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 left join main.labels on labels.scheme = labelled.scheme and labels.label = labelled.label

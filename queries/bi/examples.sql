@@ -1,6 +1,7 @@
 -- Each example of each task with its source and the text of its turn; the full inputs are in the task's own view.
 -- grain: corpus_id, task, release, split, example_index
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   turn_index: The turn that is labelled or answered; null where the example is a whole dialogue.
 --   text: What that turn says, verbatim; null where the example is a whole dialogue.
@@ -21,6 +22,7 @@ select
     dialogues.native_id,
     examples.turn_index,
     records.subset,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     dialogues.language,
     dialogues.domain,
     dialogues.title,
@@ -33,6 +35,7 @@ select
     examples.item_index,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 left join main.dialogues on dialogues.dialogue_id = examples.dialogue_id
 left join main.turns
     on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index

@@ -2,6 +2,7 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, label
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
 --   scheme: Annotation scheme.
 --   scheme_kind: single_label, multi_label or structure: as declared, or else multi_label where an annotator gives several labels to one thing. Only labels of single_label schemes are votes against one another; for agreement filter by it.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
@@ -149,6 +150,7 @@ select
     records.split,
     records.standard_split,
     records.subset,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     shared.label,
     shared.vote_count,
     shared.annotator_count::bigint as annotator_count,
@@ -156,4 +158,5 @@ select
     shared.scheme_kind,
 from shared
 inner join main.records on records.record_id = shared.record_id
+left join bi.default_releases on default_releases.dialogue_id = shared.dialogue_id
 where records.extra ->> 'repeats' is null and shared.label is not null

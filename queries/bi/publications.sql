@@ -5,27 +5,33 @@
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
 --   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
 --   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
+with
+placed as (
+    select
+        *,
+        row_number() over (
+            partition by corpus_id, dialogue_id, release, split, subset
+            order by record_index, record_id
+        ) as place_in_subset,
+        row_number() over (
+            partition by corpus_id, dialogue_id, release, split
+            order by subset, record_index, record_id
+        ) as place_in_split,
+        max(split) over (partition by corpus_id, dialogue_id) as some_split,
+    from main.records
+    where dialogue_id is not null and extra ->> 'repeats' is null
+)
+
 select
-    records.corpus_id,
-    records.release,
-    records.split,
-    records.standard_split,
-    records.subset,
-    records.record_id,
-    records.dialogue_id,
-    row_number() over (
-        partition by records.corpus_id, records.dialogue_id, records.release, records.split
-        order by records.subset, records.record_index, records.record_id
-    ) = 1 as is_first_in_split,
-    default_releases.release is null or default_releases.release is not distinct from records.release as is_default,
-from main.records
-left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
-where records.dialogue_id is not null and records.extra ->> 'repeats' is null
-qualify row_number() over (
-        partition by records.corpus_id, records.dialogue_id, records.release, records.split, records.subset
-        order by records.record_index, records.record_id
-    ) = 1
-    and (
-        records.split is not null
-        or max(records.split) over (partition by records.corpus_id, records.dialogue_id) is null
-    )
+    placed.corpus_id,
+    placed.release,
+    placed.split,
+    placed.standard_split,
+    placed.subset,
+    placed.record_id,
+    placed.dialogue_id,
+    placed.place_in_split = 1 as is_first_in_split,
+    coalesce(default_releases.release = placed.release, default_releases.release is null) as is_default,
+from placed
+left join bi.default_releases on default_releases.dialogue_id = placed.dialogue_id
+where placed.place_in_subset = 1 and (placed.split is not null or placed.some_split is null)

@@ -2,6 +2,7 @@
 -- grain: record_id
 --   corpus_id: Corpus of the dialogue.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
@@ -58,6 +59,7 @@ select
     dialogues.language,
     dialogues.domain,
     dialogues.title,
+    publications.is_default,
     publications.is_first_in_split,
     coalesce(talks.turn_count, 0) as turn_count,
     coalesce(talks.turn_count, 0) // 5 * 5 as turn_count_bin,

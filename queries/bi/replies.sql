@@ -2,6 +2,7 @@
 -- grain: record_id, turn_index
 --   corpus_id: Corpus of the dialogue.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count a reply once that several releases have.
 --   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
 --   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a reply once that several subsets of a split have.
 --   turn_index: The turn that answers.
@@ -22,6 +23,7 @@ select
     publications.standard_split,
     publications.subset,
     publications.record_id,
+    publications.is_default,
     publications.is_first_in_split,
     publications.dialogue_id,
     turns.turn_index,

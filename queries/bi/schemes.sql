@@ -8,8 +8,8 @@
 --   description: What is labelled, by whom, and how.
 --   known_label_count: Labels in the vocabulary, declared or not.
 --   used_label_count: Different labels that occur; numbers count too.
---   unit_count: Labelled turns (or dialogues, records, personas); a file that occurs twice counts once.
---   vote_count: Labels of these, one per annotator and label.
+--   unit_count: Labelled turns (or dialogues, records, personas); once, by its default publication.
+--   vote_count: Labels of these units, one per annotator and label.
 --   max_annotator_count: Most annotators of a unit.
 --   why_not_compared: Why bi.scheme_agreement has no row: no labels, one annotator, several labels at once, or parts of a structure; null where it has one.
 with
@@ -21,18 +21,19 @@ units as (
         persona_set,
         persona_position,
         max(scheme_kind) as kind,
+        is_default,
         max(annotator_count) as annotator_count,
         sum(vote_count) as vote_count,
     from bi.label_counts
-    group by scheme, record_id, turn_index, persona_set, persona_position
+    group by scheme, record_id, turn_index, persona_set, persona_position, is_default
 ),
 
 measured as (
     select
         scheme,
         max(kind) as kind,
-        count(*) as unit_count,
-        sum(vote_count)::bigint as vote_count,
+        count_if(is_default)::bigint as unit_count,
+        coalesce(sum(vote_count) filter (where is_default), 0)::bigint as vote_count,
         max(annotator_count) as max_annotator_count,
     from units
     group by scheme

@@ -2,6 +2,7 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
 --   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The turn that the span is in.
 --   item_index: 0-based position among the labels that one annotator gives the turn.
@@ -17,6 +18,7 @@ select
     records.split,
     records.standard_split,
     records.subset,
+    coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     annotations.record_id,
     annotations.dialogue_id,
     annotations.turn_index,
@@ -45,6 +47,7 @@ inner join main.turns
 left join main.dialogues on dialogues.dialogue_id = annotations.dialogue_id
 left join main.labels
     on labels.scheme = annotations.scheme and labels.label = annotations.label
+left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
 where annotations.start_index is not null
     and annotations.end_index is not null
     and records.extra ->> 'repeats' is null

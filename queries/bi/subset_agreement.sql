@@ -1,8 +1,9 @@
 -- How far the annotators of a scheme agree, for each published file or folder of a release and split.
--- grain: scheme, release, split, subset
+-- grain: scheme, release, is_default, split, subset
 -- terms: none
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True for units in the default publications of their dialogues: filter by it to count a unit once that several releases have. A folder with units of both kinds has two rows.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   unit_count: Turns (or dialogues, records, personas) that two or more annotators labelled; others say nothing about agreement.
 --   rating_count: Labels of these units.
@@ -22,6 +23,7 @@ units as (
         corpus_id,
         scheme,
         release,
+        is_default,
         split,
         standard_split,
         subset,
@@ -33,52 +35,57 @@ units as (
         avg(entropy) as mean_entropy,
         sum(annotator_count * (1 - pairwise_agreement)) / sum(annotator_count) as observed_disagreement,
     from bi.turn_agreement
-    group by corpus_id, scheme, release, split, standard_split, subset
+    group by corpus_id, scheme, release, is_default, split, standard_split, subset
 ),
 
 labels as (
     select
         scheme,
         release,
+        is_default,
         split,
         subset,
         label,
         sum(vote_count)::double as vote_count,
     from bi.label_counts
     where scheme_kind = 'single_label' and annotator_count >= 2
-    group by scheme, release, split, subset, label
+    group by scheme, release, is_default, split, subset, label
 ),
 
 shares as (
     select
         scheme,
         release,
+        is_default,
         split,
         subset,
         count(*) as distinct_label_count,
         -- 1 less the sum of squared shares, in whole numbers until the last step: exactly 0 for one label.
         (sum(vote_count) ** 2 - sum(vote_count ** 2)) / sum(vote_count) ** 2 as diversity,
     from labels
-    group by scheme, release, split, subset
+    group by scheme, release, is_default, split, subset
 ),
 
 annotators as (
     select
         annotations.scheme,
         records.release,
+        coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
         records.split,
         records.subset,
         count(distinct annotations.annotator_id) as identified_annotator_count,
     from main.annotations
     inner join main.records on records.record_id = annotations.record_id
+    left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
     where annotations.annotator_id <> '' and records.extra ->> 'repeats' is null
-    group by annotations.scheme, records.release, records.split, records.subset
+    group by annotations.scheme, records.release, is_default, records.split, records.subset
 )
 
 select
     units.corpus_id,
     units.scheme,
     units.release,
+    units.is_default,
     units.split,
     units.standard_split,
     units.subset,
@@ -101,10 +108,12 @@ from units
 inner join shares
     on shares.scheme = units.scheme
     and shares.release is not distinct from units.release
+    and shares.is_default = units.is_default
     and shares.split is not distinct from units.split
     and shares.subset is not distinct from units.subset
 left join annotators
     on annotators.scheme = units.scheme
     and annotators.release is not distinct from units.release
+    and annotators.is_default = units.is_default
     and annotators.split is not distinct from units.split
     and annotators.subset is not distinct from units.subset

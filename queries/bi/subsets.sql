@@ -1,8 +1,9 @@
 -- Each published file or folder of a release and split with what is in it, whether or not a task uses it.
--- grain: corpus_id, release, split, subset
+-- grain: corpus_id, release, is_default, split, subset
 -- terms: none
 --   corpus_id: Corpus of the records.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True for the default publications of dialogues, and for records of neither a dialogue nor a release: filter by it to count a dialogue once that several releases have. A folder with both kinds has two rows.
 --   subset: The published file or folder.
 --   record_count: Records; an input file that occurs twice counts once.
 --   dialogue_count: Dialogues, each counted once; one may be in several subsets.
@@ -22,62 +23,51 @@ used as (
     group by record_id
 ),
 
-sizes as (
-    select
-        records.corpus_id,
-        records.release,
-        records.split,
-        records.subset,
-        min(records.standard_split) as standard_split,
-        count(*) as record_count,
-        coalesce(sum(labelled.annotation_count), 0)::bigint as annotation_count,
-        coalesce(sum(used.example_count), 0)::bigint as example_count,
-    from main.records
-    left join labelled on labelled.record_id = records.record_id
-    left join used on used.record_id = records.record_id
-    where records.extra ->> 'repeats' is null
-    group by records.corpus_id, records.release, records.split, records.subset
-),
-
-subset_dialogues as (
-    select distinct corpus_id, release, split, subset, dialogue_id
-    from main.records
-    where dialogue_id is not null and extra ->> 'repeats' is null
-),
-
 lengths as (
     select dialogue_id, count(*) as turn_count
     from main.turns
     group by dialogue_id
 ),
 
-dialogue_sizes as (
+publications as (
     select
-        subset_dialogues.corpus_id,
-        subset_dialogues.release,
-        subset_dialogues.split,
-        subset_dialogues.subset,
-        count(*) as dialogue_count,
-        sum(lengths.turn_count)::bigint as turn_count,
-    from subset_dialogues
-    left join lengths on lengths.dialogue_id = subset_dialogues.dialogue_id
-    group by subset_dialogues.corpus_id, subset_dialogues.release, subset_dialogues.split, subset_dialogues.subset
+        records.corpus_id,
+        records.release,
+        -- Records in no release and no split say more of a dialogue; they are no publication of it.
+        (records.release is null and records.split is null)
+        or coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
+        records.split,
+        records.subset,
+        records.dialogue_id,
+        min(records.standard_split) as standard_split,
+        count(*) as record_count,
+        coalesce(sum(labelled.annotation_count), 0)::bigint as annotation_count,
+        coalesce(sum(used.example_count), 0)::bigint as example_count,
+    from main.records
+    left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
+    left join labelled on labelled.record_id = records.record_id
+    left join used on used.record_id = records.record_id
+    where records.extra ->> 'repeats' is null
+    group by records.corpus_id, records.release, is_default, records.split, records.subset, records.dialogue_id
 )
 
 select
-    sizes.corpus_id,
-    sizes.release,
-    sizes.split,
-    sizes.standard_split,
-    sizes.subset,
-    sizes.record_count,
-    coalesce(dialogue_sizes.dialogue_count, 0) as dialogue_count,
-    coalesce(dialogue_sizes.turn_count, 0) as turn_count,
-    sizes.annotation_count,
-    sizes.example_count,
-from sizes
-left join dialogue_sizes
-    on dialogue_sizes.corpus_id = sizes.corpus_id
-    and dialogue_sizes.release is not distinct from sizes.release
-    and dialogue_sizes.split is not distinct from sizes.split
-    and dialogue_sizes.subset is not distinct from sizes.subset
+    publications.corpus_id,
+    publications.release,
+    publications.is_default,
+    publications.split,
+    min(publications.standard_split) as standard_split,
+    publications.subset,
+    sum(publications.record_count)::bigint as record_count,
+    count(publications.dialogue_id) as dialogue_count,
+    coalesce(sum(lengths.turn_count), 0)::bigint as turn_count,
+    sum(publications.annotation_count)::bigint as annotation_count,
+    sum(publications.example_count)::bigint as example_count,
+from publications
+left join lengths on lengths.dialogue_id = publications.dialogue_id
+group by
+    publications.corpus_id,
+    publications.release,
+    publications.is_default,
+    publications.split,
+    publications.subset

@@ -23,9 +23,11 @@ from talkhouse.schema.errors import CatalogueError
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
+Parts = Mapping[str, type[msgspec.Struct]]
+"""Key of a declaration -> the type of what is under it; the empty key is the whole."""
 _Type = TypeVar("_Type")
 
-_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>charts|filters|headlines)?)?")
+_UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>\w+)?)?")
 
 _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
 """The address of a page, relative to the others."""
@@ -240,6 +242,9 @@ class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             raise ValueError("two filters have the same column")
 
 
+_PARTS: Parts = {"": Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
+
+
 class Declared(msgspec.Struct, frozen=True):
     """A dashboard with the file that declares it."""
 
@@ -265,24 +270,24 @@ def dashboards(files: Files | None = None) -> list[Declared]:
 @lru_cache(maxsize=4)
 def _dashboards(files: Files) -> list[Declared]:
     declared = [
-        Declared(file.folder, file.path, _read(file, Dashboard))
+        Declared(file.folder, file.path, read(file, Dashboard, _PARTS))
         for file in files
-        if _place_in_bi(file).startswith("dashboards/")
+        if place_in_bi(file).startswith("dashboards/")
     ]
     known = metrics(files)
     names: set[str] = set()
     for one in declared:
         if not is_name(one.name):
-            raise _broken(one.path, "a name is lower case letters, digits and '_'")
+            raise broken(one.path, "a name is lower case letters, digits and '_'")
         if one.name in names:
-            raise _broken(one.path, f"another dashboard is named {one.name}")
+            raise broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
         for chart in one.dashboard.charts:
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise _broken(one.path, reason)
+                raise broken(one.path, reason)
     return sorted(declared, key=lambda one: one.folder != BI)
 
 
@@ -297,9 +302,9 @@ def _metrics(files: Files) -> Metrics:
     for file, views in metrics_files(files):
         for view, of_view in views.items():
             if view in known:
-                raise _broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
+                raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
             if ROW_COUNT in of_view:
-                raise _broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
+                raise broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
             known[view] = of_view
     return known
 
@@ -307,34 +312,38 @@ def _metrics(files: Files) -> Metrics:
 def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
     """Read every file of metrics."""
     for file in files:
-        if _place_in_bi(file) == "metrics.toml":
-            yield file, _read(file, dict[str, dict[str, Metric]])
+        if place_in_bi(file) == "metrics.toml":
+            yield file, read(file, dict[str, dict[str, Metric]], {"": Metric})
 
 
-def _place_in_bi(file: QueryFile) -> str:
+def place_in_bi(file: QueryFile) -> str:
     """Return the path of a declaration in the folder of what BI tools get: that of all corpora, or of one."""
     if file.is_sql:
         return ""
     return file.name if file.folder == BI else file.name.removeprefix(f"{BI}/")
 
 
-def _read(file: QueryFile, kind: type[_Type]) -> _Type:
+def read(file: QueryFile, kind: type[_Type], parts: Parts) -> _Type:
+    """Read a declaration; CatalogueError names the file, and the keys that come closest to one that is not known.
+
+    ``parts``: the type of what is under each key, and under ``""`` of the whole.
+    """
     try:
         return msgspec.toml.decode(file.text, type=kind)
     except msgspec.DecodeError as error:
-        raise _broken(file.path, str(error), _nearest(str(error))) from error
+        raise broken(file.path, str(error), _nearest(str(error), parts)) from error
 
 
-def _nearest(message: str) -> str | None:
+def _nearest(message: str, parts: Parts) -> str | None:
     """Return which keys come closest to one that msgspec does not know."""
     unknown = _UNKNOWN.search(message)
     if not unknown:
         return None
-    parts = {None: Metric if "`$[" in message else Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
-    part = parts[unknown["part"]]
+    part = parts.get(unknown["part"] or "", parts[""])
     return f"one of: {', '.join(closest(unknown['key'], part.__struct_fields__))}"
 
 
-def _broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+def broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+    """Return the error of a declaration that can't be read."""
     next_step = "fix the file"
     return CatalogueError("the declaration is broken", where=path, expected=expected, found=reason, next_step=next_step)

@@ -5,7 +5,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from talkhouse.charts.declared import Chart, Filter, Headline, Metric, dashboards, metric, metrics, metrics_files
+from talkhouse.charts.conversations import READING, Timeline
+from talkhouse.charts.declared import (
+    Chart,
+    Filter,
+    Headline,
+    Metric,
+    dashboards,
+    metric,
+    metrics,
+    metrics_files,
+    place_in_bi,
+)
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
@@ -70,6 +81,18 @@ def broken_headline(headline: Headline, found: str, expected: str, files: Files 
     problem = f"the headline '{headline.sentence}' can't be said"
     where = _place(_path_of(headline, files), _line_of(headline), files)
     return CatalogueError(problem, where=where, expected=expected, found=found, next_step="fix the file")
+
+
+@contextmanager
+def sql_of_timeline(timeline: Timeline, files: Files | None = None) -> Iterator[None]:
+    """Raise CatalogueError with file and line where the rows of a timeline can't be read."""
+    try:
+        yield
+    except OF_THE_SQL as error:
+        text = f'title = "{timeline.title}"'
+        given = (file for file in (own_files() if files is None else files) if place_in_bi(file) == READING)
+        path = next((file.path for file in given if text in file.text.splitlines()), None)
+        raise _error(error, f"the timeline '{timeline.title}'", path, text, files) from error
 
 
 def _path_of(headline: Headline, files: Files | None) -> Path | None:

@@ -11,7 +11,7 @@ from talkhouse.schema.sql import dicts
 Row = dict[str, Any]
 VIEWS = [view for view in catalogue().views if view.schema == BI]
 UNIT = ("record_id", "turn_index", "persona_set", "persona_position", "scheme")
-PART = ("corpus_id", "release", "split", "subset")
+PART = ("corpus_id", "release", "is_default", "split", "subset")
 
 A_CORPUS = """
 insert into main.corpora by name
@@ -42,6 +42,20 @@ def grouped(rows: list[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
 def total(rows: list[Row], column: str) -> Any:
     """Add up a column; nulls add nothing."""
     return sum(row[column] or 0 for row in rows)
+
+
+def records_of(con: duckdb.DuckDBPyConnection) -> dict[str, Row]:
+    """Key the records by their ids, each with whether it is in the default publication of its dialogue."""
+    order = {(row["corpus_id"], row["release"]): row["release_index"] for row in read(con, "from main.releases")}
+    records = read(con, "from main.records")
+    places = grouped([row for row in records if (row["corpus_id"], row["release"]) in order], "dialogue_id")
+    for row in records:
+        rivals = places.get((row["dialogue_id"],), []) if row["dialogue_id"] else []
+        first = (
+            min((order[other["corpus_id"], other["release"]], other["release"]) for other in rivals) if rivals else None
+        )
+        row["is_default"] = first is None or first[1] == row["release"]
+    return by(records, "record_id")
 
 
 def several_at_once(con: duckdb.DuckDBPyConnection) -> set[str]:

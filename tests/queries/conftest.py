@@ -16,5 +16,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     path = tmp_path_factory.mktemp("toy") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
         con.execute(A_CORPUS)
-        con.execute("insert into main.schemes values ('toy.mood', 'How it sounds.', 'turn', null)")
+        con.execute(
+            "insert into main.schemes (scheme, description, target) values ('toy.mood', 'How it sounds.', 'turn')"
+        )
         yield con

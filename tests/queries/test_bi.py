@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
-from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, label_of, rate, read, several_at_once
+from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, label_of, rate, read, records_of, several_at_once
 
 PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
 
@@ -55,10 +55,12 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
 
 
 def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> None:
-    key = ("corpus_id", "task", "release", "split")
+    key = ("corpus_id", "task", "release", "is_default", "split")
     turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
-    records = by(read(con, "from main.records"), "record_id")
-    examples = grouped(read(con, "from main.examples"), *key)
+    records = records_of(con)
+    examples = grouped(
+        [row | {"is_default": records[row["record_id"]]["is_default"]} for row in read(con, "from main.examples")], *key
+    )
     found = by(read(con, "from bi.splits"), *key)
     assert found.keys() == examples.keys()
     for key, row in found.items():
@@ -76,7 +78,10 @@ def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -
     turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
     labels = Counter(row["record_id"] for row in read(con, "from main.annotations"))
     examples = Counter(row["record_id"] for row in read(con, "from main.examples"))
-    records = grouped(read(con, "from main.records"), *PART)
+    every_record = list(records_of(con).values())
+    for record in every_record:  # What is in no release says more of a dialogue.
+        record["is_default"] |= record["release"] is None and record["split"] is None
+    records = grouped(every_record, *PART)
     found = by(read(con, "from bi.subsets"), *PART)
     assert found.keys() == records.keys()
     for key, row in found.items():
@@ -145,7 +150,7 @@ def test_words_are_runs_without_white_space(toy: duckdb.DuckDBPyConnection, text
 
 def test_annotations_carry_what_they_are_about(con: duckdb.DuckDBPyConnection) -> None:
     key = ("record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index")
-    records = by(read(con, "from main.records"), "record_id")
+    records = records_of(con)
     texts = {(row["dialogue_id"], row["turn_index"]): row["text"] for row in read(con, "from main.turns")}
     meanings = {(row["scheme"], row["label"]): row["meaning"] for row in read(con, "from main.labels")}
     labels = by(read(con, "from main.annotations"), *key)
@@ -260,7 +265,10 @@ def test_agreement_is_that_of_the_library(
     subsets = by(read(toy, "from bi.subset_agreement"), "release", "subset")
     for part, units in ((("a", "0"), one), (("a", "1"), other), ((None, "0"), unnamed)):
         assert_agreement(subsets.get(part), units)
-    releases = by(read(toy, "from bi.scheme_agreement"), "release")
+    rows = read(toy, "from bi.scheme_agreement")
+    (of_all,) = [row for row in rows if row["is_default"]] or [None]
+    assert_agreement(of_all, one + other + unnamed)
+    releases = by([row for row in rows if not row["is_default"]] or rows, "release")
     for release, units in (("a", one + other), (None, unnamed)):
         assert_agreement(releases.get(release), units)
 
@@ -287,12 +295,12 @@ def test_the_textbook_example_of_fleiss_kappa(toy: duckdb.DuckDBPyConnection) ->
 
 
 def test_annotators_are_counted_where_they_are_identified(con: duckdb.DuckDBPyConnection) -> None:
-    records = by(read(con, "from main.records"), "record_id")
+    records = records_of(con)
     people = defaultdict(set)
     for row in read(con, "from main.annotations"):
-        part = (row["scheme"], *(records[row["record_id"]][name] for name in ("release", "split", "subset")))
+        part = (row["scheme"], *(records[row["record_id"]][name] for name in PART[1:]))
         people[part] |= {row["annotator_id"]} - {None, ""}
-    found = by(read(con, "from bi.subset_agreement"), "scheme", "release", "split", "subset")
+    found = by(read(con, "from bi.subset_agreement"), "scheme", *PART[1:])
     assert {key: row["identified_annotator_count"] for key, row in found.items()} == {
         key: len(people[key]) or None for key in found
     }

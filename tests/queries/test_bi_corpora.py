@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter, defaultdict
+from itertools import product
 from typing import Any
 
 import duckdb
@@ -10,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.queries.bi_rows import Row, by, grouped, read, total
+from tests.queries.bi_rows import Row, by, grouped, read, records_of, total
 
 
 def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnection) -> None:
-    key = ("release", "split", "language", "subset")
+    key = ("release", "is_default", "split", "language", "subset")
     groups = defaultdict(list)
-    for _, rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+    records = records_of(con)
+    for (record_id,), rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").items():
+        for row in rows:
+            row["is_default"] = records[record_id]["is_default"]
         for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
             groups[*(row[name] for name in key), position].append(row)
     found = by(read(con, "from bi.dbdc3_breakdown_by_position"), *key, "position")
@@ -100,59 +104,58 @@ def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) ->
 
 def test_solutions_are_what_the_tracker_has_of_the_people_of_a_group(con: duckdb.DuckDBPyConnection) -> None:
     turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
-    cards = {
-        row["dialogue_id"]: json.loads(row["extra"])["cards"]
-        for row in read(con, "from main.dialogues")
-        if row["corpus_id"] == "delidata"
-    }
-    people = read(con, "from main.participants inner join main.speakers using (speaker_id)")
-    names = {(row["dialogue_id"], row["name"]): row["speaker_id"] for row in people if row["kind"] == "human"}
-    tracker = grouped(
-        read(con, "from main.annotations where scheme = 'delidata.tracker' order by turn_index, item_index"),
-        *("record_id", "dialogue_id", "annotator_id"),
+    groups = read(con, "from main.dialogues where corpus_id = 'delidata'")
+    cards = {row["dialogue_id"]: json.loads(row["extra"])["cards"] for row in groups}
+    people = read(con, "from main.participants inner join main.speakers using (speaker_id) where kind = 'human'")
+    names = {(row["dialogue_id"], row["name"]): row["speaker_id"] for row in people}
+    tracked = grouped(
+        read(con, "from main.annotations where scheme = 'delidata.tracker' order by turn_index"),
+        *("record_id", "dialogue_id", "annotator_id", "turn_index"),
     )
-    expected, chosen = {}, dict[tuple[str, str], str]()
-    for (record_id, dialogue_id, name), labels in tracker.items():
-        if not (speaker_id := names.get((dialogue_id, name))):
+    expected, last = dict[tuple[str, int, str], tuple[Any, ...]](), dict[tuple[str, str], str]()
+    for (record_id, dialogue_id, name, turn_index), labels in tracked.items():
+        held = {row["label"] for row in labels} - {None}
+        if (dialogue_id, name) not in names or "N/A" in held:
             continue
-        for (turn_index,), held in grouped(labels, "turn_index").items():
-            mine = {row["label"] for row in held} - {None}
-            if "N/A" in mine:
-                continue
-            solution = ", ".join(card for card in cards[dialogue_id] if card in mine) or "none"
-            before = chosen.get((record_id, speaker_id))
-            heard = [
-                index
-                for index in range(turn_index)
-                if turns[dialogue_id, index]["kind"] == "message" and before not in (None, solution)
-            ]
-            expected[record_id, turn_index, speaker_id] = {
-                "solution": solution,
-                "previous_solution": before,
-                "is_first": before is None,
-                "is_changed": before not in (None, solution),
-                "is_submit": (turns[dialogue_id, turn_index]["kind"], turns[dialogue_id, turn_index]["speaker_id"])
-                == ("submit", speaker_id),
-                "message_turn_index": heard[-1] if heard else None,
-                "message_text": turns[dialogue_id, heard[-1]]["text"] if heard else None,
-                "score": {
-                    "vowel": bool(mine & set("AEIOUY")),
-                    "odd": bool(mine & set("13579")),
-                    "no consonant": all(card in "AEIOUY" or not card.isalpha() for card in mine),
-                    "no even": not mine & set("02468"),
-                },
-            }
-            chosen[record_id, speaker_id] = solution
+        solution = ", ".join(card for card in cards[dialogue_id] if card in held) or "none"
+        person = names[dialogue_id, name]
+        before = last.get((record_id, person))
+        last[record_id, person] = solution
+        is_changed = before not in (None, solution)
+        messages = [turn for turn in range(turn_index) if turns[dialogue_id, turn]["kind"] == "message"]
+        message = messages[-1] if is_changed and messages else None
+        row = turns[dialogue_id, turn_index]
+        expected[record_id, turn_index, person] = (
+            solution,
+            score(held),
+            before,
+            before is None,
+            is_changed,
+            (row["kind"], row["speaker_id"]) == ("submit", person),
+            message,
+            None if message is None else turns[dialogue_id, message]["text"],
+        )
+    columns = "solution, score, previous_solution, is_first, is_changed, is_submit, message_turn_index, message_text"
     found = by(read(con, "from bi.delidata_solutions"), "record_id", "turn_index", "speaker_id")
-    assert found.keys() == expected.keys()
-    for key, row in found.items():
-        score = expected[key].pop("score")
-        assert {name: row[name] for name in expected[key]} == expected[key]
-        assert row["score"] == sum(score.values()) / 4
+    assert {key: tuple(row[name] for name in columns.split(", ")) for key, row in found.items()} == expected
+    for mine in grouped(list(found.values()), "record_id", "speaker_id").values():
+        mine.sort(key=lambda row: row["turn_index"])
+        assert [row["is_last"] for row in mine] == [row is mine[-1] for row in mine]
+        assert {(row["first_type"], row["first_score"]) for row in mine} == {
+            (mine[0]["solution_type"], mine[0]["score"])
+        }
+    assert {row["solution_type"] == "vowel, odd" for row in found.values() if row["score"] == 1} == {True}
+    assert {(row["is_changed"], row["is_submit"]) for row in found.values()} == set(product((False, True), repeat=2))
     assert {row["solution"] for row in found.values()} > {"none"}
-    assert {(row["is_changed"], row["is_submit"]) for row in found.values()} == {
-        (a, b) for a in (True, False) for b in (True, False)
-    }
+
+
+def score(cards: set[str]) -> float:
+    """Score a solution as the publisher does."""
+    vowels, consonants = (
+        {card for card in cards if card.isalpha() and (card in "AEIOUY") == is_vowel} for is_vowel in (True, False)
+    )
+    odd, even = ({card for card in cards if card.isdigit() and int(card) % 2 == rest} for rest in (1, 0))
+    return (bool(vowels) + bool(odd) + (not consonants) + (not even)) / 4
 
 
 def test_outcomes_are_those_of_the_trajectories(con: duckdb.DuckDBPyConnection) -> None:

@@ -45,7 +45,10 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     path = tmp_path_factory.mktemp("tea") / "w.duckdb"
     with open_template(path, catalogue(), {}) as con:
         con.execute(A_CORPUS)
-        con.execute("insert into main.schemes values ('toy.slot', 'A slot.', 'turn', 'structure')")
+        con.execute(
+            "insert into main.schemes (scheme, description, target, kind) "
+            "values ('toy.slot', 'A slot.', 'turn', 'structure')"
+        )
         con.execute("insert into main.labels values ('toy.slot', 'shop.city', 'Of the shop.', 'shop', 0)")
         con.execute("insert into main.dialogues (dialogue_id, corpus_id, language) values ('toy:a', 'toy', 'en')")
         for name in ("ann", "bob", "bot"):

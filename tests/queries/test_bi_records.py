@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from talkhouse.queries.catalogue import catalogue
 from tests.conftest import invented_examples
-from tests.queries.bi_rows import PART, UNIT, Row, by, grouped, rate, read, several_at_once, total
+from tests.queries.bi_rows import PART, UNIT, Row, by, grouped, rate, read, records_of, several_at_once, total
 
 Key = tuple[Any, ...]
 
 
 def publications(con: duckdb.DuckDBPyConnection) -> dict[str, Row]:
     """Find the first record of each dialogue in each subset, by record."""
-    records = [row for row in read(con, "from main.records") if row["dialogue_id"]]
+    records = [row for row in records_of(con).values() if row["dialogue_id"]]
     found = {}
     for (_, *_), mine in grouped(records, "dialogue_id").items():
         in_splits = [row for row in mine if row["split"] is not None] or mine
@@ -142,7 +142,7 @@ def words_of(text: str) -> list[str]:
 
 
 def test_words_are_counted_by_place_role_and_kind(con: duckdb.DuckDBPyConnection) -> None:
-    columns = ("corpus_id", "release", "split", "standard_split", "language", "role", "kind")
+    columns = ("corpus_id", "release", "is_default", "split", "standard_split", "language", "role", "kind")
     uses: Counter[Key] = Counter()
     in_turns: Counter[Key] = Counter()
     for row in read(con, "from bi.record_turns where is_first_in_split"):
@@ -245,14 +245,14 @@ def compared(units: dict[Key, list[Row]]) -> dict[Key, Counter[str]]:
     return counts
 
 
-ANNOTATOR = ("scheme", "release", "split", "subset", "annotator_id")
+ANNOTATOR = ("scheme", *PART[1:], "annotator_id")
 COUNTS = ("label_count", "compared_count", "decided_count", "with_majority_count")
 COUNTS += ("other_label_count", "same_label_count")
 
 
 def assert_compared(con: duckdb.DuckDBPyConnection) -> dict[Key, Row]:
     """Compare the view with the labels of the warehouse."""
-    places = by(read(con, "from main.records"), "record_id")
+    places = records_of(con)
     labels = read(con, "from main.annotations")
     together = several_at_once(con)
     units = defaultdict(list)

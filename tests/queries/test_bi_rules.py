@@ -15,7 +15,7 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.heads import Query
 from tests.conftest import Build
 from tests.lanes import first_quick
-from tests.queries.bi_rows import VIEWS, grouped, read
+from tests.queries.bi_rows import VIEWS, read, records_of
 
 PUBLISHED = ("release", "split", "standard_split")
 NOT_PUBLISHED = {
@@ -24,11 +24,19 @@ NOT_PUBLISHED = {
     "bi.turns": "stored once however often its dialogue was published; bi.record_turns has the publications",
     "bi.loads": "a build is of whole corpora",
     "bi.source_files": "a file may have records of several splits",
+    "bi.turn_pairs": "as bi.turns; bi.labelled_turns has the labels of each publication",
     "bi.turn_speakers": "as bi.turns",
     "bi.schemes": "one row per scheme, of all releases",
+    "bi.default_releases": "one row per dialogue",
     "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
 }
 """Views that one can't filter by release and split, and why."""
+
+NO_DEFAULT = {
+    "bi.default_releases": "tells them",
+    "bi.findings": "a finding is one of a file",
+}
+"""Views with a release whose rows are no publications, and why."""
 
 AS_BUILT = {
     "bi.corpora": "counts all that was loaded",
@@ -53,6 +61,11 @@ RATIOS = {
         "turn_share": ("turn_count", "dialogue_turn_count"),
         "word_share": ("word_count", "dialogue_word_count"),
         "character_share": ("character_count", "dialogue_character_count"),
+    },
+    "bi.persona_words": {"shared_share": ("shared_word_count", "word_count")},
+    "bi.shared_personas": {
+        "shared_share": ("shared_count", "persona_count"),
+        "sharing_dialogue_share": ("sharing_dialogue_count", "dialogue_count"),
     },
     "bi.splits": {"example_share": ("example_count", "task_example_count")},
     "bi.blended_skill_talk_dialogue_lengths": {"mean_characters": ("character_count", "message_count")},
@@ -91,6 +104,8 @@ WEIGHTED = {
 NO_MEANS = {
     "bi.annotations": {"value"},
     "bi.spans": {"value"},
+    "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
+    "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
     "bi.turn_agreement": {"entropy"},
     "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
     "bi.scheme_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
@@ -101,7 +116,7 @@ NO_MEANS = {
         "change_since_start",
         "best_so_far",
     },
-    "bi.delidata_solutions": {"score", "previous_score", "team_performance"},
+    "bi.delidata_solutions": {"score", "first_score", "previous_score", "team_performance"},
     "bi.delidata_outcomes": {
         "initial_performance",
         "final_performance",
@@ -146,6 +161,19 @@ def test_release_and_splits_are_those_of_the_records(view: Query, con: duckdb.Du
     # A task may make examples of one split from the records of another.
     borrowed = {("blended_skill_talk", None, "test", "validation")}
     assert found - places - borrowed == set()
+
+
+@EVERY_VIEW
+def test_rows_of_publications_say_which_is_the_default(view: Query, con: duckdb.DuckDBPyConnection) -> None:
+    columns = types(con, view)
+    releases = {row["corpus_id"] for row in read(con, "from bi.default_releases")}
+    is_asked = "release" in columns and view.path.parent.parent.name not in corpora().keys() - releases
+    assert ("is_default" in columns) == (is_asked and view.full_name not in NO_DEFAULT)
+    if {"is_default", "record_id"} <= columns.keys():
+        records = records_of(con)
+        rows = read(con, f"select distinct record_id, release, split, is_default from {view.full_name}")
+        differing = [row for row in rows if row["is_default"] != records[row["record_id"]]["is_default"]]
+        assert {(row["release"], row["split"]) for row in differing} <= {(None, None)}
 
 
 @EVERY_VIEW
@@ -211,9 +239,14 @@ def test_a_share_is_one_count_by_the_other(name: str, con: duckdb.DuckDBPyConnec
 
 
 def test_weighted_means_make_those_of_the_whole(con: duckdb.DuckDBPyConnection) -> None:
-    parts = grouped(read(con, "from bi.subset_agreement"), "scheme", "release")
+    parts = read(con, "from bi.subset_agreement")
     for row in read(con, "from bi.scheme_agreement"):
-        mine = parts[row["scheme"], row["release"]]
+        of_scheme = [part for part in parts if part["scheme"] == row["scheme"]]
+        mine = [
+            part
+            for part in of_scheme
+            if part["is_default" if row["is_default"] else "release"] in (True, row["release"])
+        ]
         for mean, weight in WEIGHTED["bi.subset_agreement"].items():
             whole = sum(part[weight] for part in mine)
             assert row[weight] == whole

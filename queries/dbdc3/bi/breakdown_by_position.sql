@@ -1,8 +1,9 @@
 -- DBDC3: how often the dialogues with each bot break down, system turn by system turn, from the labels of all annotators.
--- grain: release, split, language, subset, bot, position
+-- grain: release, is_default, split, language, subset, bot, position
 -- terms: none
 --   corpus_id: dbdc3.
 --   release: Release, as its path names it: dbdc3, dbdc3_revised, dev_zips ...; null where the path names none.
+--   is_default: True for turns in the default publications of their dialogues: filter by it to count a turn once that several releases have.
 --   split: Split, by the publisher's own name.
 --   subset: The published folder of the dialogues: IRIS_100, CIC_115 ...
 --   bot: The chat system: IRIS, TickTock, CIC, YI, DCM, DIT or IRS.
@@ -25,6 +26,7 @@ with
 labelled as (
     select
         breakdown_detection.release,
+        coalesce(default_releases.release = breakdown_detection.release, default_releases.release is null) as is_default,
         breakdown_detection.split,
         breakdown_detection.standard_split,
         breakdown_detection.language,
@@ -47,12 +49,14 @@ labelled as (
     inner join main.turns
         on turns.dialogue_id = breakdown_detection.dialogue_id
         and turns.turn_index = breakdown_detection.turn_index
+    left join bi.default_releases on default_releases.dialogue_id = breakdown_detection.dialogue_id
     left join main.speakers on speakers.speaker_id = turns.speaker_id
 )
 
 select
     'dbdc3' as corpus_id,
     release,
+    is_default,
     split,
     standard_split,
     language,
@@ -79,4 +83,4 @@ select
         + coalesce(prob_x * log2(1 / nullif(prob_x, 0)), 0)
     ) as mean_entropy,
 from labelled
-group by release, split, standard_split, language, subset, bot, position
+group by release, is_default, split, standard_split, language, subset, bot, position

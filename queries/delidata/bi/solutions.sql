@@ -5,15 +5,20 @@
 --   release: Null: the corpus has one release, which has no name.
 --   record_id: The file of the group; of a group that is there twice, the first.
 --   native_id: The publisher's id of the group.
+--   group_size: People of the group, as its INITIAL row names them.
 --   turn_index: 0-based row of the group's file; the solution is the one after this row.
 --   kind: initial, message or submit: what the row is, whoever wrote it.
 --   speaker_id: The person who has the solution; those whom the INITIAL row does not name are left out, though the tracker has them.
 --   speaker_name: Alias of the person; an alias means nothing outside of its group.
 --   solution: The cards, in the order of the group's four, such as 2, A; none where the person has chosen no card.
+--   solution_type: What the cards are, in this order: vowel, odd, consonant, even; none where there is no card. Vowel, odd is the right solution; cards of two groups can be compared by it.
 --   score: What the solution scores, 0 to 1, computed by the published rule: a quarter each for a vowel, an odd number, no consonant and no even number. 1 is the right solution.
+--   first_type: solution_type of the person's first row.
+--   first_score: score of the person's first row.
 --   previous_solution: The last solution that the tracker had for the person before this row; null where it had none.
 --   previous_score: What that one scores.
---   is_first: True in the first row with a solution of the person.
+--   is_first: True in the first row with a solution of the person: what he or she chose before the discussion.
+--   is_last: True in the last row with a solution of the person: what he or she ends with.
 --   is_changed: True where the solution is another than the previous one. The tracker follows what people write, too: a message that weighs one card is a change to that card until the next one, so for what a person settles on, compare the first row with the last, or take only submits.
 --   is_submit: True where the person hands the solution in at this row.
 --   message_turn_index: Where the solution changed, the row of the last message of the group before; null where there is none.
@@ -27,14 +32,18 @@ held as (
         record_id,
         turn_index,
         annotator_id,
-        list_distinct(list(coalesce(label, '') order by label)) as cards,
+        list_sort(list_distinct(list(coalesce(label, '') order by label))) as cards,
     from main.annotations
     where scheme = 'delidata.tracker'
     group by record_id, turn_index, annotator_id
 ),
 
 people as (
-    select participants.dialogue_id, participants.speaker_id, speakers.name as speaker_name
+    select
+        participants.dialogue_id,
+        participants.speaker_id,
+        speakers.name as speaker_name,
+        count(*) over (partition by participants.dialogue_id) as group_size,
     from main.participants
     inner join main.speakers on speakers.speaker_id = participants.speaker_id
     where starts_with(participants.dialogue_id, 'delidata:') and speakers.kind = 'human'
@@ -53,6 +62,7 @@ solutions as (
         held.turn_index,
         people.speaker_id,
         people.speaker_name,
+        people.group_size,
         coalesce(
             nullif(
                 array_to_string(
@@ -75,16 +85,35 @@ solutions as (
     where publications.corpus_id = 'delidata' and not list_contains(held.cards, 'N/A')
 ),
 
+typed as (
+    select
+        *,
+        coalesce(
+            nullif(
+                concat_ws(
+                    ', ',
+                    case when regexp_extract(solution, '[AEIOUY]', 0) <> '' then 'vowel' end,
+                    case when regexp_extract(solution, '[13579]', 0) <> '' then 'odd' end,
+                    case when regexp_extract(solution, '[B-DF-HJ-NP-TV-XZ]', 0) <> '' then 'consonant' end,
+                    case when regexp_extract(solution, '[02468]', 0) <> '' then 'even' end
+                ),
+                ''
+            ),
+            'none'
+        ) as solution_type,
+    from solutions
+),
+
 scored as (
     select
         *,
         0.25::double * (
-            (regexp_extract(solution, '[AEIOUY]', 0) <> '')::integer
-            + (regexp_extract(solution, '[13579]', 0) <> '')::integer
-            + (regexp_extract(solution, '[B-DF-HJ-NP-TV-XZ]', 0) = '')::integer
-            + (regexp_extract(solution, '[02468]', 0) = '')::integer
+            contains(solution_type, 'vowel')::integer
+            + contains(solution_type, 'odd')::integer
+            + (not contains(solution_type, 'consonant'))::integer
+            + (not contains(solution_type, 'even'))::integer
         ) as score,
-    from solutions
+    from typed
 ),
 
 compared as (
@@ -92,7 +121,10 @@ compared as (
         *,
         lag(solution) over so_far as previous_solution,
         lag(score) over so_far as previous_score,
+        first_value(solution_type) over so_far as first_type,
+        first_value(score) over so_far as first_score,
         row_number() over so_far = 1 as is_first,
+        row_number() over (partition by record_id, speaker_id order by -turn_index) = 1 as is_last,
     from scored
     window so_far as (partition by record_id, speaker_id order by turn_index)
 ),
@@ -133,15 +165,20 @@ select
     compared.record_id,
     compared.dialogue_id,
     compared.native_id,
+    compared.group_size,
     compared.turn_index,
     rows_of_files.kind,
     compared.speaker_id,
     compared.speaker_name,
     compared.solution,
+    compared.solution_type,
     compared.score,
+    compared.first_type,
+    compared.first_score,
     compared.previous_solution,
     compared.previous_score,
     compared.is_first,
+    compared.is_last,
     coalesce(compared.solution <> compared.previous_solution, false) as is_changed,
     rows_of_files.kind = 'submit'
         and rows_of_files.speaker_id is not distinct from compared.speaker_id as is_submit,

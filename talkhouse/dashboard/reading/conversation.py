@@ -13,6 +13,7 @@ from talkhouse.dashboard.reading.publications import Release, in_order, of_defau
 from talkhouse.dashboard.reading.schemes import schemes_of
 from talkhouse.dashboard.reading.state import State, link, put
 from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
+from talkhouse.dashboard.reading.told import put_told
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
@@ -72,14 +73,15 @@ def _put_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
         records = in_order(records, releases)
         compare = _put_comparison(state, records, releases)
         records = records if compare else of_default(records, releases)
+
+    def address(turn_index: int) -> str:
+        return state.shown(turn=turn_index).address
+
+    told = put_told(opened, found, address, state.turn)
     reading = Reading(
-        schemes_of(opened, corpus_id),
-        matches,
-        turn=state.turn,
-        address=lambda turn_index: state.shown(turn=turn_index).address,
-        compare=compare,
+        schemes_of(opened, corpus_id), matches, turn=state.turn, address=address, compare=compare, told=told
     )
-    st.html(talk_html({**found, "records": records}, reading))
+    st.html(talk_html({**found, "records": told.shown(records)}, reading))
     if state.turn >= 0:
         st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
 

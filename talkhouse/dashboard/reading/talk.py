@@ -9,6 +9,7 @@ from talkhouse.dashboard.reading.belongings import Belongings, lists_html, parts
 from talkhouse.dashboard.reading.markup import marked, tag, text, when, who
 from talkhouse.dashboard.reading.publications import Column, columns_head, columns_of, compared_html
 from talkhouse.dashboard.reading.schemes import Schemes
+from talkhouse.dashboard.reading.told import Told
 from talkhouse.dashboard.text import html
 from talkhouse.explore.items import ItemList, Votes, by_turn, spans_of
 from talkhouse.explore.turn_parts import TurnPart, in_recording, parts_by_turn
@@ -33,6 +34,8 @@ class Reading:
     """Gives the address of a turn; None: turns have no links to themselves."""
     compare: bool = False
     """Whether publications stand side by side."""
+    told: Told = field(default_factory=Told)
+    """What the corpus declares of its conversations."""
 
 
 def talk_html(found: dict[str, Any], reading: Reading) -> str:
@@ -98,6 +101,8 @@ def _turn(turn: dict[str, Any], beside: _Beside, page: _Page) -> str:
     said = tag("div", "text", marked(turn["text"], beside.matches, spans), ' dir="auto"')
     if not turn["text"]:
         said = "" if beside.parts else tag("div", "text empty", "says nothing")
+    told = page.reading.told
+    said = told.lines.get(turn["turn_index"], said) + told.notes.get(turn["turn_index"], "")
     inside = tag("div", "said", _head(turn) + said + parts_html(beside.parts))
     look, attributes = page.looks[speaker_key(turn)], f' id="turn-{turn["turn_index"]}"'
     if turn["turn_index"] == page.reading.turn:

@@ -1,0 +1,54 @@
+"""Items of a text as cards, and turns that are drawn as one line, as HTML."""
+
+import re
+from collections.abc import Iterable, Mapping
+from string import Formatter
+from typing import Any
+
+from talkhouse.charts.conversations import SPEAKER, Line
+from talkhouse.dashboard.reading.markup import tag, text
+
+_LONGEST = 2
+"""Characters of what is drawn as a card: a letter or a number; anything longer is a word."""
+
+
+def cards_html(items: str) -> str:
+    """Return the items of a text, which a comma separates: letters and numbers as cards, words as they are."""
+    return tag("span", "cards", " ".join(map(_card, _items(items))))
+
+
+def said_items(items: str) -> str:
+    """Return the items of a text in words."""
+    return " and ".join(_items(items))
+
+
+def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
+    """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
+    by_kind = {line.kind: line for line in declared}
+    found = {}
+    for turn in turns:
+        line = by_kind.get(turn["kind"])
+        match = re.fullmatch(line.pattern, turn["text"], re.DOTALL) if line else None
+        if line and match:
+            found[turn["turn_index"]] = tag("div", "text line", _sentence(line, match.groupdict(), turn))
+    return found
+
+
+def _sentence(line: Line, groups: Mapping[str, str | None], turn: Mapping[str, Any]) -> str:
+    shown = ""
+    for words, name, _, _ in Formatter().parse(line.sentence):
+        shown += text("words", words)
+        if name == SPEAKER:
+            shown += text("name", turn["speaker"] or turn["role"])
+        elif name is not None:
+            items = groups[name] or ""
+            shown += cards_html(items) if _items(items) else text("words", line.nothing)
+    return shown
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _card(item: str) -> str:
+    return text("card" if len(item) <= _LONGEST else "word", item)
