@@ -10,10 +10,7 @@ import streamlit as st
 from talkhouse.charts.rows import frame
 from talkhouse.dashboard.warehouse import Version, Warehouse
 
-AGREEMENT = (
-    "(select agreement.* from bi.turn_agreement as agreement left join bi.default_releases as defaults "
-    "using (dialogue_id) where agreement.release is not distinct from defaults.release)"
-)
+AGREEMENT = "(select * from bi.turn_agreement where is_default)"
 """How far annotators agree on each turn, in the default publication of its conversation."""
 
 MIXED = "mixed"
