@@ -325,7 +325,7 @@ def test_an_id_that_is_typed_is_found(read: Read, sample: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("title", ["Turns", "Ids", "Label Studio", "Argilla"])
 def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: Path, title: str) -> None:
-    page = read(sample, corpus="dbdc3", label="dbdc3.breakdown=X", text="o'", sort="id", dialogue="")
+    page = read(sample, corpus="dbdc3", label="dbdc3.breakdown=X", text="'", sort="id", dialogue="")
     wanted = conversations(page)
     assert wanted
     page.session_state["file_content"] = title
