@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from talkhouse.dashboard.reading.orders import AGREEMENT, MIXED, ORDERS
+from talkhouse.dashboard.reading.orders import AGREEMENT, CHANGES, MIXED, ORDERS
 from talkhouse.explore.search_filters import Pattern
 from talkhouse.schema.sql import literal
 
@@ -31,6 +31,7 @@ class Level(Enum):
     TURN = "(select turns.*, speakers.name from main.turns left join main.speakers using (speaker_id))"
     LABEL = "main.annotations"
     MAJORITY = AGREEMENT
+    CHANGE = CHANGES
     WHOLE = (
         "(select dialogue_id, scheme as name, label from main.annotations where turn_index is null union all "
         "select dialogue_id, corpus_id || '.' || task, label from bi.example_labels where turn_index is null)"
@@ -75,6 +76,15 @@ FACETS = (
         Level.MAJORITY,
         "case when is_tied then scheme || ' tied' else scheme || '=' || majority_label end",
         "Of a turn, in the default publication, where two or more annotators labelled it.",
+        is_asked=True,
+    ),
+    Facet(
+        "changed",
+        "Changed label",
+        Level.CHANGE,
+        "case when is_majority_changed "
+        "then scheme || ': ' || majority_before || ' \N{RIGHTWARDS ARROW} ' || majority_after end",
+        "The majority label of a turn, first in the default publication, then in another.",
         is_asked=True,
     ),
     Facet(

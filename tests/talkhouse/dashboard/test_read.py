@@ -273,6 +273,7 @@ def test_every_order_is_that_of_its_key(read: Read, sample: Path, con: duckdb.Du
     keys = {
         "disagreement": "select dialogue_id, -avg(entropy) from bi.turn_agreement where is_default and turn_index >= 0 "
         "group by all",
+        "change": "select dialogue_id, -avg(change) from bi.label_changes where is_default group by all",
         "long": "select dialogue_id, -count(*) from main.turns group by all",
         "short": "select dialogue_id, count(*) from main.turns group by all",
         "id": "select dialogue_id, 0 from main.dialogues",
@@ -312,8 +313,10 @@ def test_facets_that_take_long_are_counted_when_asked_for(read: Read, sample: Pa
     (gain,) = [box for label, box in choices(asked).items() if label.startswith("delidata.outcome=gain")]
     gain.check().run()
     assert asked.query_params["outcome"] == "delidata.outcome=gain"
-    tied = read(sample, more="majority")
-    assert [label for label in choices(tied) if label.startswith("dbdc3.breakdown=X")]
+    majority = read(sample, more="majority")
+    assert [label for label in choices(majority) if label.startswith("dbdc3.breakdown=X")]
+    changed = read(sample, changed="dbdc3.breakdown: X \N{RIGHTWARDS ARROW} T")
+    assert conversations(changed) == ["dbdc3:YI9002"]
 
 
 def test_an_id_that_is_typed_is_found(read: Read, sample: Path) -> None:
