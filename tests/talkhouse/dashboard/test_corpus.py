@@ -23,6 +23,14 @@ def said(page: AppTest) -> str:
     return "\n".join([*(one.value for kind in kinds for one in kind), *tables]).replace("\\", "")
 
 
+def a_chat(data: Path) -> None:
+    """Put a corpus that a page of TOML declares into a data folder."""
+    folder = data / "a_chat"
+    folder.mkdir(parents=True)
+    (folder / "corpus.toml").write_text(DOCUMENTS["chat"][0], encoding="utf-8")
+    (folder / "a.jsonl").write_text('{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}', encoding="utf-8")
+
+
 def test_the_datasheet_says_what_the_corpus_declares(
     visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
 ) -> None:
@@ -84,13 +92,28 @@ def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.D
 
 
 @pytest.mark.slow
+def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
+    visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
+) -> None:
+    a_chat(tmp_path / "data")
+    rebuild(tmp_path / "data")
+    path = tmp_path / "w.duckdb"
+    with duckdb.connect(path) as con:
+        ((text,),) = con.execute("select text from meta.query_files where name like 'bi/dashboards/%'").fetchall()
+        con.execute("update meta.query_files set name = 'bi/dashboards/charts.toml' where name like 'bi/dashboards/%'")
+        more = text.replace('title = "', 'title = "More: ', 1)
+        con.execute("insert into meta.query_files values ('a_chat', 'bi/dashboards/more.toml', ?)", [more])
+    page = visit(path, "charts")
+    assert said(page) == said(visit(path, "a_chat"))
+    assert page.tabs
+    assert visit(path, "more").title[0].value.startswith("More")
+
+
+@pytest.mark.slow
 def test_a_corpus_of_a_page_of_toml_has_a_page_with_less(
     visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "data" / "a_chat"
-    folder.mkdir(parents=True)
-    (folder / "corpus.toml").write_text(DOCUMENTS["chat"][0], encoding="utf-8")
-    (folder / "a.jsonl").write_text('{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}', encoding="utf-8")
+    a_chat(tmp_path / "data")
     rebuild(tmp_path / "data")
     page = visit(tmp_path / "w.duckdb", "a_chat", show="Datasheet")
     assert "This corpus declares no datasheet." in said(page)
