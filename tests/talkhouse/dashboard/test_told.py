@@ -87,7 +87,7 @@ def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, co
     assert "&amp;&amp;" not in drawn
     assert "The cards on the table:" in words(drawn)
     assert "tracker" not in drawn
-    assert any("tracker" in caption.value for caption in page.caption)
+    assert any("tracker" in one.value for one in page.markdown)
 
 
 @pytest.mark.slow
