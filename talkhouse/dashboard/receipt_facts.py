@@ -64,8 +64,8 @@ def _only_value(rows: pl.DataFrame) -> str:
 
 def _values(opened: Warehouse, expression: str, rows_sql: str) -> list[str]:
     """Return the different values of an expression over rows."""
-    rows = opened.rows(f"select distinct {expression} as value from ({rows_sql}) where value is not null order by all")
-    return [str(value) for value in rows.to_series()]
+    rows = opened.rows(f"select distinct {expression} from ({rows_sql}) order by all")
+    return [str(value) for value in rows.to_series().drop_nulls()]
 
 
 def _sources(opened: Warehouse, records: pl.Series) -> pl.DataFrame:
