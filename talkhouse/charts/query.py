@@ -38,6 +38,13 @@ def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
     return "\n".join([*lines, f"limit {chart.limit}"])
 
 
+def total_sql(chart: Chart) -> str:
+    """Return the query of how many rows a chart would have without its limit."""
+    columns = ", ".join(column_sql(chart, column) for column in chart.columns)
+    where = f" where {chart.where}" if chart.where else ""
+    return f"select count(*) from (select distinct {columns} from {BI}.{chart.view}{where})"
+
+
 def column_sql(chart: Chart, column: str) -> str:
     """Return the expression of a column that a chart groups by."""
     if column == chart.x and chart.grain:

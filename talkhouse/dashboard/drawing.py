@@ -1,29 +1,21 @@
-"""Draws the declared dashboards: their filters, then their charts in rows as wide as declared."""
+"""Draws the declared dashboards: what was found, their filters, then their charts in rows as wide as declared."""
 
 from collections.abc import Iterable
 
-import polars as pl
 import streamlit as st
 
-from talkhouse.charts.declared import Chart, Dashboard, Filter, Kind, metrics
-from talkhouse.charts.draw import draw
-from talkhouse.charts.errors import sql_of_chart, sql_of_filter
-from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.formats import NOTHING, NUMBERS, number
+from talkhouse.charts.declared import Chart, Dashboard, Filter, Kind
+from talkhouse.charts.errors import sql_of_filter
 from talkhouse.charts.grid import rows_of_charts
-from talkhouse.charts.query import Choices, chart_sql, filter_sql, narrowed
-from talkhouse.dashboard import errors, headlines
+from talkhouse.charts.query import OPTIONS, Choices, filter_sql
+from talkhouse.dashboard import chart_on_page, errors, headlines
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.visible import visible
-from talkhouse.warehouse.relations import columns_of
 
-_OPTIONS = 1_000
-"""Values that a filter offers at most."""
-
-_TABLE_HEIGHT = 420
+_TILE = 168
+"""Pixels of a number: two stand side by side on a phone."""
 
 
 def put(opened: Warehouse, dashboard: Dashboard) -> None:
@@ -50,61 +42,25 @@ def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
 
 def _options(opened: Warehouse, choice: Filter) -> list[str]:
     with sql_of_filter(choice, opened.query_files):
-        return opened.rows(filter_sql(choice, _OPTIONS)).to_series().to_list()
+        return opened.rows(filter_sql(choice, OPTIONS)).to_series().to_list()
 
 
-def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices) -> None:
-    """Draw charts row by row; one that can't be computed says so in its place."""
+def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
+    """Draw charts row by row, below headings of a level; one that can't be computed says so in its place."""
     for row in rows_of_charts(charts):
+        if all(chart.kind is Kind.NUMBER for chart in row):
+            with st.container(horizontal=True):
+                for chart in row:
+                    with st.container(border=True, width="stretch"):
+                        _put(opened, chart, choices, level)
+            continue
         for column, chart in zip(st.columns([chart.width for chart in row]), row, strict=True):
             with column:
-                try:
-                    _put_chart(opened, chart, choices)
-                except CatalogueError as error:
-                    errors.show(str(error), f"The chart '{plain(chart.title)}' can't be shown.")
+                _put(opened, chart, choices, level)
 
 
-def _put_chart(opened: Warehouse, chart: Chart, choices: Choices) -> None:
-    of_view = metrics(opened.query_files).get(chart.view, {})
-    with sql_of_chart(opened.rows, chart, opened.query_files):
-        rows = opened.rows(chart_sql(_narrowed(opened, chart, choices), of_view))
-    columns = fields(chart, of_view)
-    if chart.kind is Kind.NUMBER:
-        _put_number(chart, columns[0], rows)
-        return
-    st.markdown(f"**{plain(chart.title)}**", help=plain(chart.description, lines=True) or None)
-    if rows.is_empty():
-        st.caption("No rows.")
-    elif chart.kind is Kind.TABLE:
-        put_table(rows, columns)
-    else:
-        st.altair_chart(draw(chart, of_view, rows), width="stretch")
-
-
-def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
-    with opened.connection() as con:
-        return narrowed(chart, choices, [column["name"] for column in columns_of(con, BI, chart.view)])
-
-
-def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
-    assert column.metric  # noqa: S101 - a number has a metric and nothing else
-    value = number(rows.item(), column.metric.format)
-    st.metric(chart.title, value, help=chart.description or column.metric.description or None, border=True)
-
-
-def put_table(rows: pl.DataFrame, columns: Iterable[Field]) -> None:
-    """Draw rows as a table with titles, and numbers as their metrics have them."""
-    config = {
-        column.name: st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
-        if column.format
-        else st.column_config.Column(column.title)
-        for column in columns
-    }
-    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
-    st.dataframe(
-        rows.to_arrow(),
-        column_config=config,
-        hide_index=True,
-        placeholder=NOTHING,
-        height=min(38 + 35 * rows.height, _TABLE_HEIGHT),
-    )
+def _put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
+    try:
+        chart_on_page.put(opened, chart, choices, level)
+    except CatalogueError as error:
+        errors.show(str(error), f"The chart '{plain(chart.title)}' can't be shown.")

@@ -50,6 +50,8 @@ _OPTIONS: Mapping[str, Any] = {
     "logger.level": "error",
     "theme.metricValueFontSize": "1.6rem",
     "theme.paddingTop": "2rem",
+    # From h1 on: the title of a page, and of a chart.
+    "theme.headingFontSizes": ["2.25rem", "1.35rem", "1.15rem", "1rem", "1rem", "1rem"],
     # Captions have six tenths of the text's opacity, and white stands on the primary colour: with Streamlit's own
     # colours neither has the contrast that WCAG asks for.
     "theme.light.primaryColor": "#1f6feb",

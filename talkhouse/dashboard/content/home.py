@@ -7,8 +7,9 @@ import streamlit as st
 
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import drawing, headlines, warehouse
+from talkhouse.dashboard import drawing, headlines, links, warehouse
 from talkhouse.dashboard.content import quality
+from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
@@ -55,13 +56,16 @@ def page() -> None:
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
     headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines])
-    for column, (title, name) in zip(st.columns(len(_COUNTERS)), _COUNTERS.items(), strict=True):
-        column.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", border=True)
-    st.subheader("Corpora", anchor=False)
-    _put_corpora(corpora, cited)
-    st.subheader("Tasks, agreement and findings", anchor=False)
+    st.header("Corpora", anchor=False)
+    with st.container(horizontal=True):
+        for title, name in _COUNTERS.items():
+            st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
+    _put_corpora(opened, corpora, cited)
+    st.header("Tasks, agreement and findings", anchor=False)
     declared = (chart for one in dashboards(opened.query_files) if one.folder == BI for chart in one.dashboard.charts)
-    drawing.put_charts(opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {})
+    drawing.put_charts(
+        opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {}, level=3
+    )
 
 
 def _put_build(opened: warehouse.Warehouse) -> None:
@@ -71,13 +75,16 @@ def _put_build(opened: warehouse.Warehouse) -> None:
         st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
 
 
-def _put_corpora(corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
-    """Draw a card per corpus: what it is, what one may do with it, how large it is, how it is cited."""
+def _put_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
+    """Draw a card per corpus: what it is, what was found, what one may do with it, its size, how it is cited."""
+    declared = {one.folder: one.dashboard for one in reversed(dashboards(opened.query_files))}
     for first in range(0, len(corpora), _CARDS):
         columns = st.columns(_CARDS)
         for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):
             with column.container(border=True, height="stretch"):
                 _put_corpus(corpus)
+                if own := declared.get(corpus["corpus_id"]):
+                    headlines.put(opened, own.headlines[:1])
                 with st.expander("Cite", icon=":material/format_quote:"):
                     st.code(cited[corpus["corpus_id"]], language=None, wrap_lines=True)
 
@@ -85,14 +92,15 @@ def _put_corpora(corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> Non
 def _put_corpus(corpus: Mapping[str, Any]) -> None:
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
-    st.markdown(f"**{plain(corpus['title'])}**{badge}")
+    st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
     st.markdown(plain(corpus["description"]))
-    sizes = ", ".join(f"{corpus[name]:,} {title.lower()}" for title, name in _COUNTERS.items())
+    sizes = ", ".join(counted(corpus[name], title.lower().removesuffix("s")) for title, name in _COUNTERS.items())
     st.markdown(f"{sizes}  \nLanguages: {', '.join(corpus['languages'].split())}")
     st.markdown(f"Licence: {_linked(corpus['licence'], corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
-    st.markdown(f"[Read](read?corpus={corpus['corpus_id']}) \N{MIDDLE DOT} {_linked('Home page', corpus['homepage'])}")
+    read = f"[Read](<{links.read(corpus=corpus['corpus_id'])}>)"
+    st.markdown(f"{read} \N{MIDDLE DOT} {_linked('Home page', corpus['homepage'])}")
 
 
 def _linked(text: str | None, url: str | None) -> str:

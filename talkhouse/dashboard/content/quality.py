@@ -1,14 +1,13 @@
 """Quality: findings by rule with their places, the checks, and the charts of agreement and builds."""
 
-from urllib.parse import quote
-
 import polars as pl
 import streamlit as st
 
 from talkhouse import queries
-from talkhouse.charts.declared import Kind, dashboards
-from talkhouse.charts.formats import NOTHING
-from talkhouse.dashboard import drawing, headlines, warehouse
+from talkhouse.charts.declared import ROWS, Kind, dashboards
+from talkhouse.charts.fields import Field
+from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
+from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 
 DASHBOARD = "quality"
@@ -34,6 +33,14 @@ order by offending = 0, severity, check_name
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
+_RULES = [
+    Field("rule", "Rule"),
+    Field("severity", "Severity"),
+    Field("corpus_id", "Corpus"),
+    Field("finding_count", "Findings", ROWS),
+    Field("condition", "When the rule applies"),
+]
+
 _PLACES_SHOWN = 1_000
 
 
@@ -45,32 +52,21 @@ def page() -> None:
     headlines.put(opened, declared.headlines)
     _put_findings(opened)
     _put_checks(opened)
-    st.subheader("Agreement, files and builds", anchor=False)
-    st.caption(declared.description)
+    st.header("Agreement, files and builds", anchor=False)
+    st.caption(plain(declared.description, lines=True))
     choices = drawing.put_filters(opened, declared.filters)
     others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is Kind.TABLE)]
-    drawing.put_charts(opened, others, choices)
+    drawing.put_charts(opened, others, choices, level=3)
 
 
 def _put_findings(opened: warehouse.Warehouse) -> None:
     """Draw the rules that found something, and of one of them every place."""
-    st.subheader("Findings", anchor=False)
+    st.header("Findings", anchor=False)
     rules = opened.rows(queries.of_command("findings_by_rule")).drop("first_ones")
     if rules.is_empty():
         st.caption("Nothing was refused or warned about.")
         return
-    st.dataframe(
-        rules.drop("remedy").to_arrow(),
-        hide_index=True,
-        placeholder=NOTHING,
-        column_config={
-            "rule": "Rule",
-            "severity": "Severity",
-            "corpus_id": "Corpus",
-            "finding_count": st.column_config.NumberColumn("Findings", format="localized"),
-            "condition": st.column_config.TextColumn("When the rule applies", width="large"),
-        },
-    )
+    chart_table.put("Findings by rule", rules, _RULES)
     names = rules["rule"].unique(maintain_order=True).to_list()
     rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", width=300) or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
@@ -80,13 +76,14 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
 
 
 def _put_places(places: pl.DataFrame, number: int) -> None:
-    linked = [None if record is None else f"read?record={quote(record, safe='')}" for record in places["record_id"]]
+    linked = [
+        None if record is None else links.read(None, turn, record_id=record)
+        for record, turn in places.select("record_id", "turn_index").iter_rows()
+    ]
     said = [column for column in places.columns if places[column].null_count() < len(places)]
-    st.dataframe(
-        places.select(pl.Series("read", linked, dtype=pl.String), *said).to_arrow(),
-        hide_index=True,
-        placeholder=NOTHING,
-        column_config={
+    chart_table.put_rows(
+        places.select(pl.Series("read", linked, dtype=pl.String), *said),
+        {
             "corpus_id": "Corpus",
             "source_file_id": "File",
             "pointer": "Place in it",
@@ -94,32 +91,33 @@ def _put_places(places: pl.DataFrame, number: int) -> None:
             "task": "Task",
             "turn_index": "Turn",
             "detail": st.column_config.TextColumn("What was found", width="large"),
-            "read": st.column_config.LinkColumn("", display_text="Read"),
+            "read": chart_table.LINK,
         },
     )
     if number > len(places):
         st.caption(f"The first {len(places):,} of {number:,}; all of them: `talkhouse findings`")
+    else:
+        st.caption(counted(number, "place"))
 
 
 def _put_checks(opened: warehouse.Warehouse) -> None:
     """Draw the checks that the build ran, those that found something first, and what corpora declare as meant."""
     checks = opened.rows(_CHECKS)
     passing = checks.filter(pl.col("result") == "passes").height
-    st.subheader("Checks", anchor=False)
+    st.header("Checks", anchor=False)
     st.caption(f"{passing:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
-    st.dataframe(
-        checks.to_arrow(),
-        hide_index=True,
-        placeholder=NOTHING,
-        height=300,
-        column_config={
+    chart_table.put_rows(
+        checks,
+        {
             "result": "Result",
             "condition": st.column_config.TextColumn("What should be true", width="large"),
             "offending": st.column_config.NumberColumn("Rows that offend", format="localized"),
             "check_name": "Check",
         },
     )
+    st.caption(f"All {counted(checks.height, 'check')} are in the table: scroll in it.")
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
         with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
-            st.dataframe(exceptions.to_arrow(), hide_index=True, placeholder=NOTHING)
+            titles = {"corpus_id": "Corpus", "check_name": "Check", "scope": "Where", "reason": "Why it is meant so"}
+            chart_table.put("Exceptions", exceptions, [Field(name, title) for name, title in titles.items()])

@@ -15,7 +15,7 @@ CHART = '[[charts]]\ntitle = "Turns"\nkind = "number"\nview = "record_turns"\nme
 MOST_DOUBTED = f"""
 select dialogue_id, turn_index, record_id, entropy, votes
 from (select *, annotator_count as votes from bi.turn_agreement where corpus_id = '{RELEASES}')
-order by entropy desc, record_id, turn_index limit 1"""
+order by round(entropy, 9) desc, record_id, turn_index limit 1"""
 
 
 def declared(root: Path, *parts: tuple[str, str, str]) -> tuple[Declared, Files]:

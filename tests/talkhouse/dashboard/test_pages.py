@@ -17,7 +17,7 @@ from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
-from tests.talkhouse.dashboard.pages import messages
+from tests.talkhouse.dashboard.pages import html, messages
 
 CITED = Path(__file__).parents[1] / "citation" / "golden" / "citation.bib"
 
@@ -78,7 +78,7 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     kinds = [chart.kind for chart in dbdc3.charts]
     assert page.title[0].value == "Dialogue Breakdown Detection Challenge 3"
     assert len(page.metric) == kinds.count(Kind.NUMBER)
-    assert len(page.dataframe) == kinds.count(Kind.TABLE)
+    assert len(page.dataframe) + html(page).count("<table>") == kinds.count(Kind.TABLE)
     assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
 
 
@@ -90,7 +90,9 @@ def test_a_chart_that_can_not_be_computed_says_so_in_its_place(
     assert not page.exception
     broken = ["Intents by site", "Intents by role", "Intents by position in the dialogue"]
     assert [error.value for error in page.error] == [f"The chart '{title}' can't be shown." for title in broken]
-    assert all("metrics.toml:" in message and "Referenced column" in message for message in messages(page))
+    said = [message for message in messages(page) if "can't be computed" in message]
+    assert len(said) == len(broken)
+    assert all("metrics.toml:" in message and "Referenced column" in message for message in said)
     assert numbers(page)["Dialogues"] == str(con.execute("select count(*) from mantis.conversations").fetchall()[0][0])
 
 
@@ -101,8 +103,8 @@ def test_home_counts_what_is_there(visit: Visit, sample: Path, con: duckdb.DuckD
         assert numbers(page)[title] == f"{count:,}"
     for (title,) in con.execute("select title from main.corpora").fetchall():
         assert any(title.split(":")[0] in text for text in texts(page)), title
-    cited = {code.value.rstrip() for code in page.code}
-    assert cited == {*CITED.read_text(encoding="utf-8").rstrip().split("\n\n")}
+    shown = {code.value.rstrip() for code in page.code}
+    assert shown >= {*CITED.read_text(encoding="utf-8").rstrip().split("\n\n")}
 
 
 def test_the_url_chooses_and_a_choice_acts_on_the_charts(
@@ -134,7 +136,7 @@ def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.Duck
     ).fetchall()
     page = visit(sample, "quality", rule=rule)
     assert page.selectbox(key="rule").value == rule
-    assert len(page.dataframe[1].value) == count
+    assert len(page.dataframe[0].value) == count
 
 
 @pytest.mark.slow

@@ -1,0 +1,94 @@
+"""One declared chart on a page: its title, what is drawn or said in its place, its numbers and its receipt."""
+
+import polars as pl
+import streamlit as st
+
+from talkhouse.charts import words
+from talkhouse.charts.declared import Chart, Kind, metrics
+from talkhouse.charts.draw import draw
+from talkhouse.charts.errors import sql_of_chart
+from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.formats import number
+from talkhouse.charts.palette import palette
+from talkhouse.charts.query import Choices, chart_sql, narrowed, total_sql
+from talkhouse.dashboard import chart_table, receipt
+from talkhouse.dashboard.leads import leads
+from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.queries.catalogue import BI
+from talkhouse.warehouse.relations import columns_of
+
+_MISSING = """
+select detail from bi.findings where rule = 'TH-08' and (starts_with($view, corpus_id || '_') or $view = corpus_id)
+"""
+"""Which files of the corpus of a view are missing, as the build found."""
+
+
+def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
+    """Draw a chart below a heading of a level; CatalogueError where it can't be computed."""
+    of_view = metrics(opened.query_files).get(chart.view, {})
+    chosen = _narrowed(opened, chart, choices)
+    sql = chart_sql(chosen, of_view)
+    with sql_of_chart(opened.rows, chart, opened.query_files):
+        rows = opened.rows(sql)
+    columns = fields(chart, of_view)
+    if chart.kind is Kind.NUMBER:
+        _put_number(chart, columns[0], rows)
+        receipt.put(opened, chart.title, sql)
+        return
+    heading(chart.title, chart.description, level)
+    if rows.is_empty():
+        st.caption(_why_empty(opened, chart, choices))
+        return
+    lead = leads(opened, chart, rows, choices)
+    if chart.kind is Kind.TABLE:
+        of = opened.rows(total_sql(chosen)).item() if rows.height == chart.limit else None
+        chart_table.put(chart.title, rows, columns, of=of, leads=lead)
+        receipt.put(opened, chart.title, sql)
+    elif sentence := words.single(chart, columns, rows):
+        st.markdown(plain(sentence))
+        receipt.put(opened, chart.title, sql)
+    else:
+        colours = palette(opened.rows, chart, of_view, opened.query_files)
+        drawn = draw(chart, of_view, rows, colours, lead)
+        st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
+        with st.container(horizontal=True):
+            _put_numbers(chart, columns, rows, lead)
+            receipt.put(opened, chart.title, sql)
+
+
+def heading(title: str, description: str, level: int) -> None:
+    """Draw a heading of level 2 or 3, with what is to be known beside it."""
+    put_heading = st.header if level == 2 else st.subheader
+    put_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
+
+
+def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
+    with opened.connection() as con:
+        return narrowed(chart, choices, [column["name"] for column in columns_of(con, BI, chart.view)])
+
+
+def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
+    assert column.metric  # noqa: S101 - a number has a metric and nothing else
+    value = number(rows.item(), column.metric.format)
+    st.metric(chart.title, value, help=chart.description or column.metric.description or None)
+
+
+def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
+    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there."""
+    popover = st.popover(
+        "Numbers", icon=":material/table:", type="tertiary", key=f"numbers {chart.title}", on_change="rerun"
+    )
+    if popover.open:
+        with popover:
+            chart_table.put(chart.title, rows, columns, leads=lead)
+
+
+def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
+    """Say why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
+    if any(choices.values()):
+        return "Nothing fits what was chosen."
+    view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
+    missing = opened.rows(_MISSING, {"view": chart.view})["detail"].to_list()
+    what = f" ({view.comment.rstrip('.')})" if view else ""
+    return plain(". ".join([f"Nothing that was loaded is counted in {BI}.{chart.view}{what}", *missing]))
