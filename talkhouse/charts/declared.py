@@ -74,6 +74,8 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     description: str = ""
     label: str = ""
     """The label that it counts, of a chart's scheme: it has the label's colour."""
+    needs_one: tuple[str, ...] = ()
+    """Columns of the view of which a group has to have one value: over several, the metric means nothing."""
 
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
