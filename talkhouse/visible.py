@@ -20,6 +20,8 @@ _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _LETTERS = "\u0600-\u0dff"
 _JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{_EMOJI}\u200d])\ufe0f"
 
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
+
 _UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -27,6 +29,14 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def visible(text: str, *, lines: bool = False) -> str:
     r"""Write what acts on a terminal or hides as Python does, ``\n``, ``\x1b``, ``\u202e``; ``lines`` keeps ends."""
     return _UNSAFE.sub(_keep_line_ends if lines else _escape, text)
+
+
+def plain(text: str, *, lines: bool = False) -> str:
+    """Return a text for what reads Markdown, as Streamlit and Superset do, so that it is shown as it is.
+
+    In Streamlit labels and captions are Markdown; the options of a selectbox or multiselect are not.
+    """
+    return _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
 
 
 def visible_json(value: Any) -> str:

@@ -36,6 +36,7 @@ majorities as (
         turn_index,
         scheme,
         release,
+        is_default,
         split,
         standard_split,
         subset,
@@ -52,6 +53,7 @@ majorities as (
         turn_index,
         scheme,
         release,
+        is_default,
         split,
         standard_split,
         subset,
@@ -76,7 +78,7 @@ select
     compared.split,
     compared.standard_split,
     compared.subset,
-    default_releases.release is null or default_releases.release is not distinct from compared.release as is_default,
+    compared.is_default,
     pairs.language,
     pairs.domain,
     pairs.speaker_id,
@@ -105,4 +107,3 @@ select
 from compared
 inner join bi.turn_pairs as pairs
     on pairs.dialogue_id = compared.dialogue_id and pairs.turn_index = compared.turn_index
-left join bi.default_releases on default_releases.dialogue_id = compared.dialogue_id

@@ -16,18 +16,15 @@
 with
 persona_words as (
     select
-        persona_uses.record_id,
-        persona_uses.dialogue_id,
-        persona_uses.speaker_id,
+        record_id,
+        dialogue_id,
+        speaker_id,
         list_distinct(
-            regexp_extract_all(
-                lower(array_to_string(list(personas.text order by personas.text), ' ')), '\p{L}{5,}'
-            )
+            regexp_extract_all(lower(array_to_string(list(text order by text), ' ')), '\p{L}{5,}')
         ) as words,
-    from main.persona_uses
-    inner join main.personas on personas.persona_id = persona_uses.persona_id
-    where persona_uses.speaker_id is not null
-    group by persona_uses.record_id, persona_uses.dialogue_id, persona_uses.speaker_id
+    from bi.persona_uses
+    where speaker_id is not null
+    group by record_id, dialogue_id, speaker_id
 ),
 
 said as (

@@ -17,53 +17,28 @@
 --   observed_disagreement: Share of the pairs of labels of one unit that differ; a unit weighs as much as it has labels; weigh it by rating_count to combine rows.
 --   expected_disagreement: Share of the pairs of labels of any units that differ; rows can't be combined, as neither those of the two measures below.
 --   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, since it is undefined then.
+--   krippendorff_alpha_low: Lower end of alpha's 95 % confidence interval; null for fewer than two dialogues. By linearisation (Taylor series), with the dialogue as the unit of sampling, for the turns of one are alike; normal approximation, so wider in truth for a handful of dialogues.
+--   krippendorff_alpha_high: Upper end of it, at most 1.
+--   reading: What alpha allows, by Krippendorff (2004): reliable (at least 0.8), tentative conclusions only (at least 0.667), or too low for conclusions; below 0.2, which Landis and Koch (1977) call slight, little better than chance, and not told apart from chance where the interval has 0. About labels that are meant to be one truth: where every vote counts, as for labels that are distributions, it measures how far people differ.
 --   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
 with
--- Schemes of which every unit is in one release, and that in its default publication.
-in_one as (
-    select scheme
-    from bi.subset_agreement
-    group by scheme
-    having bool_and(is_default) and count(distinct coalesce(release, '')) = 1
-),
-
-wholes as (
-    select distinct
-        subset_agreement.scheme,
-        subset_agreement.release,
-        in_one.scheme is not null as is_default,
-        false as is_combined,
-    from bi.subset_agreement
-    left join in_one on in_one.scheme = subset_agreement.scheme
-    union all
-    select distinct
-        subset_agreement.scheme,
-        null as release,
-        true as is_default,
-        true as is_combined,
-    from bi.subset_agreement
-    left join in_one on in_one.scheme = subset_agreement.scheme
-    where subset_agreement.is_default and in_one.scheme is null
-),
-
-units as (
+-- By dialogue, which is what the interval takes to be sampled; a unit without one stands for itself.
+talks as (
     select
-        parts.corpus_id,
-        wholes.scheme,
-        wholes.release,
-        wholes.is_default,
-        sum(parts.unit_count)::bigint as unit_count,
-        sum(parts.rating_count)::bigint as rating_count,
-        min(parts.min_annotator_count) as min_annotator_count,
-        max(parts.max_annotator_count) as max_annotator_count,
-        sum(parts.unit_count * parts.mean_majority_share) / sum(parts.unit_count) as mean_majority_share,
-        sum(parts.unit_count * parts.mean_entropy) / sum(parts.unit_count) as mean_entropy,
-        sum(parts.rating_count * parts.observed_disagreement) / sum(parts.rating_count) as observed_disagreement,
-    from wholes
-    inner join bi.subset_agreement as parts
-        on parts.scheme = wholes.scheme
-        and case when wholes.is_combined then parts.is_default else parts.release is not distinct from wholes.release end
-    group by parts.corpus_id, wholes.scheme, wholes.release, wholes.is_default
+        corpus_id,
+        scheme,
+        release,
+        is_default,
+        coalesce(dialogue_id, record_id) as talk,
+        count(*) as unit_count,
+        sum(annotator_count)::bigint as rating_count,
+        min(annotator_count) as min_annotator_count,
+        max(annotator_count) as max_annotator_count,
+        sum(majority_share) as majority_share_sum,
+        sum(entropy) as entropy_sum,
+        sum(annotator_count * (1 - pairwise_agreement)) as disagreement_sum,
+    from bi.turn_agreement
+    group by corpus_id, scheme, release, is_default, coalesce(dialogue_id, record_id)
 ),
 
 votes as (
@@ -71,63 +46,207 @@ votes as (
         scheme,
         release,
         is_default,
+        coalesce(dialogue_id, record_id) as talk,
         label,
-        sum(vote_count) as vote_count,
+        sum(vote_count)::bigint as vote_count,
     from bi.label_counts
     where scheme_kind = 'single_label' and annotator_count >= 2
-    group by scheme, release, is_default, label
+    group by scheme, release, is_default, coalesce(dialogue_id, record_id), label
+),
+
+-- Schemes of which every unit is in one release, and that in its default publication.
+in_one as (
+    select scheme
+    from talks
+    group by scheme
+    having bool_and(is_default) and count(distinct coalesce(release, '')) = 1
+),
+
+wholes as (
+    select distinct
+        talks.scheme,
+        talks.release,
+        in_one.scheme is not null as is_whole,
+        false as is_combined,
+    from talks
+    left join in_one on in_one.scheme = talks.scheme
+    union all
+    select distinct
+        talks.scheme,
+        null as release,
+        true as is_whole,
+        true as is_combined,
+    from talks
+    left join in_one on in_one.scheme = talks.scheme
+    where talks.is_default and in_one.scheme is null
+),
+
+units as (
+    select
+        talks.corpus_id,
+        wholes.scheme,
+        wholes.release,
+        wholes.is_whole,
+        count(distinct talks.talk) as talk_count,
+        sum(talks.unit_count)::bigint as unit_count,
+        sum(talks.rating_count)::bigint as rating_count,
+        min(talks.min_annotator_count) as min_annotator_count,
+        max(talks.max_annotator_count) as max_annotator_count,
+        sum(talks.majority_share_sum) / sum(talks.unit_count) as mean_majority_share,
+        sum(talks.entropy_sum) / sum(talks.unit_count) as mean_entropy,
+        sum(talks.disagreement_sum) / sum(talks.rating_count) as observed_disagreement,
+    from wholes
+    inner join talks
+        on talks.scheme = wholes.scheme
+        and case when wholes.is_combined then talks.is_default else talks.release is not distinct from wholes.release end
+    group by talks.corpus_id, wholes.scheme, wholes.release, wholes.is_whole
 ),
 
 labels as (
     select
         wholes.scheme,
         wholes.release,
-        wholes.is_default,
+        wholes.is_whole,
         votes.label,
         sum(votes.vote_count)::double as vote_count,
     from wholes
     inner join votes
         on votes.scheme = wholes.scheme
         and case when wholes.is_combined then votes.is_default else votes.release is not distinct from wholes.release end
-    group by wholes.scheme, wholes.release, wholes.is_default, votes.label
+    group by wholes.scheme, wholes.release, wholes.is_whole, votes.label
 ),
 
 shares as (
     select
         scheme,
         release,
-        is_default,
+        is_whole,
         count(*) as distinct_label_count,
         -- 1 less the sum of squared shares, in whole numbers until the last step: exactly 0 for one label.
         (sum(vote_count) ** 2 - sum(vote_count ** 2)) / sum(vote_count) ** 2 as diversity,
     from labels
-    group by scheme, release, is_default
+    group by scheme, release, is_whole
+),
+
+-- Of each dialogue, the sum over its labels of the label's share in the whole.
+frequencies as (
+    select
+        wholes.scheme,
+        wholes.release,
+        wholes.is_whole,
+        votes.talk,
+        sum(votes.vote_count * labels.vote_count) as share_sum,
+    from wholes
+    inner join votes
+        on votes.scheme = wholes.scheme
+        and case when wholes.is_combined then votes.is_default else votes.release is not distinct from wholes.release end
+    inner join labels
+        on labels.scheme = wholes.scheme
+        and labels.release is not distinct from wholes.release
+        and labels.is_whole = wholes.is_whole
+        and labels.label = votes.label
+    group by wholes.scheme, wholes.release, wholes.is_whole, votes.talk
+),
+
+weights as (
+    select
+        wholes.scheme,
+        wholes.release,
+        wholes.is_whole,
+        talks.talk,
+        sum(talks.rating_count) as rating_count,
+        sum(talks.disagreement_sum) as disagreement_sum,
+    from wholes
+    inner join talks
+        on talks.scheme = wholes.scheme
+        and case when wholes.is_combined then talks.is_default else talks.release is not distinct from wholes.release end
+    group by wholes.scheme, wholes.release, wholes.is_whole, talks.talk
+),
+
+-- What each dialogue does to observed disagreement by expected: the derivative by its weight.
+spreads as (
+    select
+        units.scheme,
+        units.release,
+        units.is_whole,
+        sum(
+            (
+                (weights.disagreement_sum - units.observed_disagreement * weights.rating_count)
+                / nullif(shares.diversity, 0)
+                + 2 * units.observed_disagreement
+                * (frequencies.share_sum / units.rating_count - (1 - shares.diversity) * weights.rating_count)
+                / nullif(shares.diversity, 0) ** 2
+            ) ** 2
+        )
+        / units.rating_count ** 2 as square_sum,
+    from units
+    inner join shares
+        on shares.scheme = units.scheme
+        and shares.release is not distinct from units.release
+        and shares.is_whole = units.is_whole
+    inner join weights
+        on weights.scheme = units.scheme
+        and weights.release is not distinct from units.release
+        and weights.is_whole = units.is_whole
+    inner join frequencies
+        on frequencies.scheme = weights.scheme
+        and frequencies.release is not distinct from weights.release
+        and frequencies.is_whole = weights.is_whole
+        and frequencies.talk = weights.talk
+    group by units.scheme, units.release, units.is_whole, units.rating_count
+),
+
+measured as (
+    select
+        units.*,
+        shares.distinct_label_count,
+        shares.diversity * units.rating_count / (units.rating_count - 1) as expected_disagreement,
+        1 - units.observed_disagreement
+            / nullif(shares.diversity * units.rating_count / (units.rating_count - 1), 0) as krippendorff_alpha,
+        1.96 * sqrt(spreads.square_sum * units.talk_count / nullif(units.talk_count - 1, 0))
+            * (units.rating_count - 1) / units.rating_count as margin,
+        case when units.min_annotator_count = units.max_annotator_count
+            then 1 - units.observed_disagreement / nullif(shares.diversity, 0)
+        end as fleiss_kappa,
+    from units
+    inner join shares
+        on shares.scheme = units.scheme
+        and shares.release is not distinct from units.release
+        and shares.is_whole = units.is_whole
+    inner join spreads
+        on spreads.scheme = units.scheme
+        and spreads.release is not distinct from units.release
+        and spreads.is_whole = units.is_whole
 )
 
 select
-    units.corpus_id,
-    units.scheme,
-    units.release,
-    units.is_default,
+    measured.corpus_id,
+    measured.scheme,
+    measured.release,
+    measured.is_whole as is_default,
     schemes.description as scheme_description,
     schemes.target,
-    units.unit_count,
-    units.rating_count,
-    shares.distinct_label_count,
-    units.min_annotator_count,
-    units.max_annotator_count,
-    units.mean_majority_share,
-    units.mean_entropy,
-    units.observed_disagreement,
-    shares.diversity * units.rating_count / (units.rating_count - 1) as expected_disagreement,
-    1 - units.observed_disagreement
-        / nullif(shares.diversity * units.rating_count / (units.rating_count - 1), 0) as krippendorff_alpha,
-    case when units.min_annotator_count = units.max_annotator_count
-        then 1 - units.observed_disagreement / nullif(shares.diversity, 0)
-    end as fleiss_kappa,
-from units
-inner join main.schemes on schemes.scheme = units.scheme
-inner join shares
-    on shares.scheme = units.scheme
-    and shares.release is not distinct from units.release
-    and shares.is_default = units.is_default
+    measured.unit_count,
+    measured.rating_count,
+    measured.distinct_label_count,
+    measured.min_annotator_count,
+    measured.max_annotator_count,
+    measured.mean_majority_share,
+    measured.mean_entropy,
+    measured.observed_disagreement,
+    measured.expected_disagreement,
+    measured.krippendorff_alpha,
+    measured.krippendorff_alpha - measured.margin as krippendorff_alpha_low,
+    case when measured.margin is not null
+        then least(measured.krippendorff_alpha + measured.margin, 1)
+    end as krippendorff_alpha_high,
+    case
+        when measured.krippendorff_alpha - measured.margin <= 0 then 'not told apart from chance'
+        when measured.krippendorff_alpha < 0.2 then 'little better than chance'
+        when measured.krippendorff_alpha < 0.667 then 'too low for conclusions'
+        when measured.krippendorff_alpha < 0.8 then 'tentative conclusions only'
+        when measured.krippendorff_alpha is not null then 'reliable'
+    end as reading,
+    measured.fleiss_kappa,
+from measured
+inner join main.schemes on schemes.scheme = measured.scheme

@@ -1,8 +1,9 @@
 -- Each split with each other one of the corpus: how many of its personas, and of its dialogues, have a persona that people of the other one have, too.
--- grain: corpus_id, release, split, other_split
+-- grain: corpus_id, release, is_default, split, other_split
 -- terms: none
 --   corpus_id: Corpus of the splits.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   is_default: True for the default publications of dialogues, which are compared with one another only.
 --   split: Split, by the publisher's own name; each pair occurs in both directions.
 --   other_split: The split that it is compared with, of the same release.
 --   persona_count: Different personas of the people of the split.
@@ -14,33 +15,32 @@
 with
 uses as (
     select distinct
-        records.corpus_id,
-        records.release,
-        records.split,
-        records.standard_split,
-        persona_uses.dialogue_id,
-        persona_uses.persona_id,
-    from main.persona_uses
-    inner join main.records on records.record_id = persona_uses.record_id
-    where persona_uses.speaker_id is not null
-        and records.split is not null
-        and records.extra ->> 'repeats' is null
+        corpus_id,
+        release,
+        is_default,
+        split,
+        standard_split,
+        dialogue_id,
+        persona_id,
+    from bi.persona_uses
+    where speaker_id is not null and split is not null
 ),
 
 sizes as (
     select
         corpus_id,
         release,
+        is_default,
         split,
         min(standard_split) as standard_split,
         count(distinct persona_id) as persona_count,
         count(distinct dialogue_id) as dialogue_count,
     from uses
-    group by corpus_id, release, split
+    group by corpus_id, release, is_default, split
 ),
 
 elsewhere as (
-    select distinct corpus_id, release, split as other_split, persona_id
+    select distinct corpus_id, release, is_default, split as other_split, persona_id
     from uses
 ),
 
@@ -48,6 +48,7 @@ shared as (
     select
         uses.corpus_id,
         uses.release,
+        uses.is_default,
         uses.split,
         elsewhere.other_split,
         count(distinct uses.persona_id) as shared_count,
@@ -56,14 +57,16 @@ shared as (
     inner join elsewhere
         on elsewhere.corpus_id = uses.corpus_id
         and elsewhere.release is not distinct from uses.release
+        and elsewhere.is_default = uses.is_default
         and elsewhere.other_split <> uses.split
         and elsewhere.persona_id = uses.persona_id
-    group by uses.corpus_id, uses.release, uses.split, elsewhere.other_split
+    group by uses.corpus_id, uses.release, uses.is_default, uses.split, elsewhere.other_split
 )
 
 select
     sizes.corpus_id,
     sizes.release,
+    sizes.is_default,
     sizes.split,
     sizes.standard_split,
     others.split as other_split,
@@ -77,9 +80,11 @@ from sizes
 inner join sizes as others
     on others.corpus_id = sizes.corpus_id
     and others.release is not distinct from sizes.release
+    and others.is_default = sizes.is_default
     and others.split <> sizes.split
 left join shared
     on shared.corpus_id = sizes.corpus_id
     and shared.release is not distinct from sizes.release
+    and shared.is_default = sizes.is_default
     and shared.split = sizes.split
     and shared.other_split = others.split

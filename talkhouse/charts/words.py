@@ -26,14 +26,14 @@ def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None
     if rows.height != 1 or len(chart.metrics) != 1 or chart.kind not in (Kind.BAR, Kind.LINE):
         return None
     row = rows.row(0, named=True)
-    value, *counts = (f"{column.title.lower()}: {_written(column, row)}" for column in columns if column.metric)
-    shown = next(column for column in columns if column.name in chart.metrics)
-    where = ", ".join(
-        f"{column.title.lower()} {_value(chart, column.name, row)}" for column in columns if not column.metric
-    )
-    if shown.format is NumberFormat.INTEGER and row[shown.name]:
-        return "; ".join([f"All {_written(shown, row)} {shown.title.lower()} have {where}", *counts]) + "."
-    return "; ".join([f"There is only {where}. {value.capitalize()}", *counts]) + "."
+    metric, *counts = [column for column in columns if column.metric]
+    where = [(column.title.lower(), _value(chart, column.name, row)) for column in columns if not column.metric]
+    others = [f"{column.title.lower()} {_written(column, row)}" for column in counts]
+    if metric.format is NumberFormat.INTEGER and row[metric.name]:
+        places = ", ".join(f"{title} {value}" for title, value in where)
+        return ", ".join([f"All {_written(metric, row)} {metric.title.lower()}: {places}", *others]) + "."
+    places = " and ".join(f"{title} is {value}" for title, value in where)
+    return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
 
 
 def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:

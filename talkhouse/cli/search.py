@@ -15,20 +15,26 @@ from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from talkhouse.explore.resolve_id import Target
     from talkhouse.explore.search import Found, ShownTurn
 
 _MATCH = "bold red"
+_IDS = 3
+"""Ids that are named."""
 _HIT_LINES = 4
 """Lines of a terminal that a hit may take; a turn beside it takes one."""
 
 
 def command(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to search for, exact to the character.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to search for.")],
     db: Db = None,
     regex: Annotated[
         bool, typer.Option("--regex", metavar="", help="TEXT is a regular expression in RE2 syntax.")
     ] = False,
-    ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", metavar="", help="Ignore case.")] = False,
+    match_case: Annotated[
+        bool,
+        typer.Option("--case-sensitive/--ignore-case", "-s/-i", metavar="", help="Whether A is another letter than a."),
+    ] = False,
     corpus: Corpus = None,
     role: Annotated[
         str | None,
@@ -47,8 +53,10 @@ def command(
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
-    The text is matched to the character: %, * and quotes have no special meaning, and nothing is normalised. Turns are
-    sorted by dialogue id and turn index. If nothing is found, the command says so, and the exit code is 0.
+    Upper and lower case are the same, unless --case-sensitive is there. Otherwise the text is matched to the character:
+    %, * and quotes have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index.
+    If nothing is found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record,
+    standard error says how to see that.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
@@ -58,10 +66,11 @@ def command(
     Examples:
         talkhouse search "lighthouse"
 
-        talkhouse search --regex "\b(colou?r|shade)s?\b" -i --corpus dbdc3 --role user
+        talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
 
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
+    from talkhouse.explore.find_ids import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
@@ -70,7 +79,7 @@ def command(
             warehouse.con,
             text,
             regex=regex,
-            ignore_case=ignore_case,
+            match_case=match_case,
             corpus=corpus,
             role=role,
             split=split,
@@ -85,6 +94,7 @@ def command(
             _list(hits)
         sys.stdout.flush()
         _summarise(hits, text, regex=regex)
+        _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
 
 
 def _show(found: "Found") -> None:
@@ -139,6 +149,12 @@ def _summarise(found: "Found", text: str, *, regex: bool) -> None:
     typer.echo(message, err=True)
     if found.hits and output.is_terminal:
         typer.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
+
+
+def _name(targets: "list[Target]") -> None:
+    """Print on standard error how to see what has the text as its id."""
+    for target in targets:
+        typer.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
 
 
 def _count(number: int, what: str) -> str:

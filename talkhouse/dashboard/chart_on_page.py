@@ -18,6 +18,11 @@ from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.warehouse.relations import columns_of
 
+_MISSING = """
+select detail from bi.findings where rule = 'TH-08' and (starts_with($view, corpus_id || '_') or $view = corpus_id)
+"""
+"""Which files of the corpus of a view are missing, as the build found."""
+
 
 def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     """Draw a chart below a heading of a level; CatalogueError where it can't be computed."""
@@ -38,7 +43,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     lead = leads(chart, rows, choices)
     if chart.kind is Kind.TABLE:
         of = opened.rows(total_sql(chosen)).item() if rows.height == chart.limit else None
-        chart_table.put(rows, columns, of=of, leads=lead)
+        chart_table.put(chart.title, rows, columns, of=of, leads=lead)
         receipt.put(opened, chart.title, sql)
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))
@@ -76,13 +81,14 @@ def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: l
     )
     if popover.open:
         with popover:
-            chart_table.put(rows, columns, leads=lead)
+            chart_table.put(chart.title, rows, columns, leads=lead)
 
 
 def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
-    """Say why a chart has no rows: by what was chosen, or as the warehouse has nothing of the kind."""
+    """Say why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing fits what was chosen."
-    view = next((one for one in opened.catalogue.views if one.full_name == f"{BI}.{chart.view}"), None)
+    view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
+    missing = opened.rows(_MISSING, {"view": chart.view})["detail"].to_list()
     what = f" ({view.comment.rstrip('.')})" if view else ""
-    return plain(f"Nothing in this warehouse is counted here: {BI}.{chart.view}{what} has no row that fits.")
+    return plain(". ".join([f"Nothing that was loaded is counted in {BI}.{chart.view}{what}", *missing]))

@@ -1,7 +1,6 @@
 """The rows of a chart as a table: titles, numbers as their metrics have them, links, and how many rows there are."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -9,9 +8,9 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING, NUMBERS, number
+from talkhouse.charts.formats import NOTHING, NUMBERS
+from talkhouse.dashboard.table_html import OPEN, table_html
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import plain
 
 MOST_WHOLE = 30
 """Rows of a table that is drawn whole, as text; one of more can be scrolled, sorted and searched."""
@@ -26,11 +25,16 @@ _LEADS = "_leads"
 
 
 def put(
-    rows: pl.DataFrame, columns: Sequence[Field], *, of: int | None = None, leads: Sequence[str] | None = None
+    title: str,
+    rows: pl.DataFrame,
+    columns: Sequence[Field],
+    *,
+    of: int | None = None,
+    leads: Sequence[str] | None = None,
 ) -> None:
     """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
     if rows.height <= MOST_WHOLE:
-        st.markdown(lines(rows, columns, leads))
+        st.html(table_html(title, rows, columns, leads))
     else:
         config = {column.name: _column(column, rows) for column in columns}
         linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
@@ -39,28 +43,6 @@ def put(
         st.caption(f"{rows.height:,} of {counted(of)}")
     elif rows.height > MOST_WHOLE:
         st.caption(counted(rows.height))
-
-
-def lines(rows: pl.DataFrame, columns: Sequence[Field], leads: Sequence[str] | None = None) -> str:
-    """Return rows as a table of Markdown: nothing is cut, and a screen reader reads it; texts are as they are."""
-    linked = [f"[{_READ}](<{address}>)" for address in leads] if leads is not None else None
-    titles = [*(["Open"] if linked else []), *(plain(column.title) for column in columns)]
-    sides = [*(["---"] if linked else []), *("---:" if column.format else "---" for column in columns)]
-    cells = [[*([linked[index]] if linked else []), *_cells(row, columns)] for index, row in enumerate(rows.to_dicts())]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (titles, sides, *cells))
-
-
-def _cells(row: Mapping[str, Any], columns: Sequence[Field]) -> Iterator[str]:
-    for column in columns:
-        value = row[column.name]
-        if value is None:
-            yield NOTHING
-        else:
-            yield number(value, column.format) if column.format else plain(_text(value))
-
-
-def _text(value: Any) -> str:
-    return f"{value:%Y-%m-%d %H:%M}" if isinstance(value, datetime) else str(value)
 
 
 def put_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
@@ -93,6 +75,5 @@ def _row_height(rows: pl.DataFrame) -> int:
     return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
 
 
-_READ = "Read"
-LINK = st.column_config.LinkColumn("Open", display_text=_READ, width=60)
+LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
 """A column of addresses."""

@@ -110,20 +110,20 @@ def search(
     text: str,
     *,
     regex: bool = False,
-    ignore_case: bool = False,
+    match_case: bool = False,
     corpus: str | None = None,
     role: str | None = None,
     split: str | None = None,
     context: int = 1,
     limit: int = 50,
 ) -> Found:
-    """Find the turns that contain a text to the character, or match a regular expression (RE2's syntax).
+    """Find the turns that contain a text, or match a regular expression (RE2's syntax); case matters where asked for.
 
     The hits are sorted by dialogue_id and turn_index, at most ``limit`` of them, each with ``context`` turns before and
     after. ``split`` is a publisher's name or train, validation, test; a dialogue published in several is in each.
     Raises UsageError for an empty text, a malformed expression, or a corpus, role or split that does not exist.
     """
-    pattern = Pattern(text, regex, ignore_case)
+    pattern = Pattern(text, regex, match_case)
     pattern.check(con)
     where, values = conditions(con, corpus, role, split)
     query = _HITS.format(condition=" and ".join([*where, pattern.condition]))

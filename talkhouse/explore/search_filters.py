@@ -17,12 +17,14 @@ class Pattern:
 
     text: str
     regex: bool = False
-    ignore_case: bool = False
+    match_case: bool = False
+    """Whether A is another letter than a."""
 
     @property
     def options(self) -> str:
         """The options of DuckDB's regexp_matches that make it search as asked."""
-        return ("" if self.regex else "l") + ("i" if self.ignore_case else "")
+        has_no_case = not self.regex and self.text.lower() == self.text.upper()
+        return ("" if self.regex else "l") + ("" if self.match_case or has_no_case else "i")
 
     @property
     def condition(self) -> str:

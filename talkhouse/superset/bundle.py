@@ -2,25 +2,33 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import duckdb
 import yaml
+from msgspec import structs
 
-from talkhouse.charts.declared import Declared, Metrics, dashboards, metrics
+from talkhouse.charts.declared import Declared, Filter, Metrics, dashboards, metrics
 from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
+from talkhouse.charts.headlines import headlines
 from talkhouse.charts.query import chart_sql, filter_sql
+from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
 from talkhouse.superset.charts import chart
+from talkhouse.superset.colours import colours
 from talkhouse.superset.dashboards import dashboard
 from talkhouse.superset.database import database, database_name
 from talkhouse.superset.datasets import dataset
+from talkhouse.superset.filters import counted_once
 from talkhouse.superset.names import VERSION
+from talkhouse.superset.text import text
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of, relations
@@ -68,13 +76,14 @@ def write_bundle(
     declared = Warehouse(con).query_files
     known = metrics(declared)
     absent = {schema for (schema,) in con.execute(_ABSENT).fetchall()}
-    wanted = [file for file in dashboards(declared) if file.folder not in absent]
     views = _views(con, absent)
-    _check_declared(con, wanted, known, views, declared)
+    present = [file for file in dashboards(declared) if file.folder not in absent]
+    _check_declared(con, present, known, views, declared)
+    wanted = [_with_choices(con, file, declared) for file in present]
     files = {
         "metadata.yaml": _metadata(con),
         f"databases/{_FOLDER}.yaml": database(db_path),
-        **dict(_describe(con, wanted, known, views, database_name(db_path))),
+        **dict(_describe(con, wanted, known, views, declared, database_name(db_path))),
     }
     with atomic_file(output) as part:
         _write(part, files)
@@ -95,19 +104,41 @@ def _views(con: duckdb.DuckDBPyConnection, absent: set[str]) -> dict[str, str]:
     return {name: comment for name, comment in of_bi.items() if owner(name) not in absent}
 
 
+def _with_choices(con: duckdb.DuckDBPyConnection, file: Declared, files: Files) -> Declared:
+    """Return a dashboard without the filters that have no value to choose: Superset would offer to choose null."""
+
+    def offers(choice: Filter) -> bool:
+        with sql_of_filter(choice, files):
+            return bool(con.execute(filter_sql(choice, 1)).fetchall())
+
+    shown = structs.replace(file.dashboard, filters=tuple(filter(offers, file.dashboard.filters)))
+    return structs.replace(file, dashboard=shown)
+
+
 def _describe(
-    con: duckdb.DuckDBPyConnection, wanted: Iterable[Declared], known: Metrics, views: Mapping[str, str], name: str
+    con: duckdb.DuckDBPyConnection,
+    wanted: Iterable[Declared],
+    known: Metrics,
+    views: Mapping[str, str],
+    files: Files,
+    name: str,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield path and content of every dataset, chart and dashboard; ``name`` is that of the connection."""
     columns = {view: columns_of(con, BI, view) for view in views}
     names = {view: [column["name"] for column in of_view] for view, of_view in columns.items()}
+    built = _built(con)
     for view, comment in views.items():
         yield f"datasets/{_FOLDER}/{view}.yaml", dataset(view, comment, columns[view], known.get(view, {}), name)
     for file in wanted:
-        for number, declared in enumerate(file.dashboard.charts, start=1):
-            described = chart(declared, file.name, known.get(declared.view, {}), name)
+        shown = file.dashboard
+        once = counted_once(shown.charts, names)
+        for number, declared in enumerate(shown.charts, start=1):
+            of_view = known.get(declared.view, {})
+            described = chart(declared, file.name, of_view, name, is_counted_once=declared in once)
             yield f"charts/{file.name}_{number:02}.yaml", described
-        yield f"dashboards/{file.name}.yaml", dashboard(file.dashboard, file.name, names, name)
+        above = text(shown.description, headlines(con, file, files), built, is_counted_once=bool(once))
+        of_series = colours(partial(frame, con), shown.charts, known, files)
+        yield f"dashboards/{file.name}.yaml", dashboard(shown, file.name, above, names, of_series, name)
 
 
 def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
@@ -137,7 +168,7 @@ def _check_declared(
     views: Iterable[str],
     files: Files,
 ) -> None:
-    """Raise CatalogueError where a chart, metric or filter fails: Superset would say so only when it draws it."""
+    """Raise CatalogueError where a chart or metric fails: Superset would say so only when it draws it."""
     for view in views:
         for name, metric in known.get(view, {}).items():
             check_metric(con.execute, view, name, metric, files)
@@ -145,15 +176,19 @@ def _check_declared(
         for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, files):
                 con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
-        for choice in file.dashboard.filters:
-            with sql_of_filter(choice, files):
-                con.execute(f"describe {filter_sql(choice, 1)}")
 
 
 def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Describe the file; without a type, so that Superset's import of dashboards and that of assets both take it."""
-    row = con.execute("select max(finished_at) from meta.loads").fetchone()
-    return {"version": VERSION, "timestamp": row[0].isoformat() if row and row[0] else None}
+    built = _built(con)
+    return {"version": VERSION, "timestamp": built.isoformat() if built else None}
+
+
+def _built(con: duckdb.DuckDBPyConnection) -> datetime | None:
+    """Return when the last build ended."""
+    ((built,),) = con.execute("select max(finished_at) from meta.loads").fetchall()
+    found: datetime | None = built
+    return found
 
 
 def _write(path: Path, files: Mapping[str, Any]) -> None:

@@ -5,11 +5,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from talkhouse.charts.declared import Chart, Kind, Metric, metric
+from talkhouse.charts.fields import title
 from talkhouse.charts.formats import NUMBERS, TIMES
 from talkhouse.superset.names import VERSION, identity
 
+_ALONE = "On its own, without the dashboard's filters, this chart counts a turn once for each release that has it."
 
-def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str) -> dict[str, Any]:
+
+def chart(
+    declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str, *, is_counted_once: bool
+) -> dict[str, Any]:
     """Describe a chart of a dashboard; ``metrics`` are those of its view."""
     first = metric(declared.metrics[0], metrics)
     kind, own = _KINDS[declared.kind], _SETTINGS[declared.kind](declared)
@@ -26,7 +31,7 @@ def chart(declared: Chart, dashboard: str, metrics: Mapping[str, Metric], databa
     }
     return {
         "slice_name": declared.title,
-        "description": declared.description or None,
+        "description": " ".join(filter(None, [declared.description, _ALONE if is_counted_once else ""])) or None,
         "viz_type": kind,
         "params": params,
         "query_context": json.dumps(_query_context(declared, params)),
@@ -61,7 +66,7 @@ def _lines(declared: Chart) -> dict[str, Any]:
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
         # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
-        "x_axis_title": "" if declared.horizontal else declared.x,
+        "x_axis_title": "" if declared.horizontal else title(declared.x),
         "x_axis_title_margin": 30,
         "xAxisLabelInterval": "auto" if declared.x.endswith("_bin") else "0",
         "groupby": list(declared.by),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.fields import title
 from talkhouse.charts.formats import NUMBERS
 from talkhouse.queries.catalogue import BI
 from talkhouse.superset.names import VERSION, identity
@@ -14,6 +15,7 @@ def dataset(
 ) -> dict[str, Any]:
     """Describe a view of ``bi``; ``comment`` is the view's own, ``database`` the name of the connection."""
     times = [column["name"] for column in columns if column["type"] == "TIMESTAMP"]
+    titles = _titles([column["name"] for column in columns], metrics)
     return {
         "table_name": view,
         "main_dttm_col": times[0] if times else None,
@@ -26,7 +28,7 @@ def dataset(
         "filter_select_enabled": True,
         "uuid": identity(database, "dataset", view),
         "metrics": [_metric(name, one) for name, one in {ROW_COUNT: ROWS, **metrics}.items()],
-        "columns": [_column(column) for column in columns],
+        "columns": [_column(column, titles[column["name"]]) for column in columns],
         "version": VERSION,
         "database_uuid": identity(database, "database"),
     }
@@ -44,10 +46,19 @@ def _metric(name: str, metric: Metric) -> dict[str, Any]:
     }
 
 
-def _column(column: Mapping[str, Any]) -> dict[str, Any]:
+def _titles(columns: Sequence[str], metrics: Mapping[str, Metric]) -> dict[str, str]:
+    """Return what people call each column; Superset keeps one title for a column and a metric of the same name."""
+    titles: dict[str, str] = {}
+    for column in columns:
+        wanted = metrics[column].title if column in metrics else title(column)
+        titles[column] = wanted if wanted not in titles.values() else column.replace("_", " ").capitalize()
+    return titles
+
+
+def _column(column: Mapping[str, Any], shown: str) -> dict[str, Any]:
     return {
         "column_name": column["name"],
-        "verbose_name": None,
+        "verbose_name": shown,
         "is_dttm": column["type"] == "TIMESTAMP",
         "is_active": True,
         "type": "DOUBLE PRECISION" if column["type"] == "DOUBLE" else column["type"],

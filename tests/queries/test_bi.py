@@ -364,3 +364,42 @@ def test_a_scheme_with_several_labels_at_once_is_not_compared(toy: duckdb.DuckDB
     )
     assert read(toy, "from bi.turn_agreement") == []
     assert read(toy, "from bi.scheme_agreement") == []
+
+
+def test_the_interval_of_alpha_is_that_of_a_jackknife_of_infinitesimal_steps(toy: duckdb.DuckDBPyConnection) -> None:
+    """The derivative of alpha by the weight of each record, taken by small steps (Efron 1982)."""
+    random = numpy.random.default_rng(0)
+    records = {
+        f"toy/a/{name}": [list(random.choice(["a", "b", "c"], 4, p=odds)) for _ in range(3 + name)]
+        for name, odds in enumerate(random.dirichlet([1, 1, 1], 12))
+    }
+    rate(toy, {name: [[str(label) for label in unit] for unit in units] for name, units in records.items()})
+    counts = [numpy.array([[unit.count(label) for label in "abc"] for unit in units]) for units in records.values()]
+    labels = numpy.array([count.sum(axis=0) for count in counts])
+    differing = numpy.array([((4 - count) * count).sum() / 3 for count in counts])
+
+    def alpha(weights: Any) -> float:
+        shares = weights @ labels / (whole := float((weights @ labels).sum()))
+        expected = (1 - (shares**2).sum()) * labels.sum() / (labels.sum() - 1)
+        return 1 - float(weights @ differing) / whole / float(expected)
+
+    step = 1e-6 * numpy.eye(12)
+    slopes = [(alpha(1 + change) - alpha(1 - change)) / 2e-6 for change in step]
+    margin = 1.96 * math.sqrt(sum(slope**2 for slope in slopes) * 12 / 11)
+    (row,) = read(toy, "from bi.scheme_agreement")
+    assert row["krippendorff_alpha"] == pytest.approx(alpha(numpy.ones(12)))
+    assert row["krippendorff_alpha_low"] == pytest.approx(row["krippendorff_alpha"] - margin, rel=1e-6)
+    assert row["krippendorff_alpha_high"] == pytest.approx(row["krippendorff_alpha"] + margin, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("units", "reading"),
+    [
+        ([["a", "a"], ["b", "b"]] * 4, "reliable"),
+        ([["a", "b"], ["b", "a"]] * 4, "not told apart from chance"),
+        ([["a", "a"]] * 9, None),
+    ],
+)
+def test_a_reading_says_what_alpha_allows(toy: duckdb.DuckDBPyConnection, units: list[Any], reading: str) -> None:
+    rate(toy, {"toy/a/0": units, "toy/a/1": units})
+    assert [row["reading"] for row in read(toy, "from bi.scheme_agreement")] == [reading]

@@ -141,7 +141,7 @@ def test_solutions_are_what_the_tracker_has_of_the_people_of_a_group(con: duckdb
     for mine in grouped(list(found.values()), "record_id", "speaker_id").values():
         mine.sort(key=lambda row: row["turn_index"])
         assert [row["is_last"] for row in mine] == [row is mine[-1] for row in mine]
-        assert {(row["first_type"], row["first_score"]) for row in mine} == {
+        assert {(row["first_solution_type"], row["first_score"]) for row in mine} == {
             (mine[0]["solution_type"], mine[0]["score"])
         }
     assert {row["solution_type"] == "vowel, odd" for row in found.values() if row["score"] == 1} == {True}

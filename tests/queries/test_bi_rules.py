@@ -28,6 +28,7 @@ NOT_PUBLISHED = {
     "bi.turn_speakers": "as bi.turns",
     "bi.schemes": "one row per scheme, of all releases",
     "bi.default_releases": "one row per dialogue",
+    "bi.label_changes": "each row is about two releases",
     "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
 }
 """Views that one can't filter by release and split, and why."""
@@ -104,11 +105,19 @@ WEIGHTED = {
 NO_MEANS = {
     "bi.annotations": {"value"},
     "bi.spans": {"value"},
+    "bi.label_changes": {"change"},
+    "bi.mantis_utterances": {"waiting_hours"},
     "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
     "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
     "bi.turn_agreement": {"entropy"},
     "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
-    "bi.scheme_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
+    "bi.scheme_agreement": {
+        "expected_disagreement",
+        "krippendorff_alpha",
+        "krippendorff_alpha_low",
+        "krippendorff_alpha_high",
+        "fleiss_kappa",
+    },
     "bi.delidata_trajectory": {
         "progress",
         "team_performance",
@@ -167,7 +176,10 @@ def test_release_and_splits_are_those_of_the_records(view: Query, con: duckdb.Du
 def test_rows_of_publications_say_which_is_the_default(view: Query, con: duckdb.DuckDBPyConnection) -> None:
     columns = types(con, view)
     releases = {row["corpus_id"] for row in read(con, "from bi.default_releases")}
-    is_asked = "release" in columns and view.path.parent.parent.name not in corpora().keys() - releases
+    is_asked = (
+        bool(columns.keys() & {"release", "release_before"})
+        and view.path.parent.parent.name not in corpora().keys() - releases
+    )
     assert ("is_default" in columns) == (is_asked and view.full_name not in NO_DEFAULT)
     if {"is_default", "record_id"} <= columns.keys():
         records = records_of(con)

@@ -13,7 +13,7 @@
 --   solution: The cards, in the order of the group's four, such as 2, A; none where the person has chosen no card.
 --   solution_type: What the cards are, in this order: vowel, odd, consonant, even; none where there is no card. Vowel, odd is the right solution; cards of two groups can be compared by it.
 --   score: What the solution scores, 0 to 1, computed by the published rule: a quarter each for a vowel, an odd number, no consonant and no even number. 1 is the right solution.
---   first_type: solution_type of the person's first row.
+--   first_solution_type: solution_type of the person's first row.
 --   first_score: score of the person's first row.
 --   previous_solution: The last solution that the tracker had for the person before this row; null where it had none.
 --   previous_score: What that one scores.
@@ -121,7 +121,7 @@ compared as (
         *,
         lag(solution) over so_far as previous_solution,
         lag(score) over so_far as previous_score,
-        first_value(solution_type) over so_far as first_type,
+        first_value(solution_type) over so_far as first_solution_type,
         first_value(score) over so_far as first_score,
         row_number() over so_far = 1 as is_first,
         row_number() over (partition by record_id, speaker_id order by -turn_index) = 1 as is_last,
@@ -173,7 +173,7 @@ select
     compared.solution,
     compared.solution_type,
     compared.score,
-    compared.first_type,
+    compared.first_solution_type,
     compared.first_score,
     compared.previous_solution,
     compared.previous_score,

@@ -14,6 +14,7 @@
 --   is_answer: Whether the post is the accepted answer, as published: the publisher's files seem to say so of none.
 --   post_id: The site's number of the post, from the utterance's id.
 --   comment_id: The site's number of the comment, from the utterance's id; null where the utterance is a post.
+--   waiting_hours: Hours from the utterance before to this one; null for the first.
 --   link_count: Web addresses in the utterance.
 with
 places as (
@@ -47,10 +48,13 @@ select
     try_cast(regexp_extract(turns.native_id, '^(\d+)(?:[-_].*)?$', 1) as bigint) as post_id,
     try_cast(regexp_extract(turns.native_id, '^\d+[-_](\d+)(?:\.0)?$', 1) as bigint) as comment_id,
     turns.said_at,
+    date_diff('millisecond', previous.said_at, turns.said_at) / 3600000 as waiting_hours,
     len(mantis.links(turns.text)) as link_count,
     turns.text,
 from main.turns
 inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
 inner join places on places.dialogue_id = turns.dialogue_id
+left join main.turns as previous
+    on previous.dialogue_id = turns.dialogue_id and previous.turn_index = turns.turn_index - 1
 left join main.speakers on speakers.speaker_id = turns.speaker_id
 where dialogues.corpus_id = 'mantis'

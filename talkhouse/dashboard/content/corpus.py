@@ -83,11 +83,13 @@ def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **
 
 def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
     opened = warehouse.current()
-    st.title(plain(corpus["title"]), anchor=False)
+    name = _name(declared) if declared else corpus["title"]
+    st.title(plain(name), anchor=False)
     note = not_published(corpus)
     badge = f":orange-badge[{plain(note)}]  \n" if note else ""
+    title = f"**{plain(corpus['title'])}**  \n" if corpus["title"] != name else ""
     read = f"[Read its dialogues]({links.read(corpus=corpus['corpus_id'])})"
-    st.markdown(f"{badge}{plain(corpus['description'])} {read}")
+    st.markdown(f"{badge}{title}{plain(corpus['description'])} {read}")
     names = [*(["Charts"] if declared else []), *_PARTS]
     for name, tab in zip(names, st.tabs(names, key="show", bind="query-params"), strict=True):
         if tab.open:

@@ -66,7 +66,7 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
     if rules.is_empty():
         st.caption("Nothing was refused or warned about.")
         return
-    chart_table.put(rules, _RULES)
+    chart_table.put("Findings by rule", rules, _RULES)
     names = rules["rule"].unique(maintain_order=True).to_list()
     rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", width=300) or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
@@ -120,4 +120,4 @@ def _put_checks(opened: warehouse.Warehouse) -> None:
     if not exceptions.is_empty():
         with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
             titles = {"corpus_id": "Corpus", "check_name": "Check", "scope": "Where", "reason": "Why it is meant so"}
-            chart_table.put(exceptions, [Field(name, title) for name, title in titles.items()])
+            chart_table.put("Exceptions", exceptions, [Field(name, title) for name, title in titles.items()])

@@ -27,7 +27,7 @@ def _piece(scheme: Scheme, label: str, count: int, total: int, *, is_most: bool)
 
 def _count(label: str, count: int, scheme: Scheme, *, is_most: bool) -> str:
     meaning = html(scheme.meanings.get(label, ""), lines=False)
-    name = tag("span", "label", html(label, lines=False), f' dir="auto" title="{meaning}"')
+    name = tag("span", "label", html(label or '""', lines=False), f' dir="auto" title="{meaning}"')
     said = tag("span", "unseen", " (the majority)") if is_most else ""
     return tag("span", "vote most" if is_most else "vote", f"{name} {count:,}{said} ")
 

@@ -17,11 +17,6 @@ def cards_html(items: str) -> str:
     return tag("span", "cards", " ".join(map(_card, _items(items))))
 
 
-def said_items(items: str) -> str:
-    """Return the items of a text in words."""
-    return " and ".join(_items(items))
-
-
 def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
     """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
     by_kind = {line.kind: line for line in declared}
@@ -37,12 +32,12 @@ def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> 
 def _sentence(line: Line, groups: Mapping[str, str | None], turn: Mapping[str, Any]) -> str:
     shown = ""
     for words, name, _, _ in Formatter().parse(line.sentence):
-        shown += text("words", words)
+        shown += text("say", words)
         if name == SPEAKER:
             shown += text("name", turn["speaker"] or turn["role"])
         elif name is not None:
             items = groups[name] or ""
-            shown += cards_html(items) if _items(items) else text("words", line.nothing)
+            shown += cards_html(items) if _items(items) else text("say", line.nothing)
     return shown
 
 

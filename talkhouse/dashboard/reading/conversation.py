@@ -9,9 +9,10 @@ from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.dashboard.reading.arrival import arrival_html
 from talkhouse.dashboard.reading.markup import facts, tag, text
+from talkhouse.dashboard.reading.orders import rows
 from talkhouse.dashboard.reading.publications import Release, in_order, of_default, releases_of
 from talkhouse.dashboard.reading.schemes import schemes_of
-from talkhouse.dashboard.reading.state import State, link, put
+from talkhouse.dashboard.reading.state import State, go, link, put
 from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
 from talkhouse.dashboard.reading.told import put_told
 from talkhouse.dashboard.text import html, plain
@@ -38,7 +39,7 @@ def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
     dialogue = found["dialogue"]
     if dialogue:
         with way:
-            _put_neighbours(here, opened, state, dialogue["dialogue_id"])
+            _put_neighbours(opened, state, dialogue["dialogue_id"])
     _put_head(here, state, found)
     _put_talk(opened, state, found)
     _put_records(here, state, found["records"])
@@ -101,14 +102,22 @@ def _put_comparison(state: State, records: list[dict[str, Any]], releases: list[
     return state.compare
 
 
-def _put_neighbours(here: st.Page, opened: Warehouse, state: State, dialogue_id: str) -> None:
-    """Draw the links to the conversations before and after this one in the list, and its place there."""
+def _put_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
+    """Draw the ways to the conversations before and after this one in the list, and its place there."""
     selection = state.selection
-    (row,) = opened.rows(selection.beside(), {**selection.values, "dialogue": dialogue_id}).to_dicts()
-    for name, icon in (("previous", "chevron_left"), ("next", "chevron_right")):
-        target = state.opened(dialogue=row[name] or dialogue_id)
-        link(here, name.title(), target, icon=f":material/{icon}:", disabled=row[name] is None)
-    if row["is_there"]:
+    found = rows(opened, state.sort, selection.beside(), {**selection.values, "dialogue": dialogue_id})
+    for row in found.to_dicts():
+        for name, icon, key in (("previous", "chevron_left", "Left"), ("next", "chevron_right", "Right")):
+            st.button(
+                name.title(),
+                key=f"read.{name}",
+                icon=f":material/{icon}:",
+                type="tertiary",
+                shortcut=key,
+                disabled=row[name] is None,
+                on_click=go,
+                args=(state.opened(**(row[name] or {})),),
+            )
         st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
 
 
@@ -118,7 +127,7 @@ def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
     tag_of_title = f" ({note})" if note else ""
     started = f"{dialogue['started_at']:%Y-%m-%d %H:%M:%S}" if dialogue.get("started_at") else None
     made_from = f"made from {dialogue['derived_from']}" if dialogue.get("derived_from") else None
-    head = tag("h2", "title", html(found["id"]), ' dir="auto"')
+    head = tag("h1", "title", html(found["id"]), ' dir="auto"')
     if dialogue.get("title"):
         head += tag("div", "subtitle", html(dialogue["title"]), ' dir="auto"')
     head += facts(

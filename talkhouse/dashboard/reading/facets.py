@@ -1,14 +1,17 @@
 """Which conversations are chosen, and how many there would be with each other choice, as SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from talkhouse.dashboard.reading.orders import AGREEMENT, MIXED, ORDERS
 from talkhouse.explore.search_filters import Pattern
 
 MOST = 100
 """Values that a facet offers at most: those that are chosen, then the most frequent ones."""
+
+_ORDERED = "place, dialogue_id"
 
 FIRST_FOUND = 3
 """Turns of a dialogue that a page of a search shows."""
@@ -25,6 +28,11 @@ class Level(Enum):
     RECORD = "main.records"
     TURN = "(select turns.*, speakers.name from main.turns left join main.speakers using (speaker_id))"
     LABEL = "main.annotations"
+    MAJORITY = AGREEMENT
+    WHOLE = (
+        "(select dialogue_id, scheme as name, label from main.annotations where turn_index is null union all "
+        "select dialogue_id, corpus_id || '.' || task, label from bi.example_labels where turn_index is null)"
+    )
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ class Facet:
     value: str
     """A SQL expression over the level's columns that gives a text; null is not offered."""
     help: str | None = None
+    is_asked: bool = False
+    """Whether it is counted only where somebody asks for it, since that takes long."""
 
     @property
     def condition(self) -> str:
@@ -50,12 +60,29 @@ _CASES = " ".join(f"when turn_count >= {least} then '{least}'" for least in _LEA
 
 FACETS = (
     Facet("corpus", "Corpus", Level.DIALOGUE, "corpus_id"),
+    Facet("language", "Language", Level.DIALOGUE, "language"),
     Facet("release", "Release", Level.RECORD, "release"),
     Facet("split", "Split", Level.RECORD, "split", "By the publisher's name."),
     Facet("turns", "Turns", Level.LENGTH, f"case {_CASES} else '0' end"),
     Facet("role", "Role", Level.TURN, "role", "Who says a turn; with a search, one that was found."),
     Facet("speaker", "Speaker", Level.TURN, "name", "By name or alias; with a search, of a turn that was found."),
     Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the conversation."),
+    Facet(
+        "majority",
+        "Majority label",
+        Level.MAJORITY,
+        "case when is_tied then scheme || ' tied' else scheme || '=' || majority_label end",
+        "Of a turn, in the default publication, where two or more annotators labelled it.",
+        is_asked=True,
+    ),
+    Facet(
+        "outcome",
+        "Outcome",
+        Level.WHOLE,
+        "name || '=' || label",
+        "Labels of the whole conversation or of its record, and answers of tasks about the whole.",
+        is_asked=True,
+    ),
 )
 
 
@@ -66,6 +93,8 @@ class Selection:
     choices: Mapping[str, tuple[str, ...]]
     """Facet -> its chosen values; a facet without any is left out."""
     pattern: Pattern | None = None
+    order: str = MIXED
+    """One of ``ORDERS``."""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -73,34 +102,64 @@ class Selection:
         chosen: dict[str, Any] = {name: list(values) for name, values in self.choices.items()}
         return chosen | ({"pattern": self.pattern.text} if self.pattern else {})
 
-    def counts(self) -> str:
+    def counts(self, asked: Collection[str] = ()) -> str:
         """Return the query of facet, choice and dialogues.
 
         These are as many as there would be with this choice and those of the other facets; where facet is null, all.
+        ``asked``: the facets that are counted beside those that always are.
         """
-        total = f"select null as facet, null as choice, count(*) as dialogues from main.dialogues where {self._where()}"
-        return f"{self._sets()} {' union all '.join([total, *map(self._count, FACETS)])}"
+        facets = [one for one in FACETS if not one.is_asked or one.name in asked or one.name in self.choices]
+        everything = (
+            f"select null as facet, null as choice, count(*) as dialogues from main.dialogues where {self._where()}"
+        )
+        return f"{self._sets()} {' union all '.join([everything, *map(self._count, facets)])}"
 
     def page(self, size: int) -> str:
-        """Return the query of a page from $offset on: dialogue_id, found (turns with the text), first (of these)."""
+        """Return the query of a page from $offset on.
+
+        Its columns: dialogue_id, found (turns with the text), first (of these), place (in the order), and turn_index:
+        where the order opens the conversation.
+        """
+        return f"{self._listed()} select * from listed order by {_ORDERED} limit {size} offset $offset"
+
+    def ids(self) -> str:
+        """Return the query of the dialogue_id of every conversation that is chosen, in order."""
+        return f"{self._listed()} select dialogue_id from listed order by {_ORDERED}"
+
+    def beside(self) -> str:
+        """Return the query of where $dialogue is in the list: its position from 1, how many there are, and both ways.
+
+        ``previous`` and ``next`` are structs of dialogue and turn, null where there is none; no row where $dialogue is
+        not in the list.
+        """
+        before = "listed.place < here.place or (listed.place = here.place and listed.dialogue_id < here.dialogue_id)"
+        after = "listed.place > here.place or (listed.place = here.place and listed.dialogue_id > here.dialogue_id)"
+        one = "select struct_pack(dialogue := listed.dialogue_id, turn := listed.turn_index) from listed, here where"
+        return (
+            f"{self._listed()}, here as (select dialogue_id, place from listed where dialogue_id = $dialogue) select "
+            f"({one} {before} order by listed.place desc, listed.dialogue_id desc limit 1) as previous, "
+            f"({one} {after} order by listed.place, listed.dialogue_id limit 1) as next, "
+            f"(select 1 + count(*) from listed, here where {before}) as position, "
+            "(select count(*) from listed) as dialogues from here"
+        )
+
+    def _listed(self) -> str:
+        """Begin a query with the conversations that are chosen, each with its place in the order."""
         if self.pattern:
             what = f"count(*) as found, (list(turn_index order by turn_index))[:{FIRST_FOUND}] as first from found"
             where = " and ".join([*self._conditions(Level.TURN), self._where(without=Level.TURN)])
+            chosen = f"select dialogue_id, {what} where {where} group by dialogue_id"
         else:
-            what, where = "0 as found, []::integer[] as first from main.dialogues", self._where()
-        return (
-            f"{self._sets()} select dialogue_id, {what} where {where} "
-            f"group by dialogue_id order by dialogue_id limit {size} offset $offset"
-        )
-
-    def beside(self) -> str:
-        """Return the query of the dialogues before and after $dialogue, its position from 1, and how many there are."""
-        return (
-            f"{self._sets()} select max(dialogue_id) filter (dialogue_id < $dialogue) as previous, "
-            "min(dialogue_id) filter (dialogue_id > $dialogue) as next, "
-            "count(*) filter (dialogue_id <= $dialogue) as position, count(*) as dialogues, "
-            f"count_if(dialogue_id = $dialogue) = 1 as is_there from main.dialogues where {self._where()}"
-        )
+            what = "0 as found, []::integer[] as first"
+            chosen = f"select dialogue_id, {what} from main.dialogues where {self._where()}"
+        named = [
+            *self._named(),
+            f"chosen as materialized ({chosen})",
+            f"keys as ({ORDERS[self.order].sql})",
+            "listed as materialized (select chosen.*, coalesce(place, 'infinity'::double)::double as place, turn_index "
+            "from chosen left join keys using (dialogue_id))",
+        ]
+        return f"with {', '.join(named)}"
 
     def _count(self, facet: Facet) -> str:
         conditions = [f"{facet.value} is not null", *self._conditions(facet.level, without=facet)]
@@ -113,6 +172,11 @@ class Selection:
         )
 
     def _sets(self) -> str:
+        """Begin a query with what it is made of, where that has names."""
+        named = self._named()
+        return f"with {', '.join(named)}" if named else ""
+
+    def _named(self) -> list[str]:
         """Name the turns that are searched for, and the dialogues that each level leaves."""
         found = f"found as materialized (select * from {Level.TURN.value} where {' and '.join(self._searched())})"
         sets = [
@@ -120,8 +184,7 @@ class Selection:
             f"where {' and '.join(self._conditions(level)) or 'true'})"
             for level in self._levels()
         ]
-        named = ([found] if self.pattern else []) + sets
-        return f"with {', '.join(named)}" if named else ""
+        return ([found] if self.pattern else []) + sets
 
     def _levels(self) -> list[Level]:
         return [level for level in Level if self._conditions(level) or (level is Level.TURN and self.pattern)]

@@ -1,22 +1,27 @@
 """The list: facets with counts, a search, and a page of the conversations that are chosen."""
 
+from collections import defaultdict
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
-from talkhouse.dashboard.reading.facets import FACETS, MOST, Facet
+from talkhouse.dashboard.reading.choosing import put_facets, put_search, put_summary
 from talkhouse.dashboard.reading.markup import facts, turns_found
-from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, link, put
+from talkhouse.dashboard.reading.orders import ORDERS, rows
+from talkhouse.dashboard.reading.previews import previews_of
+from talkhouse.dashboard.reading.state import State, link, put
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.explore.find_ids import find_ids
 from talkhouse.explore.search import Hit, hits
 
 SIZE = 50
 """Conversations on a page."""
 
-_FIRST = 8
-"""Values of a facet that are seen without asking for more."""
+_IDS = 10
+"""Ids that a search lists at most."""
 
 _ROWS = """
 with page as (
@@ -42,103 +47,49 @@ said as (
     select dialogue_id, substring(text, 1, 300) as words
     from main.turns where rowid in (select row_number from opening)
 )
-select dialogues.dialogue_id, corpus_id, title, coalesce(turn_count, 0) as turn_count, releases, splits, words
+select dialogues.dialogue_id, corpus_id, language, title, coalesce(turn_count, 0) as turn_count, releases, splits, words
 from page
 inner join main.dialogues using (dialogue_id)
 left join lengths using (dialogue_id)
 left join places using (dialogue_id)
 left join said using (dialogue_id)
-order by dialogue_id
 """
-
-_LENGTHS = {"0": "none", "1": "1 to 4", "5": "5 to 9", "10": "10 to 19", "20": "20 to 49", "50": "50 to 99"}
 
 
 def put_list(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the list that a state asks for."""
     st.title("Read", anchor=False)
-    _put_search(state)
+    put_search(state)
     if state.pattern:
         with opened.connection() as con:
             state.pattern.check(con)
-    counts = opened.rows(state.selection.counts(), state.selection.values)
+    counts = opened.rows(state.selection.counts([state.more]), state.selection.values)
     number = counts.filter(counts["facet"].is_null())["dialogues"].item()
-    _put_summary(here, state, number)
+    put_summary(here, state, number)
+    by_facet: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for facet, choice, dialogues in counts.iter_rows():
+        by_facet[facet][choice] = dialogues
     beside, main = st.columns([1, 3], gap="large")
-    with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS:
-            found = counts.filter(counts["facet"] == facet.name)
-            _put_facet(here, state, facet, dict(zip(found["choice"], found["dialogues"], strict=True)))
+    with beside:
+        put_facets(here, state, by_facet)
     with main:
+        if state.text and not state.regex:
+            _put_ids(here, opened, state)
         _put_page(here, opened, state, number)
 
 
-def _put_search(state: State) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        put(
-            st.text_input,
-            "text",
-            state.text,
-            "Search",
-            placeholder="A text, exact to the character",
-            label_visibility="collapsed",
-            icon=":material/search:",
-        )
-        put(st.toggle, "ignore_case", state.ignore_case, "Ignore case")
-        put(st.toggle, "regex", state.regex, "Expression", help="A regular expression in RE2's syntax.")
-        if state.text:
-            put(
-                st.number_input,
-                "neighbours",
-                state.neighbours,
-                "Turns around each",
-                min_value=0,
-                max_value=MOST_NEIGHBOURS,
-                width=140,
-            )
-
-
-def _put_summary(here: st.Page, state: State, number: int) -> None:
-    chosen = sum(map(len, state.choices.values()))
-    with st.container(horizontal=True, vertical_alignment="center", key="summary"):
-        st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
-        if chosen or state.text:
-            link(here, "Clear all", State(), icon=":material/close:")
-        with st.container(key="facets-link", width="content"):
-            link(
-                here,
-                f"Filters ({chosen})" if chosen else "Filters",
-                state.shown(filters=not state.filters),
-                icon=":material/filter_list:",
-            )
-
-
-def _put_facet(here: st.Page, state: State, facet: Facet, counts: dict[str, int]) -> None:
-    """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
-    chosen = state.choices.get(facet.name, ())
-    values = [*chosen, *(value for value in counts if value not in chosen)]
-    if facet.name == "turns":
-        values.sort(key=lambda least: (len(least), least))
-    if not values:
+def _put_ids(here: st.Page, opened: Warehouse, state: State) -> None:
+    """Draw the ways to the conversations and records whose id is, or contains, what is searched for."""
+    with opened.connection() as con:
+        targets = find_ids(con, state.text, _IDS)
+    if not targets:
         return
-    st.markdown(f"**{facet.title}**", help=facet.help, width="content")
-    few = max(_FIRST, len(chosen))
-    shown = values if state.more == facet.name else values[:few]
-    for value in shown:
-        _put_value(here, state, facet, value, counts.get(value, 0))
-    if len(values) > few:
-        label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
-        if len(counts) == MOST:
-            label += f" of the {MOST} most frequent"
-        more = "" if state.more == facet.name else facet.name
-        link(here, f":gray[{label}]", state.shown(more=more), icon=":material/more_horiz:", width="stretch")
-
-
-def _put_value(here: st.Page, state: State, facet: Facet, value: str, count: int) -> None:
-    is_chosen = value in state.choices.get(facet.name, ())
-    icon = ":material/check_box:" if is_chosen else ":material/check_box_outline_blank:"
-    name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
-    link(here, f"{plain(name)} :gray[{count:,}]", state.toggled(facet, value), icon=icon, width="stretch")
+    with st.container(key="ids", gap=None):
+        st.header("By id", anchor=False)
+        for target in targets:
+            is_record = target.kind == "record"
+            there = state.opened(record=target.id) if is_record else state.opened(dialogue=target.id)
+            link(here, plain(target.id), there)
 
 
 def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> None:
@@ -148,12 +99,16 @@ def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> No
     pages = -(-number // SIZE)
     state = state.shown(page=min(state.page, pages))
     selection = state.selection
-    found = opened.rows(selection.page(SIZE), {**selection.values, "offset": (state.page - 1) * SIZE})
-    rows = opened.rows(_ROWS, {"dialogues": found["dialogue_id"].to_list()}).to_dicts()
-    turns = _turns(opened, state, found.to_dicts()) if state.pattern else {}
+    values = {**selection.values, "offset": (state.page - 1) * SIZE}
+    places = rows(opened, state.sort, selection.page(SIZE), values).to_dicts()
+    dialogues = {"dialogues": [place["dialogue_id"] for place in places]}
+    known = {row["dialogue_id"]: row for row in opened.rows(_ROWS, dialogues).to_dicts()}
+    turns = _turns(opened, state, places) if state.pattern else {}
+    previews = previews_of(opened, dialogues["dialogues"])
     with st.container(key="rows", gap=None):
-        for row, how_many in zip(rows, found["found"], strict=True):
-            _put_row(here, state, row, turns.get(row["dialogue_id"], []), how_many)
+        for place in places:
+            name = place["dialogue_id"]
+            _put_row(here, state, {**known[name], **place}, turns.get(name, []), previews.get(name, ""))
     if pages > 1:
         put(st.pagination, "page", state.page, pages)
 
@@ -175,9 +130,20 @@ def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict
     return {dialogue: list(those) for dialogue, those in groupby(read, key=lambda hit: hit.dialogue_id)}
 
 
-def _put_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], found: int) -> None:
-    link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"]))
+def _put_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
+    turn = turns[0].turn_index if turns else row["turn_index"]
+    link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
     places = [f"{name} {', '.join(row[name + 's'])}" for name in ("release", "split") if row[name + "s"]]
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
-    below = turns_found(turns, found) if turns else f'<div class="words" dir="auto">{html(row["words"] or "")}</div>'
-    st.html(facts([row["corpus_id"], *places, length, row["title"]]) + below)
+    why = ORDERS[state.sort].tells(row["place"])
+    address = partial(_address, state, row["dialogue_id"])
+    below = (
+        turns_found(turns, row["found"], address)
+        if turns
+        else f'<div class="words" dir="auto">{html(row["words"] or "")}</div>'
+    )
+    st.html(facts([row["corpus_id"], row["language"], *places, length, why, row["title"]]) + preview + below)
+
+
+def _address(state: State, dialogue_id: str, turn_index: int) -> str:
+    return state.opened(dialogue=dialogue_id, turn=turn_index).address

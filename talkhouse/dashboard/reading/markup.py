@@ -1,6 +1,6 @@
 """Texts of conversations as HTML: nothing in them acts on the page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 
@@ -52,23 +52,27 @@ def when(said_at: datetime | None) -> str:
     return tag("time", "when", f"{said_at:%Y-%m-%d %H:%M:%S}") if said_at else ""
 
 
-def turns_found(hits: list[Hit], found: int) -> str:
-    """Return the turns of one dialogue that were found, with those around them, and how many more there are."""
+def turns_found(hits: list[Hit], found: int, address: Callable[[int], str]) -> str:
+    """Return the turns of one dialogue that were found, with those around them, and how many more there are.
+
+    ``address``: that of a turn.
+    """
     lines, previous = "", None
     for hit, turn in with_neighbours(hits):
         if previous is not None and turn.turn_index > previous + 1:
             lines += tag("div", "gap", "⋯")
         previous = turn.turn_index
-        lines += _line(turn, is_hit=hit is turn)
+        lines += _line(turn, address(turn.turn_index), is_hit=hit is turn)
     if found > len(hits):
         lines += tag("div", "more", f"{found - len(hits):,} more in this conversation")
     return tag("div", "found", lines)
 
 
-def _line(turn: ShownTurn, *, is_hit: bool) -> str:
+def _line(turn: ShownTurn, address: str, *, is_hit: bool) -> str:
     begin = max(turn.matches[0][0] - _BEFORE, 0) if turn.matches else 0
     end = begin + _BEFORE + _AFTER
     cut = [(first - begin, min(last, end) - begin) for first, last in turn.matches if first < end]
     said = ("… " if begin else "") + marked(turn.text[begin:end], cut) + (" …" if end < len(turn.text) else "")
-    head = tag("span", "index", str(turn.turn_index)) + who(turn.role, turn.speaker, turn.kind)
+    number = f'<a href="{html(address, lines=False)}" title="Open at this turn">{turn.turn_index}</a>'
+    head = tag("span", "index", number) + who(turn.role, turn.speaker, turn.kind)
     return tag("div", "line hit" if is_hit else "line", head + tag("span", "said", said, ' dir="auto"'))

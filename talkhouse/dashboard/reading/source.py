@@ -20,7 +20,7 @@ def put_source(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
     back = "Conversation" if state.dialogue or state.record else "List"
     link(here, back, state.shown(source=""), icon=":material/arrow_back:")
-    st.html(f'<h2 class="title" dir="auto">{html(state.source)}</h2>')
+    st.html(f'<h1 class="title" dir="auto">{html(state.source)}</h1>')
     record = _record(opened, opened.version, state.source)
     st.caption("The source record as published: JSON equal in every value, anything else byte for byte.")
     name = re.sub(r"[^\w.-]+", "_", state.source) or "record"

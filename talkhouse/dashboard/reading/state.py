@@ -8,6 +8,7 @@ import streamlit as st
 
 from talkhouse.dashboard import links
 from talkhouse.dashboard.reading.facets import FACETS, Facet, Selection
+from talkhouse.dashboard.reading.orders import MIXED, ORDERS
 from talkhouse.explore.search_filters import Pattern
 
 MOST_NEIGHBOURS = 5
@@ -21,8 +22,10 @@ class State:
     """Facet -> its chosen values; a facet without any is left out."""
     text: str = ""
     regex: bool = False
-    ignore_case: bool = False
+    match_case: bool = False
     neighbours: int = 1
+    sort: str = MIXED
+    """The order of the list, one of ``ORDERS``."""
     page: int = 1
     filters: bool = False
     """Whether the facets are shown on a narrow screen."""
@@ -40,12 +43,12 @@ class State:
     @property
     def selection(self) -> Selection:
         """The conversations that are listed."""
-        return Selection(self.choices, self.pattern)
+        return Selection(self.choices, self.pattern, self.sort)
 
     @property
     def pattern(self) -> Pattern | None:
         """What is searched for."""
-        return Pattern(self.text, self.regex, self.ignore_case) if self.text else None
+        return Pattern(self.text, self.regex, self.match_case) if self.text else None
 
     def toggled(self, facet: Facet, value: str) -> "State":
         """Return the state with one more choice, or one less, on its first page."""
@@ -83,7 +86,8 @@ _DEFAULTS = {
     for name in (
         "text",
         "regex",
-        "ignore_case",
+        "match_case",
+        "sort",
         "neighbours",
         "page",
         "filters",
@@ -104,7 +108,12 @@ def current() -> State:
         name: _read(st.query_params.get(name, ""), default) for name, default in _DEFAULTS.items()
     }
     state = State({name: values for name, values in choices.items() if values}, **single)
-    state = replace(state, neighbours=min(state.neighbours, MOST_NEIGHBOURS), page=max(state.page, 1))
+    state = replace(
+        state,
+        neighbours=min(state.neighbours, MOST_NEIGHBOURS),
+        page=max(state.page, 1),
+        sort=state.sort if state.sort in ORDERS else MIXED,
+    )
     st.query_params.from_dict(state.query())
     return state
 
@@ -120,6 +129,11 @@ def _read(text: str, default: object) -> object:
 def link(here: st.Page, label: str, state: State, **options: Any) -> None:
     """Draw a link to a state; the label is Markdown."""
     st.page_link(here, label=label, query_params=state.query(), **options)
+
+
+def go(state: State) -> None:
+    """Show a state: for what is clicked, and is no link."""
+    st.query_params.from_dict(state.query())
 
 
 def put(widget: Callable[..., Any], name: str, value: object, about: str | int, **options: Any) -> None:

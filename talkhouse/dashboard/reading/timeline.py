@@ -16,7 +16,7 @@ from talkhouse.schema.sql import quoted
 Address = Callable[[int], str]
 """Gives the address of a turn."""
 
-_RIGHT = 1.0
+_BEST = 1.0
 """The score of what can't be better."""
 
 
@@ -86,7 +86,7 @@ def timeline_html(
     shown = tag("div", "scroll", table, ' tabindex="0" role="region" aria-label="Steps of each person"')
     if changes:
         items = "".join(_change_item(step, said, address) for step in changes)
-        shown += tag("ol", "changes", items, ' tabindex="0" aria-label="Changes in the order of turns"')
+        shown += tag("ol", "moves", items, ' tabindex="0" aria-label="Changes in the order of turns"')
     return tag("div", "timeline", shown)
 
 
@@ -95,7 +95,7 @@ def notes_html(steps: Iterable[Step]) -> dict[int, str]:
     notes: dict[int, str] = {}
     for step in steps:
         if step.previous is not None:
-            line = tag("div", "change", text("name", step.person) + _from_to(step))
+            line = tag("div", "move", text("name", step.person) + _from_to(step))
             notes[step.turn_index] = notes.get(step.turn_index, "") + line
     return notes
 
@@ -111,7 +111,7 @@ def _row(steps: Sequence[Step], columns: Sequence[int]) -> str:
         cells += tag("td", "unknown", "", f' colspan="{unknown}"')
     places = [columns.index(step.turn_index) for step in steps] + [len(columns)]
     for step, (begin, end) in zip(steps, pairwise(places), strict=True):
-        kind = "first" if step.previous is None else "changed"
+        kind = "first" if step.previous is None else "step"
         cells += tag("td", kind, _state(step), f' colspan="{end - begin}"')
     return cells
 
@@ -126,17 +126,17 @@ def _overall(by_turn: Mapping[int, float | None], title: str) -> str:
 
 
 def _state(step: Step) -> str:
-    right = tag("span", "right", "✓", ' role="img" aria-label="right"') if step.score == _RIGHT else ""
-    return cards_html(step.state) + right
+    best = tag("span", "best", "✓", ' role="img" aria-label="right"') if step.score == _BEST else ""
+    return cards_html(step.state) + best
 
 
 def _change_item(step: Step, said: Mapping[int, Mapping[str, Any]], address: Address) -> str:
     shown = _link(step.turn_index, address) + text("name", step.person) + _from_to(step)
     if step.before is not None and step.before in said:
         message = said[step.before]
-        shown += text("words", "after") + _link(step.before, address)
+        shown += text("say", "after") + _link(step.before, address)
         shown += text("name", message["speaker"] or message["role"]) + text("quote", message["text"])
-    return tag("li", "change", shown)
+    return tag("li", "move", shown)
 
 
 def _from_to(step: Step) -> str:

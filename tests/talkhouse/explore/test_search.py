@@ -109,7 +109,7 @@ def everywhere() -> Iterator[tuple[str, int, str]]:
     ],
 )
 def test_a_text_is_found_to_the_character(searched: duckdb.DuckDBPyConnection, text: str) -> None:
-    found = search(searched, text)
+    found = search(searched, text, match_case=True)
     assert indexes(found) == [(name, index) for name, index, said in everywhere() if text in said]
     assert found.turns == len(found.hits)
     assert found.dialogues == len({hit.dialogue_id for hit in found.hits})
@@ -118,11 +118,11 @@ def test_a_text_is_found_to_the_character(searched: duckdb.DuckDBPyConnection, t
         assert [hit.text[begin:end] for begin, end in hit.matches] == [text] * hit.text.count(text)
 
 
-def test_case_is_ignored_on_demand(searched: duckdb.DuckDBPyConnection) -> None:
-    assert indexes(search(searched, "CAT")) == []
-    assert indexes(search(searched, "CAT", ignore_case=True)) == [("alpha:two", index) for index in range(3)]
-    assert indexes(search(searched, "café", ignore_case=True)) == [("alpha:one", 3), ("alpha:one", 4)]
-    assert indexes(search(searched, "A.B", ignore_case=True)) == [], "a point is a point"
+def test_case_matters_on_demand(searched: duckdb.DuckDBPyConnection) -> None:
+    assert indexes(search(searched, "CAT", match_case=True)) == []
+    assert indexes(search(searched, "CAT")) == [("alpha:two", index) for index in range(3)]
+    assert indexes(search(searched, "café")) == [("alpha:one", 3), ("alpha:one", 4)]
+    assert indexes(search(searched, "A.B")) == [], "a point is a point"
 
 
 def test_a_regular_expression_knows_where_it_matched(searched: duckdb.DuckDBPyConnection) -> None:
@@ -133,7 +133,7 @@ def test_a_regular_expression_knows_where_it_matched(searched: duckdb.DuckDBPyCo
     ]
     assert indexes(search(searched, "one.line", regex=True)) == []
     assert indexes(search(searched, "(?s)one.line", regex=True)) == [("alpha:two", 5)]
-    assert indexes(search(searched, r"C\wFÉ", regex=True, ignore_case=True)) == [("alpha:one", 3), ("alpha:one", 4)]
+    assert indexes(search(searched, r"C\wFÉ", regex=True)) == [("alpha:one", 3), ("alpha:one", 4)]
     assert len(search(searched, "x*", regex=True, limit=100).hits) == sum(map(len, DIALOGUES.values())), (
         "nothing is there too"
     )
@@ -237,6 +237,14 @@ def test_a_terminal_gets_the_match_without_control_characters(path: Path, tmp_pa
     assert "\N{HORIZONTAL ELLIPSIS}" in plain
     assert "[bold]needle[/bold]" in plain
     assert len(found) < 40, "the long text is cut around its match"
+
+
+def test_case_is_an_option_and_an_id_is_named(path: Path) -> None:
+    assert run("search", "NEEDLE", "--db", path).stderr.startswith("found in 4 turns")
+    assert run("search", "NEEDLE", "--ignore-case", "--db", path).stderr.startswith("found in 4 turns")
+    assert run("search", "NEEDLE", "--case-sensitive", "--db", path).stderr == "no turn contains 'NEEDLE'\n"
+    named = run("search", "Alpha:ONE", "--db", path)
+    assert named.stderr == "no turn contains 'Alpha:ONE'\nthe id of a dialogue: talkhouse show alpha:one\n"
 
 
 def test_nothing_to_look_for_is_wrong_use(path: Path) -> None:

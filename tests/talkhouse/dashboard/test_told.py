@@ -1,0 +1,100 @@
+"""Groups in Read: who holds what when, which message came before a change, and rows of files as short lines."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from talkhouse.charts.conversations import Line
+from talkhouse.dashboard.reading.cards import cards_html, lines_html
+from talkhouse.dashboard.reading.timeline import Step, notes_html, timeline_html
+from tests.samples import GROUPS
+from tests.talkhouse.dashboard.conftest import Visit
+from tests.talkhouse.dashboard.pages import html
+
+STEPS = [
+    Step("Ann", 0, "A, 7", 1.0, None),
+    Step("Bob <b>", 2, "none", 0.5, None),
+    Step("Ann", 4, "A", 0.75, 3, previous="A, 7"),
+    Step("Ann", 6, "A, 7", 1.0, 5, previous="A"),
+]
+TURNS = [
+    {"turn_index": index, "speaker": "Bob <b>", "role": "user", "kind": "message", "text": f"Why <i>{index}</i>?"}
+    for index in range(7)
+]
+SUBMIT = Line(kind="submit", pattern="(?P<cards>.*)", sentence="{speaker} submits {cards}", nothing="no card")
+
+
+def words(of: str) -> str:
+    """What a reader sees of HTML, with single blanks."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", of)).split())
+
+
+def test_each_person_has_a_row_of_steps_that_ends_where_the_table_does() -> None:
+    drawn = timeline_html(STEPS, TURNS, lambda turn: f"read?turn={turn}", here=4)
+    rows = re.findall(r'<tr class="person">(.*?)</tr>', drawn)
+    assert [words(row) for row in rows] == ["Ann A 7 ✓ A A 7 ✓", "Bob <b> none"]
+    assert [sum(map(int, re.findall(r'colspan="(\d+)"', row))) for row in rows] == [4, 4]
+    assert [int(turn) for turn in re.findall(r'<th class="index".*?>(\d+)</a>', drawn)] == [0, 2, 4, 6]
+    assert re.search(r'aria-current="true"[^>]*><a[^>]*>4<', drawn)
+    assert "<b>" not in drawn
+    assert "<i>" not in drawn
+
+
+def test_each_change_leads_to_its_turn_and_to_the_message_before() -> None:
+    drawn = timeline_html(STEPS, TURNS, lambda turn: f"read?turn={turn}")
+    first, second = re.findall(r'<li class="move">(.*?)</li>', drawn)
+    assert words(first) == "4 Ann A 7 → A after 3 Bob <b> Why <i>3</i>?"
+    assert words(second) == "6 Ann A → A 7 ✓ after 5 Bob <b> Why <i>5</i>?"
+    assert re.findall(r'href="([^"]+)"', first) == ["read?turn=4", "read?turn=3"]
+    assert {turn: words(note) for turn, note in notes_html(STEPS).items()} == {4: "Ann A 7 → A", 6: "Ann A → A 7 ✓"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("7,A", "Bob <b> submits 7 A"), ("", "Bob <b> submits no card"), ("on", "Bob <b> submits on")]
+)
+def test_a_turn_of_a_pattern_is_a_line(text: str, shown: str) -> None:
+    (line,) = lines_html([{**TURNS[0], "kind": "submit", "text": text}], [SUBMIT]).values()
+    assert words(line) == shown
+    assert "<b>" not in line
+
+
+def test_a_turn_of_another_kind_or_pattern_stays_as_it_is() -> None:
+    strict = Line(kind="submit", pattern="(?P<cards>[A-Z])", sentence="{cards}")
+    turns = [{**TURNS[0], "text": "A"}, {**TURNS[1], "kind": "submit", "text": "A,7"}]
+    assert lines_html(turns, [strict]) == {}
+    assert "<i>" not in cards_html("<i>")
+
+
+def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
+    changes = con.execute(
+        "select dialogue_id, turn_index, speaker_name, solution from bi.delidata_solutions "
+        "where is_changed order by all"
+    ).fetchall()
+    dialogue = changes[0][0]
+    page = visit(sample, "read", dialogue=dialogue)
+    assert not page.exception
+    drawn = html(page)
+    moves = [words(move) for move in re.findall(r'<li class="move">(.*?)</li>', drawn)]
+    of_dialogue = [change for change in changes if change[0] == dialogue]
+    assert len(moves) == len(of_dialogue)
+    for move, (_, turn, name, solution) in zip(moves, of_dialogue, strict=True):
+        assert move.startswith(f"{turn} {name}")
+        assert f"→ {solution.replace(',', '')}" in move
+    assert "&amp;&amp;" not in drawn
+    assert "The cards on the table:" in words(drawn)
+    assert "tracker" not in drawn
+    assert any("tracker" in caption.value for caption in page.caption)
+
+
+@pytest.mark.slow
+def test_a_view_that_is_not_as_declared_leaves_the_talk(visit: Visit, changed: Callable[[str], Path]) -> None:
+    path = changed("create or replace view bi.delidata_solutions as select 1 as turn_index")
+    page = visit(path, "read", dialogue=f"{GROUPS}:10000001-aaaa-4bbb-8ccc-000000000001")
+    assert not page.exception
+    assert [error.value for error in page.error] == ["What is declared of these conversations can't be shown."]
+    assert "reading.toml:" in "".join(code.value for code in page.code)
+    assert "because a vowel on the other side" in html(page)
