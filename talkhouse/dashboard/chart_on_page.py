@@ -4,13 +4,14 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
+from talkhouse.charts.cut import cut
 from talkhouse.charts.declared import Chart, Kind, metrics
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import number
 from talkhouse.charts.palette import palette
-from talkhouse.charts.query import Choices, chart_sql, narrowed, total_sql
+from talkhouse.charts.query import Choices, chart_sql, narrowed
 from talkhouse.dashboard import chart_table, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.text import plain
@@ -41,9 +42,11 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
         st.caption(_why_empty(opened, chart, choices))
         return
     lead = leads(opened, chart, rows, choices)
+    left_out = cut(opened.rows, chosen, of_view, rows)
+    if left_out and left_out.note:
+        st.caption(plain(left_out.note))
     if chart.kind is Kind.TABLE:
-        of = opened.rows(total_sql(chosen)).item() if rows.height == chart.limit else None
-        chart_table.put(chart.title, rows, columns, of=of, leads=lead)
+        chart_table.put(chart.title, rows, columns, of=left_out.total if left_out else None, leads=lead)
         receipt.put(opened, chart.title, sql)
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))
