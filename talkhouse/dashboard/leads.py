@@ -29,7 +29,7 @@ _READ = {facet.name for facet in FACETS}
 def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
     """Return the address that each row of a chart leads to; None where they lead nowhere.
 
-    A chart that declares nothing leads to the examples of its tasks, or to the conversations that its columns stand for.
+    A chart that declares nothing leads to examples of its tasks, or to the conversations that its columns stand for.
     """
     if any(name in rows.columns for name in _PLACES):
         return [_turn(row) for row in rows.iter_rows(named=True)]
