@@ -74,8 +74,12 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
     st.metric(chart.title, value, help=chart.description or column.metric.description or None)
 
 
+@st.fragment
 def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
-    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there."""
+    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
+
+    They are made when they are asked for, and the rest of the page stays as it is.
+    """
     popover = st.popover(
         "Numbers", icon=":material/table:", type="tertiary", key=f"numbers {chart.title}", on_change="rerun"
     )
