@@ -50,5 +50,5 @@ left join main.turns
     on turns.dialogue_id = annotations.dialogue_id
     and turns.turn_index = annotations.turn_index
 left join main.personas on personas.persona_id = annotations.persona_id
-left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
 where records.extra ->> 'repeats' is null

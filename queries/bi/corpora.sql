@@ -15,10 +15,10 @@
 --   record_count: Records of the published files.
 --   turn_count: Utterances.
 --   speaker_count: People and bots, as far as the publisher identifies them.
---   annotation_count: Labels, one per annotator.
+--   annotation_count: Labels of the default publications, one per annotator.
 --   candidate_count: Items of candidate lists.
 --   persona_count: Persona elements or sentences.
---   example_count: Examples of all its tasks.
+--   example_count: Examples of all its tasks from the default publications: one that several releases have counts once.
 --   file_count: Input files, including members of archives.
 --   quarantined_count: Records that could not be loaded.
 --   finding_count: Findings: what was warned about or refused.
@@ -26,6 +26,15 @@
 --   made_from: What its files were made from, where they are not its publisher's; null: they are, or a sample.
 --   built_at: When this warehouse was built, UTC.
 with
+-- Few, or none: only of dialogues that several releases publish.
+repeated as (
+    select records.record_id
+    from main.records
+    inner join bi.default_releases
+        on default_releases.dialogue_id = records.dialogue_id
+        and default_releases.release is distinct from records.release
+),
+
 counts as (
     select corpus_id, 'dialogue' as thing, count(*) as amount from main.dialogues group by corpus_id
     union all
@@ -35,13 +44,21 @@ counts as (
     union all
     select corpus_id, 'speaker', count(*) from main.speakers group by corpus_id
     union all
-    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by split_part(record_id, '/', 1)
+    select split_part(annotations.record_id, '/', 1), 'annotation', count(*)
+    from main.annotations
+    left join repeated on repeated.record_id = annotations.record_id
+    where repeated.record_id is null
+    group by split_part(annotations.record_id, '/', 1)
     union all
     select split_part(record_id, '/', 1), 'candidate', count(*) from main.candidates group by split_part(record_id, '/', 1)
     union all
     select corpus_id, 'persona', count(*) from main.personas group by corpus_id
     union all
-    select corpus_id, 'example', count(*) from main.examples group by corpus_id
+    select examples.corpus_id, 'example', count(*)
+    from main.examples
+    left join repeated on repeated.record_id = examples.record_id
+    where repeated.record_id is null
+    group by examples.corpus_id
     union all
     select corpus_id, 'file', count(*) from meta.source_files group by corpus_id
     union all

@@ -35,7 +35,7 @@ select
     examples.item_index,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
 left join main.dialogues on dialogues.dialogue_id = examples.dialogue_id
 left join main.turns
     on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index

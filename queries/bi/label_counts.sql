@@ -158,5 +158,5 @@ select
     shared.scheme_kind,
 from shared
 inner join main.records on records.record_id = shared.record_id
-left join bi.default_releases on default_releases.dialogue_id = shared.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
 where records.extra ->> 'repeats' is null and shared.label is not null

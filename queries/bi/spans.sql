@@ -47,7 +47,7 @@ inner join main.turns
 left join main.dialogues on dialogues.dialogue_id = annotations.dialogue_id
 left join main.labels
     on labels.scheme = annotations.scheme and labels.label = annotations.label
-left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
 where annotations.start_index is not null
     and annotations.end_index is not null
     and records.extra ->> 'repeats' is null

@@ -76,7 +76,7 @@ annotators as (
         count(distinct annotations.annotator_id) as identified_annotator_count,
     from main.annotations
     inner join main.records on records.record_id = annotations.record_id
-    left join bi.default_releases on default_releases.dialogue_id = annotations.dialogue_id
+    left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
     where annotations.annotator_id <> '' and records.extra ->> 'repeats' is null
     group by annotations.scheme, records.release, is_default, records.split, records.subset
 )

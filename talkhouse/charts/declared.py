@@ -20,6 +20,7 @@ from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.heads import is_name
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql import quoted
 
 Metrics = Mapping[str, Mapping[str, "Metric"]]
 """View of ``bi`` -> name of a metric -> the metric."""
@@ -37,6 +38,9 @@ COLUMNS = 12
 
 ROW_COUNT = "row_count"
 """The metric that every view has."""
+
+_HAS_ONE = "min({0}) is not distinct from max({0})"
+_COUNTS_ONCE = f"(bool_and(is_default) or {_HAS_ONE.format('release')})"
 
 
 class Kind(StrEnum):
@@ -74,6 +78,11 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     description: str = ""
     label: str = ""
     """The label that it counts, of a chart's scheme: it has the label's colour."""
+    within: tuple[str, ...] = ()
+    """Columns of which a group has one value; the metric is null for a group of several, which it can't combine.
+
+    With ``release``, so is it for a group that counts a dialogue in several releases.
+    """
 
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
@@ -305,8 +314,16 @@ def _metrics(files: Files) -> Metrics:
                 raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
             if ROW_COUNT in of_view:
                 raise broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
-            known[view] = of_view
+            known[view] = {name: _guarded(one) for name, one in of_view.items()}
     return known
+
+
+def _guarded(one: Metric) -> Metric:
+    """Return a metric whose SQL is null where it would combine what it can't."""
+    if not one.within:
+        return one
+    conditions = (_COUNTS_ONCE if column == "release" else _HAS_ONE.format(quoted(column)) for column in one.within)
+    return msgspec.structs.replace(one, sql=f"case when {' and '.join(conditions)} then {one.sql.strip()} end")
 
 
 def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:

@@ -40,7 +40,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     if rows.is_empty():
         st.caption(_why_empty(opened, chart, choices))
         return
-    lead = leads(chart, rows, choices)
+    lead = leads(opened, chart, rows, choices)
     if chart.kind is Kind.TABLE:
         of = opened.rows(total_sql(chosen)).item() if rows.height == chart.limit else None
         chart_table.put(chart.title, rows, columns, of=of, leads=lead)
