@@ -20,8 +20,9 @@ from msgspec.structs import replace
 
 import talkhouse
 from talkhouse.charts.declared import Chart, Dashboard, Filter, dashboards, metrics
-from talkhouse.charts.query import chart_sql
+from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.superset.filters import ONCE
 from tests import outside
 from tests.commands import run
 from tests.talkhouse.superset.server import PAGE, Superset
@@ -143,17 +144,18 @@ def test_a_filter_acts_on_every_chart_with_its_column(
 ) -> None:
     dashboard = DASHBOARDS[title]
     choice = filter_of(dashboard, column)
-    (number,) = [one["id"] for one in served.all_of("dashboard") if one["dashboard_title"] == title]
-    metadata = json.loads(served.one_of("dashboard", number)["json_metadata"])
-    (native,) = [
-        one for one in metadata["native_filter_configuration"] if one["targets"][0]["column"]["name"] == column
-    ]
+    name = quoted(column)
+    where = f"where {name} is not null" + (f" and {choice.where} " if choice.where else "")
+    most = f"select {name} from bi.{choice.view} {where} group by {name} order by count(*) desc, 1"
+    offered = con.execute(most).fetchall()
+    found = [one for one in native_filters(served, title) if one["targets"][0]["column"]["name"] == column]
+    if not offered:
+        assert found == []
+        return
+    (native,) = found
     dataset = served.one_of("dataset", native["targets"][0]["datasetId"])
     assert dataset["table_name"] == choice.view
-    where = f"where {choice.where} " if choice.where else ""
-    name = quoted(column)
-    most = f"select {name} from bi.{choice.view} {where}group by {name} order by {name} is null, count(*) desc, 1"
-    value = con.execute(most).fetchall()[0][0]
+    value = offered[0][0]
     has_rows = False
     for chart in dashboard.charts:
         names = [one for one, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
@@ -161,14 +163,39 @@ def test_a_filter_acts_on_every_chart_with_its_column(
         assert is_outside == (column not in names), chart.title
         if is_outside:
             continue
-        context = json.loads(served.one_of("chart", numbers[title, chart.title])["query_context"])
-        context["queries"][0]["filters"] = [{"col": column, "op": "IN", "val": [value]}]
-        wanted = "null" if value is None else literal(str(value))  # Superset offers <NULL>, where there is nothing else
-        same = f"({chart.where or 'true'}) and {name} is not distinct from {wanted}"
-        rows = shown(served, served.ask("/chart/data", context), chart)
+        same = f"({chart.where or 'true'}) and {name} = {literal(str(value))}"
+        rows = filtered(served, numbers[title, chart.title], chart, {"col": column, "op": "IN", "val": [value]})
         assert rows == expected(con, replace(chart, where=same)), chart.title
         has_rows = has_rows or bool(rows)
     assert has_rows
+
+
+@pytest.mark.parametrize("title", DASHBOARDS)
+def test_each_turn_counts_once_as_on_the_pages(
+    served: Superset, numbers: dict[tuple[str, str], int], con: duckdb.DuckDBPyConnection, title: str
+) -> None:
+    for native in native_filters(served, title):
+        if native["name"] == ONCE:
+            (chosen,) = native["defaultDataMask"]["extraFormData"]["filters"]
+            for chart in DASHBOARDS[title].charts:
+                if numbers[title, chart.title] not in native["scope"]["excluded"]:
+                    names = [one for one, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
+                    rows = filtered(served, numbers[title, chart.title], chart, chosen)
+                    assert rows == expected(con, narrowed(chart, {}, names)), chart.title
+
+
+def native_filters(served: Superset, title: str) -> list[dict[str, Any]]:
+    (number,) = [one["id"] for one in served.all_of("dashboard") if one["dashboard_title"] == title]
+    metadata = json.loads(served.one_of("dashboard", number)["json_metadata"])
+    found: list[dict[str, Any]] = metadata["native_filter_configuration"]
+    return found
+
+
+def filtered(served: Superset, number: int, chart: Chart, choice: dict[str, Any]) -> list[Row]:
+    """Return the rows that Superset gives for a chart with what is chosen in a filter."""
+    context = json.loads(served.one_of("chart", number)["query_context"])
+    context["queries"][0]["filters"] = [choice]
+    return shown(served, served.ask("/chart/data", context), chart)
 
 
 ESCAPES = [

@@ -1,0 +1,186 @@
+"""Nine jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from tests.browser import Served, Visit, launched, served, visit
+from tests.samples import GROUPS, RELEASES
+
+pytestmark = pytest.mark.slow
+
+MOST = 4
+"""Clicks of a job."""
+
+JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+class Reader:
+    """Somebody at the pages, who sees texts, and whose clicks are counted."""
+
+    def __init__(self, visited: Visit) -> None:
+        self._visited = visited
+        self.clicks = 0
+
+    @property
+    def page(self) -> Page:
+        """The tab that is read."""
+        return self._visited.page
+
+    @property
+    def main(self) -> Locator:
+        """The page without its navigation."""
+        return self.page.get_by_role("main")
+
+    def click(self, what: Locator) -> None:
+        """Click on something that makes the page anew, or leads to another."""
+        self._count()
+        if what.first.get_attribute("target") == "_blank":
+            with self._visited.context.expect_page() as tab:
+                what.first.click()
+            self._visited.page = tab.value
+            self._visited.drawn(0)
+        else:
+            self._visited.act(what.first.click)
+        assert not self._visited.errors()
+
+    def open(self, what: Locator) -> None:
+        """Click on something that shows what is behind it."""
+        self._count()
+        what.first.click()
+
+    def go(self, page: str) -> None:
+        """Go to a page by the navigation."""
+        self.click(self.page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(f"{page}$")))
+
+    def choose(self, box: str, option: re.Pattern[str]) -> None:
+        """Choose in a box."""
+        self.open(self.main.get_by_role("combobox", name=box))
+        self.click(self.page.get_by_role("option", name=option))
+
+    def card(self, corpus: str) -> Locator:
+        """Find the card of a corpus."""
+        title = self.page.locator(f'h3 a[href="{corpus}"]')
+        return self.main.get_by_test_id("stVerticalBlock").filter(has=title).last
+
+    @property
+    def first_conversation(self) -> Locator:
+        """The link of the first conversation of the list."""
+        return self.main.locator('a[href*="dialogue="]')
+
+    def _count(self) -> None:
+        self.clicks += 1
+        assert self.clicks <= MOST
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
+        yield started
+
+
+@pytest.fixture(scope="module", params=["samples", "published"])
+def pages(
+    request: pytest.FixtureRequest,
+    browser: Browser,  # noqa: ARG001 - nothing is served where there is none
+    sample: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Served]:
+    """The pages of the samples, and those of the publishers' files."""
+    warehouse, folder = sample, tmp_path_factory.mktemp("served")
+    if request.param == "published":
+        warehouse = folder / "published.duckdb"
+        build(warehouse, Silent(), data=request.getfixturevalue("real_data"))
+    with served(warehouse, folder) as started:
+        yield started
+
+
+@pytest.fixture
+def reader(browser: Browser, pages: Served) -> Iterator[Reader]:
+    with visit(browser, pages.url, accept_downloads=True) as visited:
+        visited.open()
+        yield Reader(visited)
+        assert visited.wrong == []
+
+
+def test_find_a_dialogue_where_annotators_disagree(reader: Reader) -> None:
+    reader.go("Read")
+    reader.choose("Sort by", re.compile("disagreement", re.IGNORECASE))
+    reader.click(reader.first_conversation)
+    counts = reader.main.locator(".turn .counts").all_inner_texts()
+    votes = [[int(number) for number in re.findall(r" (\d+)", one)] for one in counts]
+    assert any(len(given) > 1 and 2 * max(given) <= sum(given) for given in votes), counts
+
+
+def test_read_a_dialogue(reader: Reader) -> None:
+    reader.go("Read")
+    reader.click(reader.first_conversation)
+    assert len([text for text in reader.main.locator(".turn .text").all_inner_texts() if text.strip()]) > 1
+
+
+def test_filter_share_and_download(browser: Browser, pages: Served, reader: Reader) -> None:
+    reader.click(reader.card(RELEASES).get_by_role("link", name="Read", exact=True))
+    shared = reader.page.url
+    reader.open(reader.main.get_by_text("Download", exact=True))
+    reader.click(reader.main.get_by_role("button", name="Make the file"))
+    with reader.page.expect_download() as download:
+        reader.open(reader.main.get_by_role("button", name=re.compile("^Download ")))
+    assert RELEASES.encode() in download.value.path().read_bytes()
+    with visit(browser, pages.url) as another:
+        another.page.goto(shared)
+        another.drawn(0)
+        listed = another.page.locator('main a[href*="dialogue="]').evaluate_all("all => all.map(one => one.href)")
+        assert listed
+        assert all(f"dialogue={RELEASES}" in address for address in listed)
+
+
+def test_count_the_examples_of_each_split_of_a_task(reader: Reader) -> None:
+    reader.click(reader.card(RELEASES).locator("h3 a"))
+    reader.open(reader.main.get_by_role("tab", name="Tasks and splits"))
+    rows = reader.main.get_by_role("tabpanel").get_by_role("row").all_inner_texts()
+    assert any(re.search(r"breakdown_detection.*\bdev\b.*\d", row, re.DOTALL) for row in rows), rows
+
+
+def test_find_the_licence_of_a_corpus(reader: Reader) -> None:
+    assert "Apache-2.0" in reader.card(GROUPS).inner_text()
+    reader.click(reader.card(GROUPS).locator("h3 a"))
+    reader.open(reader.main.get_by_role("tab", name="Licence and citation"))
+    expect(reader.main.get_by_role("tabpanel").get_by_text("Apache-2.0").first).to_be_visible()
+
+
+def test_see_how_long_dialogues_are(reader: Reader) -> None:
+    reader.go("Overview")
+    title = reader.page.get_by_role("heading", name=re.compile("^Dialogues by number of turns"))
+    numbers = reader.page.get_by_role("button", name="Numbers", exact=True)
+    expect(title).to_be_visible()
+    block = reader.main.get_by_test_id("stVerticalBlock").filter(has=title).filter(has=numbers).last
+    reader.open(block.get_by_role("button", name="Numbers", exact=True))
+    expect(reader.page.get_by_role("columnheader", name=re.compile("Number of turns")).first).to_be_visible()
+
+
+def test_run_a_query(reader: Reader) -> None:
+    reader.go("SQL")
+    reader.main.get_by_role("textbox", name="Query").fill("select corpus_id, title from main.corpora order by all")
+    reader.click(reader.main.get_by_role("button", name="Run", exact=True))
+    expect(reader.main.get_by_text(re.compile(r"^\d rows\.$"))).to_be_visible()
+    expect(reader.main.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+def test_read_a_japanese_dialogue(reader: Reader) -> None:
+    reader.go("Read")
+    reader.click(reader.main.get_by_test_id("stCheckbox").filter(has_text=re.compile(r"^ja \(")).locator("label"))
+    reader.click(reader.first_conversation)
+    assert JAPANESE.search("".join(reader.main.locator(".turn .text").all_inner_texts()))
+
+
+def test_see_who_changed_their_mind_to_what_after_which_message(reader: Reader) -> None:
+    reader.go("DeliData")
+    reader.click(reader.main.get_by_role("tabpanel").locator('a[href*="dialogue="]').first)
+    changes = reader.main.get_by_role("list", name="Changes in the order of turns").get_by_role("listitem")
+    expect(changes.filter(has_text="after").first).to_be_visible()
+    expect(changes.get_by_role("img", name="becomes").first).to_be_visible()
