@@ -11,6 +11,7 @@ from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.sql import quoted
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
@@ -153,6 +154,14 @@ def _put_result(result: _Result) -> None:
     st.caption(f"The first {count}; there are more." if result.rows.has_more else f"{count}.")
 
 
+def _put_chosen(name: str, columns: list[str]) -> None:
+    """Draw the choice of columns, found as one types, of which a query is made."""
+    chosen = st.multiselect("Columns", columns, key="chosen_columns", placeholder="All", help="Type to search.")
+    selected = ", ".join(map(quoted, chosen)) or "*"
+    query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
+    st.button("Put into the query", icon=":material/input:", on_click=_take, args=(query,))
+
+
 def _put_relations(opened: Warehouse) -> None:
     """Draw the choice of a view or table, and its columns with what they mean."""
     with opened.connection() as con:
@@ -162,6 +171,7 @@ def _put_relations(opened: Warehouse) -> None:
             return
         columns = columns_of(con, known[name]["schema"], known[name]["name"])
     st.caption(plain(known[name]["comment"] or ""))
+    _put_chosen(name, [column["name"] for column in columns])
     lines = "".join(
         f"<p><code>{html(column['name'])}</code> <small>{html(column['type'])}</small><br>"
         f"{html(column['meaning'] or '')}</p>"

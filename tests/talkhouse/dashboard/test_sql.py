@@ -15,7 +15,7 @@ import pytest
 from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.dashboard import command, tables, warehouse
+from talkhouse.dashboard import command, errors, tables, warehouse
 from talkhouse.dashboard.content import scores, sql
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
@@ -298,6 +298,7 @@ def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None
     assert sum(int(share.removesuffix("%")) for share in shares) <= 75
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_message_says_what_to_do_on_a_page() -> None:
     said = messages(ask("from nowhere"))[0]
@@ -308,6 +309,7 @@ def test_a_message_says_what_to_do_on_a_page() -> None:
     assert "--" not in outside
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_rows_of_any_query_are_drawn_by_the_columns_that_are_chosen() -> None:
     page = ask("select i % 3 as place, 'a.b' as \"odd [name]\", count(*) from range(9) t(i) group by all order by all")
@@ -321,6 +323,7 @@ def test_rows_of_any_query_are_drawn_by_the_columns_that_are_chosen() -> None:
     assert "needs a column of numbers" in page.info[0].value
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_the_last_queries_come_back_the_last_one_first() -> None:
     page = ask("select 1 as one")
@@ -329,3 +332,20 @@ def test_the_last_queries_come_back_the_last_one_first() -> None:
     last = [button for button in page.button if button.key and button.key.startswith("last_")]
     assert [button.label for button in last] == ["select 2 as two", "select 1 as one"]
     assert last[1].click().run().text_area[0].value == "select 1 as one"
+
+
+@pytest.mark.usefixtures("served")
+def test_a_query_is_made_of_the_view_and_columns_that_are_chosen() -> None:
+    page = draw("sql", view="main.corpora")
+    page = page.multiselect(key="chosen_columns").select("corpus_id").run()
+    page = next(button for button in page.button if button.label == "Put into the query").click().run()
+    assert page.text_area[0].value == 'select "corpus_id"\nfrom "main"."corpora"\nlimit 100'
+
+
+def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_is_kept() -> None:
+    said = "the query failed\n  found:    --unsafe\n  next:     list the views with: talkhouse views"
+    assert errors.on_a_page(said).splitlines()[1:] == [
+        "  found:    --unsafe",
+        "  next:     see Views and tables, and their columns, on the SQL page",
+    ]
+    assert errors.on_a_page("a\n  next:     fix the query") == "a\n  next:     fix the query"
