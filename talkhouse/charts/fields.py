@@ -26,12 +26,13 @@ def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[Field]:
     """Return the columns that ``talkhouse.charts.query`` gives for a chart, in its order."""
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
-        *(Field(column, _along(chart) if column == chart.x else title(column)) for column in chart.columns),
+        *(Field(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
         *(Field(name, aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
 
 
-def _along(chart: Chart) -> str:
+def along(chart: Chart) -> str:
+    """Return the title of x: a time that is truncated is called by its unit."""
     return chart.grain.capitalize() if chart.grain else title(chart.x)
 
 

@@ -102,6 +102,9 @@ def command(
     With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
+    With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
+    NAME is a corpus or main.dialogues, of whose rows the options choose.
+
     Hugging Face's datasets would take the manifests of plain files for data: name the files, as in
     load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from talkhouse.charts.declared import Declared, dashboards
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.dashboard.content import corpus, home, quality, read, scores, sql, tasks
+from talkhouse.dashboard.content import ask, corpus, home, quality, read, scores, sql, tasks
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
@@ -19,6 +19,7 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(read.page, title="Read", icon=":material/forum:", url_path="read"),
         st.Page(tasks.page, title="Tasks", icon=":material/list_alt:", url_path="tasks"),
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
+        st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
     ]
     if scores.path().exists():

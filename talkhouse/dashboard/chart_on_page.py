@@ -41,7 +41,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     if rows.is_empty():
         st.caption(_why_empty(opened, chart, choices))
         return
-    lead = leads(chart, rows, choices)
+    lead = leads(opened, chart, rows, choices)
     left_out = cut(opened.rows, chosen, of_view, rows)
     if left_out and left_out.note:
         st.caption(plain(left_out.note))

@@ -6,15 +6,18 @@ from urllib.parse import parse_qs
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart
+from talkhouse.charts.declared import Chart, Kind, dashboards
 from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
+from talkhouse.dashboard.examples import task_names
 from talkhouse.dashboard.reading.facets import FACETS
+from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.queries.catalogue import BI
 
 _PLACES = ("dialogue_id", "record_id")
 """Columns that say which conversation a row is of."""
 
-_OTHERS = {"corpus_id": "corpus", "speaker_name": "speaker", "bot": "speaker", "majority_label": "majority"}
+_OTHERS = {"corpus_id": "corpus", "speaker_name": "speaker", "bot": "speaker"}
 """Facets of the page Read that are not named as the column is."""
 
 _OF_TASKS = {"release": "task_release", "split": "task_split", "label": "task_label"}
@@ -23,39 +26,78 @@ _OF_TASKS = {"release": "task_release", "split": "task_split", "label": "task_la
 _READ = {facet.name for facet in FACETS}
 
 
-def leads(chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
-    """Return the address that each row of a chart leads to; None where they lead nowhere."""
+def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
+    """Return the address that each row of a chart leads to; None where they lead nowhere.
+
+    A chart that declares nothing leads to examples of its tasks, or to the conversations that its columns stand for.
+    """
     if any(name in rows.columns for name in _PLACES):
         return [_turn(row) for row in rows.iter_rows(named=True)]
-    if not chart.leads_to:
+    page = chart.leads_to or _page(chart)
+    if not page or chart.kind is Kind.TABLE:
         return None
-    return [_page(chart, row, choices) for row in rows.select(chart.columns).iter_rows(named=True)]
+    if page.partition("?")[0] == "tasks":
+        tasks = {full.partition(".")[2]: full for full in task_names(opened)}
+        return [_tasks(tasks, page, _columns(row, choices)) for row in rows.select(chart.columns).iter_rows(named=True)]
+    fixed = _parameters(page) | _corpus(opened, chart)
+    return [
+        _read(chart, page, fixed, _columns(row, choices)) for row in rows.select(chart.columns).iter_rows(named=True)
+    ]
+
+
+def _page(chart: Chart) -> str:
+    if "task" in chart.columns:
+        return "tasks"
+    return "read" if any(_facet(chart, column) for column in chart.columns) else ""
 
 
 def _turn(row: Mapping[str, Any]) -> str:
     return links.read(row.get("dialogue_id"), row.get("turn_index"), record_id=row.get("record_id"))
 
 
-def _page(chart: Chart, row: Mapping[str, Any], choices: Choices) -> str:
-    page, _, parameters = chart.leads_to.partition("?")
-    fixed = parse_qs(parameters, keep_blank_values=True)
-    # What the mark itself stands for is narrower than what was chosen.
-    columns = {**choices, **{name: [str(value)] for name, value in row.items() if value is not None}}
-    if page == "tasks":
-        chosen = {_OF_TASKS[name]: values[0] for name, values in columns.items() if name in _OF_TASKS and values}
-        task = columns.get("task") or fixed.get("task") or [""]
-        return links.tasks(task[0], **chosen)
+def _columns(row: Mapping[str, Any], choices: Choices) -> dict[str, list[str]]:
+    """Return what a row stands for: what it is grouped by, which is narrower than what was chosen of the same."""
+    return {**choices, **{name: [str(value)] for name, value in row.items() if value is not None}}
+
+
+def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]) -> str:
+    chosen = {_OF_TASKS[name]: values[0] for name, values in columns.items() if name in _OF_TASKS and values}
+    (task,) = columns.get("task") or _parameters(page).get("task") or [""]
+    return links.tasks(tasks.get(task, task), **chosen)
+
+
+def _read(chart: Chart, page: str, fixed: Mapping[str, list[str]], columns: Mapping[str, list[str]]) -> str:
+    if page.partition("?")[0] != "read":
+        return page
     facets: dict[str, Any] = {**fixed, **dict(_facets(chart, columns))}
-    return links.read(**facets) if page == "read" else chart.leads_to
+    return links.read(**facets)
+
+
+def _corpus(opened: Warehouse, chart: Chart) -> dict[str, list[str]]:
+    """Return the corpus whose dashboard has the chart, as a facet."""
+    folders = (one.folder for one in dashboards(opened.query_files) if chart in one.dashboard.charts)
+    folder = next(folders, BI)
+    return {} if folder == BI else {"corpus": [folder]}
+
+
+def _parameters(page: str) -> dict[str, list[str]]:
+    return parse_qs(page.partition("?")[2], keep_blank_values=True)
 
 
 def _facets(chart: Chart, columns: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
     """Yield the facets that columns stand for; others are left out, and the list is then a longer one."""
     for column, values in columns.items():
-        facet = _OTHERS.get(column, column)
-        if column in ("label", *(chart.by if chart.scheme else ())):
-            schemes = columns.get("scheme") or [chart.scheme]
-            if schemes[0]:
-                yield "label", [f"{schemes[0]}={value}" for value in values]
-        elif facet in _READ and values:
+        facet = _facet(chart, column)
+        if facet == "label":
+            scheme = (columns.get("scheme") or [chart.scheme])[0]
+            yield facet, [f"{scheme}={value}" for value in values]
+        elif facet and values:
             yield facet, values
+
+
+def _facet(chart: Chart, column: str) -> str | None:
+    """Return the facet that a column stands for; a label needs its scheme."""
+    if column == "label" or (chart.scheme and (column,) == chart.by):
+        return "label" if chart.scheme or "scheme" in chart.columns else None
+    facet = _OTHERS.get(column, column)
+    return facet if facet in _READ else None

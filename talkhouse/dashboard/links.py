@@ -44,7 +44,7 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "tasks", "quality", "sql", "scores"}
+_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "scores"}
 """Pages that every warehouse has."""
 
 

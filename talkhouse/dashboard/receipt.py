@@ -1,13 +1,58 @@
 """The receipt of a number: the query that gives it, the rows that it is made of, and where these are from."""
 
+import hashlib
+
+import polars as pl
 import streamlit as st
 
-from talkhouse.dashboard import links
+from talkhouse.charts.formats import NOTHING
+from talkhouse.dashboard import errors, links, receipt_facts
+from talkhouse.dashboard.tables import counted
+from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.visible import visible
+
+_ROWS_TITLES = {"path": "File", "source_pointer": "Place in it", "sha256": "SHA-256", "record_id": "Record"}
 
 
-def put(opened: Warehouse, title: str, sql: str) -> None:  # noqa: ARG001
-    """Draw what opens the receipt of a chart or number; ``sql`` is the query that it shows."""
-    with st.popover("Receipt", icon=":material/receipt_long:", type="tertiary"):
-        st.code(sql, language="sql", wrap_lines=True)
-        st.link_button("In SQL", links.sql(sql), icon=":material/database:")
+@st.fragment
+def put(opened: Warehouse, title: str, sql: str, *, number: str = "") -> None:
+    """Draw what opens the receipt of a chart or number, which costs nothing until it is opened.
+
+    ``sql`` is the query that it shows, as run; ``number`` its number as people read it, where it has one.
+    """
+    # By on_change, Streamlit runs what is inside when it is open, and of the page no more than this.
+    popover = st.popover(
+        "Receipt", icon=":material/receipt_long:", type="tertiary", key=key_of(title, sql), on_change="rerun"
+    )
+    if popover.open:
+        with popover, errors.shown():
+            _put_opened(opened, title, sql, number)
+
+
+def key_of(title: str, sql: str) -> str:
+    """Return the name by which Streamlit knows the receipt of what has this title and this query."""
+    return "receipt_" + hashlib.sha256(f"{title}\n{sql}".encode()).hexdigest()[:16]
+
+
+def _put_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
+    st.markdown(f"**{plain(title)}**")
+    st.code(sql, language="sql", wrap_lines=True)
+    st.link_button("Run it on the SQL page", links.sql(sql), icon=":material/database:")
+    facts = receipt_facts.of(opened, title, sql, number)
+    if facts.rows_sql:
+        st.markdown(f"It is made of **{counted(facts.count)}**. The first {facts.first.height}:")
+        st.code(facts.rows_sql, language="sql", wrap_lines=True)
+        _put_table(facts.first)
+        st.link_button("See them on the SQL page", links.sql(facts.rows_sql), icon=":material/table_rows:")
+    if facts.sources.height:
+        st.markdown("Where these are in the published files:")
+        _put_table(facts.sources)
+    st.markdown("To cite it:")
+    st.code(visible(facts.citation, lines=True), language=None, wrap_lines=True)
+
+
+def _put_table(rows: pl.DataFrame) -> None:
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    titles = {name: _ROWS_TITLES[name] for name in rows.columns if name in _ROWS_TITLES}
+    st.dataframe(rows.to_arrow(), hide_index=True, placeholder=NOTHING, column_config=titles)

@@ -1,5 +1,6 @@
 """What a program's package is: how it is planned, and how its files are written."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,3 +24,10 @@ class Layout:
 
     It is called again, with the same folder, where the memory was not enough.
     """
+
+
+def described_file(path: Path, rows: int | None) -> dict[str, Any]:
+    """Return what the manifest says of a file of data that lies in the package's folder itself."""
+    with path.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}

@@ -35,3 +35,5 @@ class Tool(StrEnum):
     HUGGINGFACE = "huggingface"
     CROISSANT = "croissant"
     CONVOKIT = "convokit"
+    LABELSTUDIO = "labelstudio"
+    ARGILLA = "argilla"

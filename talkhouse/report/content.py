@@ -29,14 +29,47 @@ select corpus_id, kind, count(*), sum(records_in), sum(records_loaded), sum(reco
 from meta.source_files group by all order by all
 """
 
+_SIZES = """
+select title, licence, languages, dialogue_count, turn_count, annotation_count, example_count
+from bi.corpora order by corpus_id
+"""
+
+_TASKS = """
+with sizes as (
+    select
+        corpus_id, task, release, coalesce(split, 'all') as split, example_count,
+        coalesce(list_position(['train', 'validation', 'test'], standard_split), 9) as position,
+    from bi.splits where is_default
+)
+
+select
+    corpus_id, task, release,
+    string_agg(split || ' ' || format('{:,}', example_count), ', ' order by position, split),
+from sizes group by corpus_id, task, release order by all
+"""
+
+_PUBLICATIONS = """
+select
+    releases.title, publications.release,
+    count(distinct publications.dialogue_id),
+    count(distinct publications.dialogue_id) filter (publications.is_default),
+    releases.description,
+from bi.publications
+left join main.releases using (corpus_id, release)
+where corpus_id = $corpus
+group by releases.title, publications.release, releases.description, releases.release_index
+order by releases.release_index nulls last, publications.release
+"""
+
 _SPLITS = """
 select task, release, split, standard_split, example_count, dialogue_count, turn_count
-from bi.splits where corpus_id = $corpus order by all
+from bi.splits where corpus_id = $corpus and is_default = $default order by all
 """
 
 _LABELS = """
 select task, release, split, label, any_value(label_meaning), count(*)
-from bi.example_labels where corpus_id = $corpus group by task, release, split, label order by all
+from bi.example_labels where corpus_id = $corpus and is_default = $default
+group by task, release, split, label order by all
 """
 
 _AGREEMENT = """
@@ -46,7 +79,12 @@ select
         else min_annotator_count || ' to ' || max_annotator_count
     end,
     mean_majority_share, krippendorff_alpha, fleiss_kappa,
-from bi.scheme_agreement order by scheme, release
+from bi.scheme_agreement where is_default = $default order by scheme, release
+"""
+
+_SAID = """
+select scheme, release, unit_count, mean_majority_share, krippendorff_alpha,
+from bi.scheme_agreement where is_default and krippendorff_alpha is not null order by scheme, release
 """
 
 _SUBSETS = """
@@ -88,24 +126,47 @@ def files(con: duckdb.DuckDBPyConnection) -> Table:
     return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
 
 
-def splits(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
-    """Count the examples of each split of the tasks of a corpus."""
+def sizes(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return the corpora with their sizes; a dialogue and a turn count once."""
+    counts = dict.fromkeys(("Dialogues", "Turns", "Labels", "Examples"), _INTEGER)
+    return table(con, _SIZES, {"Corpus": None, "Licence": None, "Languages": None, **counts})
+
+
+def tasks(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return the tasks with the examples of each split of the default publication."""
+    return table(con, _TASKS, dict.fromkeys(("Corpus", "Task", "Release", "Examples")))
+
+
+def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
+    """Return the releases of a corpus: how many dialogues each has, and of how many it is the default publication."""
+    heads = {"Publication": None, "Release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
+    return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
+
+
+def splits(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> Table:
+    """Count the examples of each split of the tasks of a corpus: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
-    return table(con, _SPLITS, {**heads, **counts}, "bi.splits", corpus=corpus_id)
+    return table(con, _SPLITS, {**heads, **counts}, "bi.splits", corpus=corpus_id, default=default)
 
 
-def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
-    """Count the examples of a corpus that have each gold label."""
+def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> Table:
+    """Count the examples of a corpus that have each gold label: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Label": None, "Meaning": None, "Examples": _INTEGER}
-    return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id)
+    return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
-def agreement(con: duckdb.DuckDBPyConnection) -> Table:
-    """Return how far the annotators of each scheme agree."""
+def agreement_said(con: duckdb.DuckDBPyConnection) -> Table:
+    """Return how far annotators agree, each unit once, and what that allows."""
+    heads = {"Scheme": None, "Release": None, "Units": _INTEGER, "Share of the majority": _PERCENT}
+    return table(con, _SAID, {**heads, "Krippendorff's alpha": _DECIMAL})
+
+
+def agreement(con: duckdb.DuckDBPyConnection, *, default: bool) -> Table:
+    """Return how far the annotators of each scheme agree: on default publications, or in each release."""
     heads = {"Scheme": None, "Release": None, "Of a": None, "Units": _INTEGER, "Labels": _INTEGER, "Annotators": None}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL, "Fleiss' kappa": _DECIMAL}
-    return table(con, _AGREEMENT, {**heads, **measures}, "bi.scheme_agreement")
+    return table(con, _AGREEMENT, {**heads, **measures}, default=default)
 
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection) -> Table:

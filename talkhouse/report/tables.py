@@ -11,7 +11,16 @@ from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.formats import number
 
 MOST_ROWS = 200
-"""Rows of a table that are shown at most; a note says where the others are."""
+"""Rows of a table that are in the page at most; a note says where the others are."""
+
+_AT_ONCE = 15
+"""Rows that are shown before one asks for the others."""
+
+_FEW = 5
+"""Rows that are too few to be asked for."""
+
+ID = ("dialogue_id", "record_id")
+"""Columns whose values lead to a dialogue."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +31,16 @@ class Table:
     rows: Sequence[Sequence[str]]
     numbers: frozenset[int] = field(default_factory=frozenset)
     """The columns of numbers, from 0."""
+    ids: frozenset[int] = field(default_factory=frozenset)
+    """The columns of ids of dialogues and records, from 0."""
     note: str = ""
     """Where the rows are that are left out."""
+
+    @property
+    def parts(self) -> list[Sequence[Sequence[str]]]:
+        """The rows that are shown, and those that one asks for, if there are any."""
+        most = _AT_ONCE if len(self.rows) > _AT_ONCE + _FEW else len(self.rows)
+        return [part for part in (self.rows[:most], self.rows[most:]) if part]
 
 
 def table(
@@ -35,22 +52,32 @@ def table(
 ) -> Table:
     """Make a table of a query: ``heads`` has the titles of its columns, and how those of numbers are written.
 
-    ``source`` names the view that has all rows, where there may be too many.
+    ``source`` names the view that has all rows, where there may be too many. A column that is empty is left out.
     """
     rows = con.execute(f"{sql} limit {MOST_ROWS + 1}" if source else sql, values or None).fetchall()
-    formats = list(heads.values())
-    return made(list(heads), formats, rows, source)
+    kept = [index for index in range(len(heads)) if not rows or any(row[index] is not None for row in rows)]
+    titles, formats = list(heads), list(heads.values())
+    return made(
+        [titles[index] for index in kept],
+        [formats[index] for index in kept],
+        [[row[index] for index in kept] for row in rows],
+        source,
+    )
 
 
 def made(
-    heads: Sequence[str], formats: Sequence[NumberFormat | None], rows: Iterable[Sequence[Any]], source: str
+    heads: Sequence[str],
+    formats: Sequence[NumberFormat | None],
+    rows: Iterable[Sequence[Any]],
+    source: str,
+    ids: Iterable[int] = (),
 ) -> Table:
-    """Make a table of values, at most MOST_ROWS of them."""
+    """Make a table of values, at most MOST_ROWS of them; ``ids``: the columns that lead to a dialogue."""
     found = list(rows)
     shown = [[cell(value, how) for value, how in zip(row, formats, strict=True)] for row in found[:MOST_ROWS]]
     numbers = frozenset(index for index, how in enumerate(formats) if how is not None)
     note = f"The first {MOST_ROWS} rows; all of them are in {source}." if len(found) > MOST_ROWS else ""
-    return Table(heads, shown, numbers, note)
+    return Table(heads, shown, numbers, frozenset(ids), note)
 
 
 def cell(value: Any, how: NumberFormat | None = None) -> str:

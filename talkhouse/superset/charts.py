@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from talkhouse.charts.declared import Chart, Kind, Metric, metric
-from talkhouse.charts.fields import title
+from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat, metric
+from talkhouse.charts.fields import along
 from talkhouse.charts.formats import NUMBERS, TIMES
 from talkhouse.superset.names import VERSION, identity
 
@@ -29,6 +29,8 @@ def chart(
         "extra_form_data": {},
         **own,
     }
+    if declared.stacked and first.format is NumberFormat.PERCENT:
+        params |= {"truncateYAxis": True, "y_axis_bounds": [0, 1]}
     return {
         "slice_name": declared.title,
         "description": " ".join(filter(None, [declared.description, _ALONE if is_counted_once else ""])) or None,
@@ -66,7 +68,7 @@ def _lines(declared: Chart) -> dict[str, Any]:
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
         # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
-        "x_axis_title": "" if declared.horizontal else title(declared.x),
+        "x_axis_title": "" if declared.horizontal else along(declared),
         "x_axis_title_margin": 30,
         "xAxisLabelInterval": "auto" if declared.x.endswith("_bin") else "0",
         "groupby": list(declared.by),

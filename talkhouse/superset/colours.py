@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from talkhouse.charts.declared import Chart, Kind, Metrics
+from talkhouse.charts.declared import Chart, Kind, Metrics, metric
 from talkhouse.charts.palette import palette
 from talkhouse.charts.rows import Rows
 from talkhouse.queries.files import Files
@@ -16,5 +16,10 @@ def colours(rows: Rows, charts: Iterable[Chart], metrics: Metrics, files: Files)
     found: dict[str, str] = {}
     drawn = (chart for chart in charts if chart.kind in _DRAWN)
     for chart in sorted(drawn, key=lambda one: not one.scheme):
-        found = {**palette(rows, chart, metrics.get(chart.view, {}), files), **found}
+        of_view = metrics.get(chart.view, {})
+        of_chart = palette(rows, chart, of_view, files)
+        # Superset looks a series that is a metric up by the metric's name, though it shows the title.
+        named = {name: metric(name, of_view).title for name in chart.metrics}
+        of_chart |= {name: of_chart[title] for name, title in named.items() if title in of_chart}
+        found = {**of_chart, **found}
     return found

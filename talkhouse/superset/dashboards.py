@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
+from msgspec import structs
+
 from talkhouse.charts.declared import COLUMNS, Chart, Dashboard
 from talkhouse.charts.grid import box_height, rows_of_charts
 from talkhouse.superset.filters import ROOT, Columns, filters
@@ -11,6 +13,9 @@ from talkhouse.superset.names import VERSION, identity
 from talkhouse.superset.text import height
 
 _GRID = "GRID_ID"
+
+_FITS, _LEAST = 3, 4
+"""Columns in which a title fits, and what a narrower chart gets: three stand in a row."""
 
 
 def dashboard(
@@ -49,12 +54,17 @@ def _position(declared: Dashboard, name: str, text: str, database: str) -> dict[
     }
     rows = [_row(elements, 0, [_text(text)])]
     numbers = count(1)
-    for number, row in enumerate(rows_of_charts(declared.charts), start=1):
+    for number, row in enumerate(rows_of_charts(map(_with_room, declared.charts)), start=1):
         boxes = [_box(chart, next(numbers), name, database) for chart in row]
         rows.append(_row(elements, number, boxes))
     elements[_GRID] = {"id": _GRID, "type": "GRID", "children": rows, "parents": [ROOT]}
     elements[ROOT] = {"id": ROOT, "type": "ROOT", "children": [_GRID]}
     return elements
+
+
+def _with_room(chart: Chart) -> Chart:
+    """Return a chart whose title has room beside the signs that Superset puts there."""
+    return structs.replace(chart, width=_LEAST) if chart.width < _FITS else chart
 
 
 def _row(elements: dict[str, Any], number: int, boxes: list[dict[str, Any]]) -> str:

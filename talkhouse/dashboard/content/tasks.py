@@ -39,7 +39,7 @@ def page() -> None:
     meanings = dict(opened.rows(_MEANINGS, {"scheme": chosen.scheme}).iter_rows()) if chosen.scheme else {}
     _put_links(chosen, row)
     st.html(example_html(chosen, row, meanings))
-    download.put(_rows(chosen, choice))
+    download.put(*_rows(chosen, choice, opened))
 
 
 def _to_the_first() -> None:
@@ -115,12 +115,25 @@ def _equals(column: str, value: object) -> str:
     return f"{column} = {literal(value) if isinstance(value, str) else value}"
 
 
-def _rows(chosen: Task, choice: Choice) -> download.Rows:
-    """Return what is chosen as what can be downloaded: by ``export``, which knows splits and no other choice."""
+def _rows(chosen: Task, choice: Choice, opened: Warehouse) -> Iterator[download.Rows]:
+    """Yield what can be downloaded: the examples that are chosen, and where they can be scored, a prediction table.
+
+    By ``export``, which knows splits and no other choice, or by a query.
+    """
     parts = [chosen.full_name, choice.release, choice.split, choice.label]
     name = re.sub(r"[^\w.+-]", "_", ".".join(part for part in parts if part))
     if choice.release is None and choice.label is None:
-        return download.Rows(name, chosen.full_name, choice.split)
-    where = "\n    and ".join(choice.conditions(chosen))
-    query = f"select *\nfrom {chosen.full_name}\nwhere {where}\norder by {', '.join(chosen.grain)}"
-    return download.Rows(name, query=query)
+        yield download.Rows(name, chosen.full_name, choice.split, title="Examples")
+    else:
+        where = "\n    and ".join(choice.conditions(chosen))
+        query = f"select *\nfrom {chosen.full_name}\nwhere {where}\norder by {', '.join(chosen.grain)}"
+        yield download.Rows(name, query=query, title="Examples")
+    if any(chosen.full_name in (score.full_name, *score.tasks) for score in opened.catalogue.scores):
+        yield download.Rows(
+            f"{name}.predictions",
+            chosen.full_name,
+            choice.split,
+            title="Prediction template",
+            is_template=True,
+            release=choice.release,
+        )

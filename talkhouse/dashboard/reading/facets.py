@@ -1,12 +1,14 @@
 """Which conversations are chosen, and how many there would be with each other choice, as SQL."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from talkhouse.dashboard.reading.orders import AGREEMENT, MIXED, ORDERS
+from talkhouse.dashboard.reading.orders import AGREEMENT, CHANGES, MIXED, ORDERS
 from talkhouse.explore.search_filters import Pattern
+from talkhouse.schema.sql import literal
 
 MOST = 100
 """Values that a facet offers at most: those that are chosen, then the most frequent ones."""
@@ -29,6 +31,7 @@ class Level(Enum):
     TURN = "(select turns.*, speakers.name from main.turns left join main.speakers using (speaker_id))"
     LABEL = "main.annotations"
     MAJORITY = AGREEMENT
+    CHANGE = CHANGES
     WHOLE = (
         "(select dialogue_id, scheme as name, label from main.annotations where turn_index is null union all "
         "select dialogue_id, corpus_id || '.' || task, label from bi.example_labels where turn_index is null)"
@@ -73,6 +76,15 @@ FACETS = (
         Level.MAJORITY,
         "case when is_tied then scheme || ' tied' else scheme || '=' || majority_label end",
         "Of a turn, in the default publication, where two or more annotators labelled it.",
+        is_asked=True,
+    ),
+    Facet(
+        "changed",
+        "Changed label",
+        Level.CHANGE,
+        "case when is_majority_changed "
+        "then scheme || ': ' || majority_before || ' \N{RIGHTWARDS ARROW} ' || majority_after end",
+        "The majority label of a turn, first in the default publication, then in another.",
         is_asked=True,
     ),
     Facet(
@@ -121,6 +133,19 @@ class Selection:
         where the order opens the conversation.
         """
         return f"{self._listed()} select * from listed order by {_ORDERED} limit {size} offset $offset"
+
+    def condition(self) -> str:
+        """Return it as an SQL condition of ``dialogue_id`` that needs no values, for a command line."""
+        conditions = " and ".join([*self._conditions(Level.TURN), self._where(without=Level.TURN)])
+        query = (
+            f"select dialogue_id from found where {conditions}"
+            if self.pattern
+            else (f"select dialogue_id from main.dialogues where {self._where()}")
+        )
+        sql = f"{self._sets()} {query}".strip()
+        # In one pass: a value may look like the name of another.
+        written = re.sub(r"\$(\w+)", lambda name: _written(self.values[name[1]]), sql)
+        return f"dialogue_id in ({written})"
 
     def ids(self) -> str:
         """Return the query of the dialogue_id of every conversation that is chosen, in order."""
@@ -203,3 +228,10 @@ class Selection:
         """Write the condition that a dialogue is in what every level leaves."""
         sets = [f"dialogue_id in (select dialogue_id from {one.name})" for one in self._levels() if one is not without]
         return " and ".join(["dialogue_id is not null", *sets])
+
+
+def _written(value: str | list[str]) -> str:
+    """Write a value as SQL, of characters that a command line can have."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    return literal(value).replace("\0", "' || chr(0) || '")

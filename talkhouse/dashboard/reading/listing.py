@@ -1,13 +1,16 @@
 """The list: facets with counts, a search, and a page of the conversations that are chosen."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
+from talkhouse.dashboard import download
 from talkhouse.dashboard.reading.choosing import put_facets, put_search, put_summary
+from talkhouse.dashboard.reading.facets import Selection
 from talkhouse.dashboard.reading.markup import facts, turns_found
 from talkhouse.dashboard.reading.orders import ORDERS, rows
 from talkhouse.dashboard.reading.previews import previews_of
@@ -111,6 +114,16 @@ def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> No
             _put_row(here, state, {**known[name], **place}, turns.get(name, []), previews.get(name, ""))
     if pages > 1:
         put(st.pagination, "page", state.page, pages)
+    download.put(*_files(selection))
+
+
+def _files(selection: Selection) -> Iterator[download.Rows]:
+    """Yield what can be downloaded of the conversations that are chosen: all of them, whatever page is shown."""
+    where = selection.condition() if selection.choices or selection.pattern else None
+    yield download.Rows("turns", "bi.turns", title="Turns", where=where)
+    yield download.Rows("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
+    yield download.Rows("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
+    yield download.Rows("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
 
 
 def _put_nothing(state: State) -> None:

@@ -10,11 +10,11 @@ import streamlit as st
 from talkhouse.charts.rows import frame
 from talkhouse.dashboard.warehouse import Version, Warehouse
 
-AGREEMENT = (
-    "(select agreement.* from bi.turn_agreement as agreement left join bi.default_releases as defaults "
-    "using (dialogue_id) where agreement.release is not distinct from defaults.release)"
-)
+AGREEMENT = "(select * from bi.turn_agreement where is_default)"
 """How far annotators agree on each turn, in the default publication of its conversation."""
+
+CHANGES = "(select * from bi.label_changes where is_default)"
+"""What other publications say of each turn that the default one labels."""
 
 MIXED = "mixed"
 
@@ -64,9 +64,16 @@ where turn_index is not null
 group by dialogue_id
 """
 
+_CHANGES = f"""
+select dialogue_id, -avg(change) as place, min_by(turn_index, (-change, turn_index)) as turn_index
+from {CHANGES}
+group by dialogue_id
+"""
+
 ORDERS = {
     MIXED: Order("A mix of corpora", _MIXED),
     "disagreement": Order("Most disagreement", _DISAGREEMENT, "mean entropy of a turn: {:.2f} bits", is_kept=True),
+    "change": Order("Most changed labels", _CHANGES, "votes of a turn that changed: {:.0%}", is_kept=True),
     "long": Order("Longest", _LENGTHS.format("-")),
     "short": Order("Shortest", _LENGTHS.format("")),
     "id": Order("Id", _IDS),

@@ -145,4 +145,5 @@ def _from_to(step: Step) -> str:
 
 
 def _link(turn_index: int, address: Address) -> str:
-    return f'<a class="index" href="{html(address(turn_index), lines=False)}">{turn_index}</a>'
+    address_of_turn = html(address(turn_index), lines=False)
+    return f'<a class="index" href="{address_of_turn}" aria-label="turn {turn_index}">{turn_index}</a>'

@@ -57,17 +57,20 @@ def put_told(opened: Warehouse, found: dict[str, Any], address: Address, here: i
         st.html(timeline_html(steps, found["turns"], address, here, declared.timeline.overall_title))
     if declared.hidden:
         names = ", ".join(name.partition(".")[2] for name in declared.hidden)
-        st.caption(f"Not shown turn by turn: {plain(names)} ([in SQL]({links.sql(_labels(found, declared.hidden))}))")
+        # No caption: links in it have too little contrast.
+        st.markdown(f":small[Not shown turn by turn: {plain(names)}] {_in_sql(found, declared.hidden)}")
     return Told(lines_html(found["turns"], declared.lines), notes_html(steps), frozenset(declared.hidden))
 
 
-def _labels(found: dict[str, Any], schemes: Iterable[str]) -> str:
+def _in_sql(found: dict[str, Any], schemes: Iterable[str]) -> str:
+    """Return a link to a query of the labels of some schemes, as Markdown."""
     named = ", ".join(map(literal, schemes))
-    return (
+    query = (
         "select turn_index, scheme, annotator_id, label, value\nfrom main.annotations\n"
         f"where dialogue_id = {literal(found['dialogue']['dialogue_id'])}\n    and scheme in ({named})\n"
         "order by turn_index, scheme, annotator_index, item_index"
     )
+    return f"[:small[In SQL]](<{links.sql(query)}>)"
 
 
 def _steps(opened: Warehouse, timeline: Timeline | None, found: dict[str, Any]) -> list[Step]:

@@ -1,6 +1,5 @@
 """The package of ``--for convokit``: a corpus from the tables, a part of it at a time."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 from collections.abc import Mapping as Json
@@ -19,7 +18,7 @@ from talkhouse.packages.convokit.overall import overall
 from talkhouse.packages.convokit.plan import CorpusPackage, plan
 from talkhouse.packages.convokit.speakers import MEMBERS, Speakers
 from talkhouse.packages.convokit.utterances import Utterances
-from talkhouse.packages.layout import Layout
+from talkhouse.packages.layout import Layout, described_file
 from talkhouse.query.row_stream import OnRows
 
 _FILES = ("utterances.jsonl", "speakers.json", "conversations.json", "corpus.json", "index.json")
@@ -52,7 +51,7 @@ def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, An
         "vectors": [],
     }
     _write_json(folder / "index.json", types)
-    return [_described(folder / name, written.get(Path(name).stem)) for name in _FILES]
+    return [described_file(folder / name, written.get(Path(name).stem)) for name in _FILES]
 
 
 def _write_lines(path: Path, relations: Iterable[duckdb.DuckDBPyRelation], on_rows: OnRows) -> int:
@@ -74,12 +73,6 @@ def _write_mapping(path: Path, relations: Iterable[duckdb.DuckDBPyRelation]) -> 
 
 def _write_json(path: Path, content: Json[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="ascii")
-
-
-def _described(path: Path, rows: int | None) -> dict[str, Any]:
-    with path.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
 
 
 LAYOUT = Layout(plan, _write)

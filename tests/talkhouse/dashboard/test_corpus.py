@@ -23,6 +23,14 @@ def said(page: AppTest) -> str:
     return "\n".join([*(one.value for kind in kinds for one in kind), *tables]).replace("\\", "")
 
 
+def a_chat(data: Path) -> None:
+    """Put a corpus that a page of TOML declares into a data folder."""
+    folder = data / "a_chat"
+    folder.mkdir(parents=True)
+    (folder / "corpus.toml").write_text(DOCUMENTS["chat"][0], encoding="utf-8")
+    (folder / "a.jsonl").write_text('{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}', encoding="utf-8")
+
+
 def test_the_datasheet_says_what_the_corpus_declares(
     visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
 ) -> None:
@@ -38,6 +46,7 @@ def test_the_datasheet_says_what_the_corpus_declares(
     assert "invented sample" in text
 
 
+@pytest.mark.slow
 def test_each_split_of_a_task_leads_to_its_examples(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
     text = said(visit(sample, RELEASES, show="Tasks and splits"))
     splits = con.execute(
@@ -53,20 +62,15 @@ def test_each_split_of_a_task_leads_to_its_examples(visit: Visit, sample: Path, 
 
 @pytest.mark.slow
 def test_the_licence_has_what_each_part_asks_and_how_to_cite(visit: Visit, changed: Callable[[str], Path]) -> None:
-    text = said(
-        visit(
-            changed("""
+    path = changed(f"""
         update main.corpora set is_sample = false;
         insert into main.corpus_terms by name
         select
-            'delidata' as corpus_id, 'all' as part, 'CC-BY-SA-4.0' as spdx, true as is_attribution,
+            '{GROUPS}' as corpus_id, 'all' as part, 'CC-BY-SA-4.0' as spdx, true as is_attribution,
             true as is_share_alike, false as is_non_commercial, false as is_unknown, 'Ask <them>.' as note
-    """),
-            GROUPS,
-            show="Licence and citation",
-        )
-    )
-    for words in ("CC-BY-SA-4.0", "name the authors", "under the same licence", "Ask <them>.", "@article{delidata"):
+    """)
+    text = said(visit(path, GROUPS, show="Licence and citation"))
+    for words in ("CC-BY-SA-4.0", "name the authors", "under the same licence", "Ask <them>.", f"@article{{{GROUPS}"):
         assert words in text
     assert "invented sample" not in text
 
@@ -84,13 +88,28 @@ def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.D
 
 
 @pytest.mark.slow
+def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
+    visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
+) -> None:
+    a_chat(tmp_path / "data")
+    rebuild(tmp_path / "data")
+    path = tmp_path / "w.duckdb"
+    with duckdb.connect(path) as con:
+        ((text,),) = con.execute("select text from meta.query_files where name like 'bi/dashboards/%'").fetchall()
+        con.execute("update meta.query_files set name = 'bi/dashboards/charts.toml' where name like 'bi/dashboards/%'")
+        more = text.replace('title = "', 'title = "More: ', 1)
+        con.execute("insert into meta.query_files values ('a_chat', 'bi/dashboards/more.toml', ?)", [more])
+    page = visit(path, "charts")
+    assert said(page) == said(visit(path, "a_chat"))
+    assert page.tabs
+    assert visit(path, "more").title[0].value.startswith("More")
+
+
+@pytest.mark.slow
 def test_a_corpus_of_a_page_of_toml_has_a_page_with_less(
     visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "data" / "a_chat"
-    folder.mkdir(parents=True)
-    (folder / "corpus.toml").write_text(DOCUMENTS["chat"][0], encoding="utf-8")
-    (folder / "a.jsonl").write_text('{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}', encoding="utf-8")
+    a_chat(tmp_path / "data")
     rebuild(tmp_path / "data")
     page = visit(tmp_path / "w.duckdb", "a_chat", show="Datasheet")
     assert "This corpus declares no datasheet." in said(page)

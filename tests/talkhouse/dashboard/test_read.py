@@ -1,5 +1,8 @@
 """The page Read: facets, search, one conversation and its source, on samples, odd texts and half a warehouse."""
 
+import csv
+import json
+import math
 import re
 import shutil
 from collections import defaultdict
@@ -19,6 +22,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard.reading.arrival import SCRIPT
 from talkhouse.dashboard.reading.facets import FACETS, Selection
+from talkhouse.dashboard.reading.orders import MIXED, ORDERS
 from talkhouse.dashboard.reading.talk import Reading, talk_html
 from talkhouse.explore.search import search
 from talkhouse.explore.search_filters import Pattern
@@ -261,6 +265,84 @@ def test_typing_a_search_puts_it_into_the_url_and_goes_to_the_first_page(read: R
     assert page.query_params["text"] == "number 7"
     assert "page" not in page.query_params
     assert sorted(conversations(page)) == ["many:007", *(f"many:07{number}" for number in range(10))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [name for name in ORDERS if name != MIXED])
+def test_every_order_is_that_of_its_key(read: Read, sample: Path, con: duckdb.DuckDBPyConnection, order: str) -> None:
+    keys = {
+        "disagreement": "select dialogue_id, -avg(entropy) from bi.turn_agreement where is_default and turn_index >= 0 "
+        "group by all",
+        "change": "select dialogue_id, -avg(change) from bi.label_changes where is_default group by all",
+        "long": "select dialogue_id, -count(*) from main.turns group by all",
+        "short": "select dialogue_id, count(*) from main.turns group by all",
+        "id": "select dialogue_id, 0 from main.dialogues",
+    }
+    places = dict(con.execute(keys[order]).fetchall())
+    known = [row[0] for row in con.execute("select dialogue_id from main.dialogues order by all").fetchall()]
+    expected = sorted(known, key=lambda name: (places.get(name, math.inf), name))
+    assert conversations(read(sample, sort=order)) == expected
+    walk = read(sample, sort=order, dialogue=expected[0])
+    walk.button(key="read.next").click().run()
+    assert walk.query_params["dialogue"] == expected[1]
+
+
+def test_by_disagreement_a_conversation_opens_at_its_turn_of_most(
+    read: Read, sample: Path, con: duckdb.DuckDBPyConnection
+) -> None:
+    page = read(sample, sort="disagreement", corpus="dbdc3")
+    (first, *_) = (query for query in links(page).values() if "dialogue" in query)
+    most = con.execute(
+        "select turn_index from bi.turn_agreement where is_default and dialogue_id = ? order by -entropy, turn_index",
+        first["dialogue"],
+    ).fetchall()
+    assert first["turn"] == [str(most[0][0])]
+    assert "mean entropy of a turn" in html(page)
+
+
+@pytest.mark.slow
+def test_a_list_begins_with_every_corpus(read: Read, sample: Path) -> None:
+    assert {name.partition(":")[0] for name in conversations(read(sample))[:15]} == set(corpora())
+
+
+@pytest.mark.slow
+def test_facets_that_take_long_are_counted_when_asked_for(read: Read, sample: Path) -> None:
+    page = read(sample)
+    assert not [label for label in choices(page) if label.startswith("delidata.outcome=")]
+    asked = read(sample, more="outcome")
+    (gain,) = [box for label, box in choices(asked).items() if label.startswith("delidata.outcome=gain")]
+    gain.check().run()
+    assert asked.query_params["outcome"] == "delidata.outcome=gain"
+    majority = read(sample, more="majority")
+    assert [label for label in choices(majority) if label.startswith("dbdc3.breakdown=X")]
+    changed = read(sample, changed="dbdc3.breakdown: X \N{RIGHTWARDS ARROW} T")
+    assert conversations(changed) == ["dbdc3:YI9002"]
+
+
+def test_an_id_that_is_typed_is_found(read: Read, sample: Path) -> None:
+    page = read(sample, text="DBDC3:cic9001")
+    assert links(page)["dbdc3:CIC9001"]["dialogue"] == ["dbdc3:CIC9001"]
+    assert links(read(sample, text="ja/DCM/9000000001"))["dbdc3/dbdc3/ja/DCM/9000000001"]["record"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["Turns", "Ids", "Label Studio", "Argilla"])
+def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: Path, title: str) -> None:
+    page = read(sample, corpus="dbdc3", label="dbdc3.breakdown=X", text="'", sort="id", dialogue="")
+    wanted = conversations(page)
+    assert wanted
+    page.session_state["file_content"] = title
+    page.run()
+    page.button(key="make_file").click().run()
+    assert not page.error
+    path = page.session_state["prepared_file"].path
+    if path.suffix == ".zip":
+        shutil.unpack_archive(path, tmp_path)
+        (documents,) = (json.loads(one.read_text()) for one in tmp_path.glob("*s.json"))
+        assert sorted(one["id"] if "id" in one else one["data"]["dialogue_id"] for one in documents) == sorted(wanted)
+    else:
+        with path.open(newline="") as file:
+            assert sorted({row["dialogue_id"] for row in csv.DictReader(file)}) == sorted(wanted)
 
 
 # One conversation

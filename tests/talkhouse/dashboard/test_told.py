@@ -71,7 +71,7 @@ def test_a_turn_of_another_kind_or_pattern_stays_as_it_is() -> None:
 
 def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
     changes = con.execute(
-        "select dialogue_id, turn_index, speaker_name, solution from bi.delidata_solutions "
+        f"select dialogue_id, turn_index, speaker_name, solution from bi.{GROUPS}_solutions "
         "where is_changed order by all"
     ).fetchall()
     dialogue = changes[0][0]
@@ -87,12 +87,12 @@ def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, co
     assert "&amp;&amp;" not in drawn
     assert "The cards on the table:" in words(drawn)
     assert "tracker" not in drawn
-    assert any("tracker" in caption.value for caption in page.caption)
+    assert any("tracker" in one.value for one in page.markdown)
 
 
 @pytest.mark.slow
 def test_a_view_that_is_not_as_declared_leaves_the_talk(visit: Visit, changed: Callable[[str], Path]) -> None:
-    path = changed("create or replace view bi.delidata_solutions as select 1 as turn_index")
+    path = changed(f"create or replace view bi.{GROUPS}_solutions as select 1 as turn_index")
     page = visit(path, "read", dialogue=f"{GROUPS}:10000001-aaaa-4bbb-8ccc-000000000001")
     assert not page.exception
     assert [error.value for error in page.error] == ["What is declared of these conversations can't be shown."]

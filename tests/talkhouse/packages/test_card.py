@@ -75,6 +75,7 @@ def test_the_card_of_a_filtered_view_says_which_rows_it_has(con: duckdb.DuckDBPy
     assert "not published" in body
 
 
+@pytest.mark.slow
 def test_the_card_of_a_published_corpus_has_its_datasheet(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     ((said,),) = writable.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
     sheet = json.loads(said)

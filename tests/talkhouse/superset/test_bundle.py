@@ -3,22 +3,30 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import UUID
 
 import duckdb
 import pytest
+from msgspec import structs
 
 import talkhouse
-from talkhouse.charts.declared import COLUMNS, dashboards, metrics
+from talkhouse.charts.colours import PLAIN, label_colours
+from talkhouse.charts.declared import COLUMNS, Chart, Kind, Metric, dashboards, metrics
+from talkhouse.charts.rows import frame
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import BadName, CatalogueError, UsageError
 from talkhouse.superset.bundle import write_bundle
+from talkhouse.superset.colours import colours
+from talkhouse.superset.filters import ONCE
 from talkhouse.superset.names import identity
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
+from tests.samples import RELEASES
 from tests.talkhouse.superset.conftest import THERE, Contents
 
 folder = folder_of_the_sixth_corpus
@@ -105,6 +113,9 @@ def test_every_dataset_and_column_is_explained(contents: Contents) -> None:
         assert dataset["schema"] == "bi"
         assert dataset["database_uuid"] == contents.database["uuid"]
         assert all(column["description"] for column in dataset["columns"]), view
+        shown = [column["verbose_name"] for column in dataset["columns"]]
+        assert len(set(shown)) == len(shown), view
+        assert not any("_" in one or one[:1].islower() for one in shown), view
         times = [column["column_name"] for column in dataset["columns"] if column["is_dttm"]]
         assert dataset["main_dttm_col"] == (times[0] if times else None)
         assert all(metric["d3format"] and metric["verbose_name"] for metric in dataset["metrics"])
@@ -158,15 +169,73 @@ def below(position: dict[str, Any], key: str) -> Iterator[str]:
 def test_filters_act_on_exactly_the_charts_with_their_column(contents: Contents) -> None:
     charts, datasets = contents.by_uuid("charts"), contents.by_uuid("datasets")
     for dashboard in contents.dashboards.values():
-        boxes = [one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"]
-        columns_of = {box["chartId"]: names_in(datasets[charts[box["uuid"]]["dataset_uuid"]])[0] for box in boxes}
-        assert len(columns_of) == len(boxes)
+        shown = boxes(dashboard)
+        columns_of = {box["chartId"]: names_in(datasets[charts[box["uuid"]]["dataset_uuid"]])[0] for box in shown}
+        assert len(columns_of) == len(shown)
         for choice in filters(dashboard):
             (target,) = choice["targets"]
             column = target["column"]["name"]
             assert column in names_in(datasets[target["datasetUuid"]])[0]
+            if choice["name"] == ONCE:  # beside the charts without its column, those by release
+                continue
             without = {number for number, columns in columns_of.items() if column not in columns}
             assert set(choice["scope"]["excluded"]) == without != columns_of.keys()
+
+
+def test_each_turn_counts_once_unless_somebody_clears_the_filter(contents: Contents) -> None:
+    charts, datasets = contents.by_uuid("charts"), contents.by_uuid("datasets")
+    with_filter = set()
+    for name, dashboard in contents.dashboards.items():
+        for choice in filters(dashboard):
+            if choice["targets"][0]["column"]["name"] == "is_default":
+                with_filter.add(name)
+                assert choice["defaultDataMask"]["extraFormData"]["filters"][0]["val"] == [True]
+                assert ONCE in dashboard["position"]["MARKDOWN-0"]["meta"]["code"]
+                boxes = [
+                    one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"
+                ]
+                for box in boxes:
+                    columns = names_in(datasets[charts[box["uuid"]]["dataset_uuid"]])[0]
+                    query = json.loads(charts[box["uuid"]]["query_context"])["queries"][0]
+                    is_inside = box["chartId"] not in choice["scope"]["excluded"]
+                    assert is_inside == ("is_default" in columns and "release" not in query["columns"])
+    assert {"overview", RELEASES} <= with_filter
+
+
+def test_a_filter_offers_no_null(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    datasets = contents.by_uuid("datasets")
+    for dashboard in contents.dashboards.values():
+        for choice in filters(dashboard):
+            view = datasets[choice["targets"][0]["datasetUuid"]]["table_name"]
+            column = choice["targets"][0]["column"]["name"]
+            where = " and ".join(one["sqlExpression"] for one in choice["adhoc_filters"]) or "true"
+            values = {value for (value,) in con.execute(f"select {column} from bi.{view} where {where}").fetchall()}
+            assert values, choice["name"]
+            assert None not in values, choice["name"]
+
+
+def test_labels_have_the_colours_of_their_scheme(con: duckdb.DuckDBPyConnection) -> None:
+    (scheme, *_), *_ = con.execute(
+        "select scheme from main.schemes where scale = 'good_to_bad' order by all"
+    ).fetchall()
+    rows = con.execute("select label from main.labels where scheme = ? order by label_index", [scheme]).fetchall()
+    labels = [label for (label,) in rows]
+    bars = Chart(title="", kind=Kind.BAR, view="label_counts", x="corpus_id", by=("label",), metrics=("row_count",))
+    others = structs.replace(bars, by=("split",), values=(labels[0], "dev"))
+    shown = colours(partial(frame, con), [others, structs.replace(bars, scheme=scheme)], {}, own_files())
+    assert shown == {**label_colours(labels, "good_to_bad"), "dev": PLAIN[1]}
+
+
+def test_a_metric_has_the_colour_of_its_label(con: duckdb.DuckDBPyConnection) -> None:
+    """Superset looks its colour up by its name, though it shows its title."""
+    known = {"turns": {name: Metric(title=name.upper(), sql="count(*)") for name in ("a", "b")}}
+    bars = Chart(title="", kind=Kind.BAR, view="turns", x="role", metrics=("a", "b"))
+    shown = colours(partial(frame, con), [bars], known, own_files())
+    assert shown == {"A": PLAIN[0], "B": PLAIN[1], "a": PLAIN[0], "b": PLAIN[1]}
+
+
+def boxes(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"]
 
 
 def filters(dashboard: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,96 @@
+"""Questions that a reader puts together: a metric of a view, by a column, over another, as a chart; or why not."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from talkhouse.charts.declared import Chart, Kind, Metric, metric
+from talkhouse.charts.fields import title
+from talkhouse.charts.query import DEFAULT, Choices
+from talkhouse.queries.catalogue import BI
+from talkhouse.schema.sql import quoted
+
+MOST_SERIES = 24
+"""Values of a column that lines or bars are told apart by."""
+
+_MOST_PLACES = 200
+"""Values of a column along an axis."""
+
+_SHOWN = frozenset({"VARCHAR", "BOOLEAN", "INTEGER", "BIGINT"})
+_MEASURES = ("_count", "_raw", "_seconds", "_rank")
+"""Ends of the names of columns that are counted or measured, and not what one groups by."""
+_CHOSEN = frozenset({DEFAULT, "is_first_in_split"})
+"""Columns that a question is narrowed by, and not asked by."""
+
+
+class Dimension(NamedTuple):
+    """A column of a view that one can group by."""
+
+    name: str
+    meaning: str
+    value_count: int
+    """Different values, about."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return title(self.name)
+
+
+def candidates(columns: Collection[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Return the columns (name, type, meaning) that may be dimensions, going by their names and types."""
+    return [
+        column
+        for column in columns
+        if column["type"] in _SHOWN and column["name"] not in _CHOSEN and not column["name"].endswith(_MEASURES)
+    ]
+
+
+def counts_sql(view: str, names: Collection[str]) -> str:
+    """Return the query of how many values each of some columns of a view has, about."""
+    return f"select {', '.join(f'approx_count_distinct({quoted(name)})' for name in names)} from {BI}.{quoted(view)}"
+
+
+def dimensions(columns: Collection[Mapping[str, str]], counts: Collection[int]) -> list[Dimension]:
+    """Return those of ``candidates`` that have several values, and no more than an axis has room for."""
+    found = zip(columns, counts, strict=True)
+    return [
+        Dimension(column["name"], column["meaning"] or "", count)
+        for column, count in found
+        if 1 < count <= _MOST_PLACES
+    ]
+
+
+def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over: str, kind: Kind) -> Chart:
+    """Return the chart of a question; ``by`` or ``over`` is empty where nothing was chosen."""
+    asked = metric(name, known).title
+    said = asked + (f" by {title(by).lower()}" if by else "") + (f" over {title(over).lower()}" if over else "")
+    columns = tuple(column for column in (over, by) if column)
+    if not columns:
+        kind, x, rest = Kind.NUMBER, "", columns
+    elif kind is Kind.TABLE:
+        x, rest = "", columns
+    else:
+        # Of one column alone, whichever it is, the marks stand along it.
+        x, rest = columns[0], columns[1:]
+    description = metric(name, known).description
+    return Chart(kind=kind, title=said, view=view, metrics=(name,), x=x, by=rest, description=description, width=12)
+
+
+def refusal(asked: Metric, chart: Chart, choices: Choices, several: Collection[str]) -> str:
+    """Say why a metric means nothing for the groups of a chart; empty where it does.
+
+    ``several`` are the columns of the view that have several values among what was chosen.
+    """
+    mixed = [
+        column
+        for column in asked.within
+        if column in several and column not in chart.columns and len(choices.get(column, ())) != 1
+    ]
+    if not mixed:
+        return ""
+    names = [title(column).lower() for column in mixed]
+    each = " and ".join(f"one {name}" for name in names)
+    return (
+        f"{asked.title} is of {each}: taken over several, the number would mean nothing. "
+        f"Choose {each} below, or show it by or over {' and '.join(names)}."
+    )

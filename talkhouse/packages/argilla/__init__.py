@@ -1,0 +1,1 @@
+"""Records that Argilla reads: a dialogue each, as a chat."""

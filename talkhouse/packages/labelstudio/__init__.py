@@ -1,0 +1,1 @@
+"""Tasks that Label Studio imports: a dialogue each, with its labels as predictions."""

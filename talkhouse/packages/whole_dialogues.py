@@ -1,0 +1,163 @@
+"""Whole dialogues, each with its turns and their labels, for programs in which people read and label them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from talkhouse.packages.content import Config, Package, SplitRows
+from talkhouse.packages.layout import described_file
+from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
+from talkhouse.query.row_stream import OnRows
+from talkhouse.query.selection import Filters, Selection, select
+from talkhouse.query.terms import parts_of
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import dicts, literal
+from talkhouse.schema.tables import metadata
+from talkhouse.warehouse.opened import Warehouse
+
+_DIALOGUES = "main.dialogues"
+
+# Who says a turn has a name beside the id; with pseudonyms the id alone, which is one.
+_QUERY = """
+with
+chosen as ({dialogues}),
+said as ({turns}),
+counted as ({labels}),
+majorities as (
+    select dialogue_id, turn_index, scheme, min_by(label, (-vote_count, label)) as label
+    from counted
+    group by dialogue_id, turn_index, scheme
+)
+select
+    chosen.*,
+    (
+        select list(struct_pack(turn_index := turn_index, author := coalesce({author}, role), text := text)
+            order by turn_index)
+        from said left join main.speakers using (speaker_id)
+        where said.dialogue_id = chosen.dialogue_id
+    ) as turns,
+    (
+        select list(struct_pack(turn_index := turn_index, scheme := scheme, label := label) order by turn_index, scheme)
+        from majorities
+        where majorities.dialogue_id = chosen.dialogue_id
+    ) as labels
+from chosen
+order by dialogue_id
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DialoguePackage(Package):
+    """A package of whole dialogues."""
+
+    query: str
+
+    def schemes(self) -> dict[str, list[str]]:
+        """Return the labels of each scheme whose labels are in it, in their declared order."""
+        rows = self.warehouse.con.execute(
+            f"select scheme, labels.label from (select distinct unnest(labels).scheme as scheme from ({self.query})) "
+            "inner join main.labels using (scheme) where labels.label <> '' order by scheme, label_index, label"
+        ).fetchall()
+        found: dict[str, list[str]] = {}
+        for scheme, label in rows:
+            found.setdefault(scheme, []).append(label)
+        return found
+
+    def dialogues(self) -> Iterator[dict[str, Any]]:
+        """Yield each dialogue by its id: dialogue_id, corpus_id, title, language, turns, labels.
+
+        ``turns`` are turn_index, author and text; ``labels`` turn_index, scheme, and the label that most annotators of
+        the default publication gave: on a tie, the first in the order of characters.
+        """
+        cursor = self.warehouse.con.execute(self.query)
+        names = [column[0] for column in cursor.description or ()]
+        while rows := cursor.fetchmany(100):
+            yield from (dict(zip(names, row, strict=True)) for row in rows)
+
+
+def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None) -> DialoguePackage:
+    """Plan the package of a corpus, or of ``main.dialogues``; ``filters`` are those of ``main.dialogues``.
+
+    Raises UsageError for another name, and where no dialogue is wanted.
+    """
+    is_corpus = name in warehouse.corpus_ids
+    dialogues = select(
+        warehouse,
+        _DIALOGUES if is_corpus else name,
+        filters,
+        columns=("dialogue_id", "corpus_id", "title", "language") if is_corpus or _is_dialogues(name) else None,
+    )
+    if dialogues.full_name != _DIALOGUES:
+        raise UsageError(
+            f"'{name}' has no whole dialogues",
+            expected=f"{_DIALOGUES}, or one of: {', '.join(warehouse.corpus_ids)}",
+            next_step=f'name {_DIALOGUES}, and choose of it with --where "dialogue_id in (...)"',
+        )
+    if is_corpus:
+        dialogues = replace(dialogues, conditions=(*dialogues.conditions, f"corpus_id = {literal(name)}"))
+    wanted = f"dialogue_id in (select dialogue_id from ({dialogues.rows(['dialogue_id'])}))"
+    turns = _of(select(warehouse, "main.turns"), wanted)
+    votes = f"is_default and turn_index is not null and scheme_kind = 'single_label' and {wanted}"
+    labels = _of(select(warehouse, "bi.label_counts"), votes)
+    parts = parts_of(warehouse, [dialogues, turns, labels])
+    if pseudonyms:
+        dialogues, turns, labels = (
+            with_pseudonyms(one, warehouse.con, pseudonyms) for one in (dialogues, turns, labels)
+        )
+    query = _QUERY.format(
+        dialogues=dialogues.sql(),
+        turns=turns.sql(["dialogue_id", "turn_index", "speaker_id", "role", "text"]),
+        labels=labels.sql(["dialogue_id", "turn_index", "scheme", "label", "vote_count"]),
+        author="speaker_id" if pseudonyms else "speakers.name",
+    )
+    corpora = dicts(warehouse.con.execute(f"select corpus_id, count(*) as size from ({dialogues.sql()}) group by all"))
+    if not corpora:
+        raise UsageError("no dialogue is wanted", expected="filters that a dialogue passes")
+    known = {corpus["corpus_id"] for corpus in corpora}
+    size = sum(corpus["size"] for corpus in corpora)
+    return DialoguePackage(
+        warehouse,
+        name,
+        (
+            Config(
+                "dialogues",
+                dialogues,
+                metadata.tables["dialogues"].comment or "",
+                (SplitRows(None, "all", None, size),),
+            ),
+        ),
+        [corpus for corpus in warehouse.corpora if corpus["corpus_id"] in known],
+        parts,
+        pseudonyms.fingerprint if pseudonyms else None,
+        query=query,
+    )
+
+
+def _is_dialogues(name: str) -> bool:
+    return name in (_DIALOGUES, "dialogues")
+
+
+def _of(selection: Selection, condition: str) -> Selection:
+    return replace(selection, conditions=(*selection.conditions, condition))
+
+
+def write_list(
+    path: Path, package: Package, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
+) -> dict[str, Any]:
+    """Write a JSON array with a document for each dialogue; return what the manifest says of the file."""
+    assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for count, dialogue in enumerate(package.dialogues(), 1):
+            stream.write("[\n" if count == 1 else ",\n")
+            stream.write(json.dumps(document(dialogue), ensure_ascii=False))
+            on_rows(1)
+        stream.write("\n]\n")
+    return described_file(path, count)
+
+
+def known(facts: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the facts that are known, by name."""
+    return {name: value for name, value in facts if value is not None}

@@ -1,0 +1,121 @@
+"""Gathers all that the page says of a warehouse."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.charts.headlines import Said, headlines
+from talkhouse.citation.formats import bibtex, bibtex_of
+from talkhouse.citation.software import software
+from talkhouse.explore import data_dictionary
+from talkhouse.queries.catalogue import BI
+from talkhouse.query.terms import parts_of_corpus
+from talkhouse.report import content, votes
+from talkhouse.report.examples import Example, examples, places
+from talkhouse.report.figures import Figure, figures
+from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.own_views import fits_views
+
+_OVERVIEW = "overview"
+"""The dashboard whose charts open the report; its tables are sections of their own here."""
+
+
+def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str, Any]:
+    """Return what the page shows; ``on_chart`` is called with 1 for each chart whose rows are there."""
+    con, files = warehouse.con, warehouse.query_files
+    there = {BI, *warehouse.corpus_ids}
+    declared = [file for file in dashboards(files) if file.folder in there]
+    with fits_views("the report"):
+        build = content.build(con)
+        said = {file.name: headlines(con, file, files) for file in declared}
+        shown = _figures(warehouse, declared, on_chart)
+        corpora = _corpora(warehouse, declared, said, shown)
+        return {
+            "build": build,
+            "software": software(build).sentence,
+            "software_bibtex": bibtex([software(build)]),
+            "headlines": [one for file in declared if file.folder == BI for one in said[file.name]],
+            "sizes": content.sizes(con),
+            "tasks": content.tasks(con),
+            "agreement_said": content.agreement_said(con),
+            "overview": shown[BI],
+            "corpora": corpora,
+            "places": places([example for corpus in corpora for example in corpus["examples"]]),
+            "figures": [figure for folder in (BI, *warehouse.corpus_ids) for figure in shown[folder] if figure.number],
+            "agreement": content.agreement(con, default=True),
+            "agreement_of_releases": content.agreement(con, default=False),
+            "not_compared": content.not_compared(con),
+            "agreement_by_subset": content.agreement_by_subset(con),
+            "files": content.files(con),
+            "findings": content.findings(con),
+            "checks": content.checks(con),
+            "exceptions": content.exceptions(con),
+            "tables": data_dictionary.tables(),
+            "views": data_dictionary.views(con, warehouse.catalogue.views),
+            "schemes": content.schemes(con),
+        }
+
+
+def _figures(
+    warehouse: Warehouse, declared: Iterable[Declared], on_chart: Callable[[int], None]
+) -> dict[str, list[Figure]]:
+    """Return the figures by the folder that declares them; drawings are numbered through the page."""
+    numbers = count(1)
+    shown: dict[str, list[Figure]] = {folder: [] for folder in (BI, *warehouse.corpus_ids)}
+    for file in declared:
+        if file.folder != BI or file.name == _OVERVIEW:
+            for figure in figures(warehouse.con, file, warehouse.query_files, tables=file.folder != BI):
+                on_chart(1)
+                shown[file.folder].append(figure)
+    return {
+        folder: [replace(one, number=next(numbers)) if one.drawing else one for one in found]
+        for folder, found in shown.items()
+    }
+
+
+def _corpora(
+    warehouse: Warehouse,
+    declared: Sequence[Declared],
+    said: dict[str, list[Said]],
+    shown: dict[str, list[Figure]],
+) -> list[dict[str, Any]]:
+    con, cited = warehouse.con, bibtex_of(warehouse.corpora)
+    sheets, labels = datasheets(con, warehouse.database), votes.schemes(con)
+    every = examples(warehouse, warehouse.corpus_ids, [one for found in said.values() for one in found], labels)
+    return [
+        {
+            **corpus,
+            "bibtex": cited[corpus["corpus_id"]],
+            "about": _about(declared, corpus["corpus_id"]),
+            "headlines": [one for file in declared if file.folder == corpus["corpus_id"] for one in said[file.name]],
+            "figures": shown[corpus["corpus_id"]],
+            "votes": votes.given(con, corpus["corpus_id"], labels),
+            "publications": content.publications(con, corpus["corpus_id"]),
+            "splits": content.splits(con, corpus["corpus_id"], default=True),
+            "other_splits": content.splits(con, corpus["corpus_id"], default=False),
+            "gold_labels": content.gold_labels(con, corpus["corpus_id"], default=True),
+            "other_gold_labels": content.gold_labels(con, corpus["corpus_id"], default=False),
+            "examples": _of(every, corpus["corpus_id"]),
+            "datasheet": _answers(sheets.get(corpus["corpus_id"], {})),
+            "parts": parts_of_corpus(warehouse, corpus["corpus_id"]),
+        }
+        for corpus in content.corpora(con)
+    ]
+
+
+def _of(every: Iterable[Example], corpus_id: str) -> list[Example]:
+    return [example for example in every if example.corpus_id == corpus_id]
+
+
+def _answers(sheet: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return the questions of a datasheet with their answers, those that are answered."""
+    answers = [(question, sheet.get(name)) for name, question in QUESTIONS.items()]
+    return [(question, [said] if isinstance(said, str) else list(said)) for question, said in answers if said]
+
+
+def _about(declared: Iterable[Declared], corpus_id: str) -> str:
+    """Return what the dashboard of a corpus says of it; empty where it has none."""
+    return " ".join(file.dashboard.description.strip() for file in declared if file.folder == corpus_id)

@@ -1,0 +1,40 @@
+"""Ask: a question of choices alone is answered with its query, or refused with the reason; the address has it all."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.talkhouse.dashboard.pages import draw, messages
+
+SCHEMES = "Turn agreement: Entropy"
+
+
+@pytest.mark.usefixtures("served")
+def test_an_average_that_means_nothing_is_refused_until_one_is_chosen() -> None:
+    page = draw("ask", show=SCHEMES)
+    assert not page.exception
+    assert "one scheme" in page.warning[0].value
+    assert not messages(page)
+    chosen = page.selectbox(key="only_scheme")
+    page = chosen.select(chosen.options[0]).run()
+    assert not page.warning
+    assert f"'{chosen.options[0]}'" in messages(page)[-1]
+
+
+def test_an_address_has_a_whole_question_and_releases_are_never_added_up(served: Path) -> None:
+    page = draw("ask", show="Annotations: Labels", by="Split", over="Release", **{"as": "Table"})
+    assert not page.exception
+    by_release = messages(page)[-1]
+    assert 'group by "release", "split"' in by_release
+    page = draw("ask", show="Annotations: Labels", by="Split")
+    assert "where is_default" in messages(page)[-1]
+    with duckdb.connect(str(served), read_only=True) as con:
+        assert con.execute(messages(page)[-1]).fetchall()
+
+
+@pytest.mark.usefixtures("empty")
+def test_of_a_warehouse_without_corpora_nothing_is_asked() -> None:
+    page = draw("ask")
+    assert not page.exception
+    assert "nothing to ask" in page.info[0].value
