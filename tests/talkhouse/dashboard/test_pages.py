@@ -115,7 +115,7 @@ def test_the_url_chooses_and_a_choice_acts_on_the_charts(
     query = "select count(*) from bi.dbdc3_breakdown_by_position where split = 'eval'"
     page = visit(sample, "dbdc3", split="eval")
     ((count,),) = con.execute(
-        "select sum(turn_count) from bi.dbdc3_breakdown_by_position where split = 'eval'"
+        "select sum(turn_count) from bi.dbdc3_breakdown_by_position where split = 'eval' and is_default"
     ).fetchall()
     assert con.execute(query).fetchall() != [(0,)]
     assert page.multiselect(key="split").value == ["eval"]
