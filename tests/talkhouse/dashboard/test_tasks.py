@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.dashboard import examples, warehouse
+from talkhouse.dashboard import examples, links, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
@@ -242,3 +242,28 @@ def test_a_file_that_was_made_is_offered_for_its_rows_alone() -> None:
     page.button(key="make_file").click().run()
     assert not first.exists()
     assert prepared(page).path.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_a_prediction_template_has_the_keys_of_the_examples(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", task_release="dbdc3", task_split="eval")
+    page.session_state["file_content"] = "Prediction template"
+    page.session_state["file_format"] = "jsonl"
+    page.run()
+    page.button(key="make_file").click().run()
+    assert not page.error
+    lines = [json.loads(line) for line in prepared(page).path.read_text().splitlines()]
+    where = "release = 'dbdc3' and split = 'eval'"
+    rows = by_sql(con, "dbdc3.breakdown_detection", ("release", "split", "example_index"), where)
+    assert [line["example_index"] for line in lines] == [row["example_index"] for row in rows]
+    assert {line["label"] for line in lines} == {None}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_an_example_leads_to_its_turn(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task="dbdc3.breakdown_detection", example=3)
+    row = by_sql(con, "dbdc3.breakdown_detection", ("release", "split", "example_index"))[2]
+    (address,) = (button.proto.url for button in page.get("link_button") if button.proto.label == "The conversation")
+    assert address == links.read(row["dialogue_id"], row["turn_index"])
