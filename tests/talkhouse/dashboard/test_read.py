@@ -20,6 +20,7 @@ from streamlit.testing.v1.element_tree import Checkbox
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.charts.colours import label_colours
 from talkhouse.dashboard.reading.arrival import SCRIPT
 from talkhouse.dashboard.reading.facets import FACETS, Selection
 from talkhouse.dashboard.reading.orders import MIXED, ORDERS
@@ -33,8 +34,14 @@ from talkhouse.queries.views import create_views
 from talkhouse.restore.raw_record import raw
 from talkhouse.visible import visible
 from tests.lanes import first_quick
+from tests.samples import GROUPS, RELEASES
 
 Read = Callable[..., AppTest]
+
+CIC = f"{RELEASES}:CIC9001"
+"""A conversation whose labels differ between releases."""
+BROKEN = f"{RELEASES}.breakdown=X"
+OUTCOME = f"{GROUPS}.outcome="
 
 
 def script() -> None:
@@ -129,7 +136,7 @@ def holds(row: dict[str, str | None], choices: dict[str, tuple[str, ...]], text:
             ({}, ""),
             ({"corpus": ("dbdc3",)}, ""),
             ({"corpus": ("dbdc3", "mantis"), "split": ("dev",)}, ""),
-            ({"release": ("dev_zips",), "split": ("eval", "dev"), "label": ("dbdc3.breakdown=X",)}, ""),
+            ({"release": ("dev_zips",), "split": ("eval", "dev"), "label": (BROKEN,)}, ""),
             ({"role": ("agent",), "turns": ("1", "5"), "label": ("mantis.intent=PA", "mantis.intent=FD")}, ""),
             ({"speaker": ("mona",), "role": ("agent",)}, ""),
             ({"corpus": ("no such",)}, ""),
@@ -177,13 +184,13 @@ def test_the_list_leads_to_every_conversation_and_counts_them(read: Read, sample
 
 @pytest.mark.slow
 def test_a_choice_keeps_the_others_and_a_second_click_takes_it_back(read: Read, sample: Path) -> None:
-    page = read(sample, corpus="dbdc3", page="1")
+    page = read(sample, corpus=RELEASES, page="1")
     choices(page)["dev (6)"].check().run()
-    assert dict(page.query_params) == {"corpus": "dbdc3", "split": "dev"}
+    assert dict(page.query_params) == {"corpus": RELEASES, "split": "dev"}
     assert page.markdown[0].value == "**6** conversations"
     assert links(page)["Clear all"] == {}
     choices(page)["dev (6)"].uncheck().run()
-    assert dict(page.query_params) == {"corpus": "dbdc3"}
+    assert dict(page.query_params) == {"corpus": RELEASES}
 
 
 def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
@@ -247,7 +254,7 @@ def test_a_found_turn_is_shown_with_its_neighbours(read: Read, sample: Path) -> 
 
 @pytest.mark.slow
 def test_what_is_found_is_marked_in_the_conversation_too(read: Read, sample: Path) -> None:
-    page = read(sample, text="museum", dialogue="dbdc3:CIC9001", release="dbdc3", role="user")
+    page = read(sample, text="museum", dialogue=CIC, release="dbdc3", role="user")
     assert html(page).count('<mark class="match">museum</mark>') == 2
     assert links(page)["List"] == {"text": ["museum"], "release": ["dbdc3"], "role": ["user"]}
 
@@ -290,7 +297,7 @@ def test_every_order_is_that_of_its_key(read: Read, sample: Path, con: duckdb.Du
 def test_by_disagreement_a_conversation_opens_at_its_turn_of_most(
     read: Read, sample: Path, con: duckdb.DuckDBPyConnection
 ) -> None:
-    page = read(sample, sort="disagreement", corpus="dbdc3")
+    page = read(sample, sort="disagreement", corpus=RELEASES)
     (first, *_) = (query for query in links(page).values() if "dialogue" in query)
     most = con.execute(
         "select turn_index from bi.turn_agreement where is_default and dialogue_id = ? order by -entropy, turn_index",
@@ -308,27 +315,27 @@ def test_a_list_begins_with_every_corpus(read: Read, sample: Path) -> None:
 @pytest.mark.slow
 def test_facets_that_take_long_are_counted_when_asked_for(read: Read, sample: Path) -> None:
     page = read(sample)
-    assert not [label for label in choices(page) if label.startswith("delidata.outcome=")]
+    assert not [label for label in choices(page) if label.startswith(OUTCOME)]
     asked = read(sample, more="outcome")
-    (gain,) = [box for label, box in choices(asked).items() if label.startswith("delidata.outcome=gain")]
+    (gain,) = [box for label, box in choices(asked).items() if label.startswith(f"{OUTCOME}gain")]
     gain.check().run()
-    assert asked.query_params["outcome"] == "delidata.outcome=gain"
+    assert asked.query_params["outcome"] == f"{OUTCOME}gain"
     majority = read(sample, more="majority")
-    assert [label for label in choices(majority) if label.startswith("dbdc3.breakdown=X")]
-    changed = read(sample, changed="dbdc3.breakdown: X \N{RIGHTWARDS ARROW} T")
-    assert conversations(changed) == ["dbdc3:YI9002"]
+    assert [label for label in choices(majority) if label.startswith(BROKEN)]
+    changed = read(sample, changed=f"{RELEASES}.breakdown: X \N{RIGHTWARDS ARROW} T")
+    assert conversations(changed) == [f"{RELEASES}:YI9002"]
 
 
 def test_an_id_that_is_typed_is_found(read: Read, sample: Path) -> None:
-    page = read(sample, text="DBDC3:cic9001")
-    assert links(page)["dbdc3:CIC9001"]["dialogue"] == ["dbdc3:CIC9001"]
+    page = read(sample, text=CIC.swapcase())
+    assert links(page)[CIC]["dialogue"] == [CIC]
     assert links(read(sample, text="ja/DCM/9000000001"))["dbdc3/dbdc3/ja/DCM/9000000001"]["record"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", ["Turns", "Ids", "Label Studio", "Argilla"])
 def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: Path, title: str) -> None:
-    page = read(sample, corpus="dbdc3", label="dbdc3.breakdown=X", text="'", sort="id", dialogue="")
+    page = read(sample, corpus=RELEASES, label=BROKEN, text="'", sort="id", dialogue="")
     wanted = conversations(page)
     assert wanted
     page.session_state["file_content"] = title
@@ -362,17 +369,18 @@ def test_the_votes_of_a_turn_are_one_bar_of_the_default_publication(read: Read, 
     page = read(sample, dialogue=TALK)
     turn = turn_of(page, 4)
     bars = re.findall(r"flex-grow:(\d+);background:(#\w+)", turn)
-    assert bars == [("2", "#009988"), ("6", "#ddaa33"), ("22", "#bb5566"), ("30", "#4477aa")]
+    good, doubtful, bad = label_colours(["O", "T", "X"], "good_to_bad").values()
+    assert bars == [("2", good), ("6", doubtful), ("22", bad), ("30", label_colours(["O"], None)["O"])]
     assert words(turn).endswith("breakdown O 2 T 6 X 22 (the majority) ungrammatical O 30 (the majority)")
     legend = html(page).split('class="turn ')[0]
     assert "X Breakdown: it is difficult to continue the conversation." in words(legend)
 
 
 def test_publications_stand_side_by_side_on_request_with_what_changed(read: Read, sample: Path) -> None:
-    page = read(sample, dialogue="dbdc3:CIC9001")
+    page = read(sample, dialogue=CIC)
     assert any("dbdc3\\_revised" in caption.value for caption in page.caption)
     assert words(turn_of(page, 6)).count("breakdown") == 1
-    compared = read(sample, dialogue="dbdc3:CIC9001", compare="1")
+    compared = read(sample, dialogue=CIC, compare="1")
     assert '--columns:2"' in html(compared)
     assert words(turn_of(compared, 0)).startswith("dbdc3 dev_zips dbdc3_revised")
     assert "T \N{RIGHTWARDS ARROW} X" in words(turn_of(compared, 7))
@@ -388,7 +396,7 @@ def test_a_turn_of_the_address_is_marked_and_scrolled_to(read: Read, sample: Pat
     assert "<script>" not in html(read(sample, dialogue=TALK))
 
 
-TALK = "dbdc3:9000000001"
+TALK = f"{RELEASES}:9000000001"
 
 
 @pytest.mark.slow
@@ -408,7 +416,7 @@ def test_candidates_are_the_first_and_the_gold_one_and_all_at_a_click(read: Read
 
 @pytest.mark.slow
 def test_next_and_previous_walk_through_the_list_as_it_is_chosen(read: Read, sample: Path) -> None:
-    chosen = {"corpus": "dbdc3", "split": "eval"}
+    chosen = {"corpus": RELEASES, "split": "eval"}
     expected = conversations(read(sample, **chosen))
     page = read(sample, **chosen, dialogue=expected[0])
     assert page.button(key="read.previous").disabled
@@ -457,7 +465,7 @@ def test_a_record_without_a_conversation_is_shown(read: Read, sample: Path, con:
 
 
 def test_an_unknown_id_is_explained_and_the_way_back_is_there(read: Read, sample: Path) -> None:
-    page = read(sample, dialogue="nope <b>", corpus="dbdc3")
+    page = read(sample, dialogue="nope <b>", corpus=RELEASES)
     assert "no dialogue or record 'nope <b>'" in messages(page)
     assert links(page)["List"] == {"corpus": ["dbdc3"]}
 

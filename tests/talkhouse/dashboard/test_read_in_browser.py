@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import Served, Visit, launched, served, visit
+from tests.samples import RELEASES
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,7 @@ def arrived(visited: Visit) -> str:
 
 def test_an_address_with_a_turn_opens_there(browser: Browser, pages: Served) -> None:
     with visit(browser, pages.url, viewport={"width": 1400, "height": 300}) as visited:
-        visited.open("read?dialogue=dbdc3:CIC9001&turn=6")
+        visited.open(f"read?dialogue={RELEASES}:CIC9001&turn=6")
         assert arrived(visited) == "turn-6"
         assert visited.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") > 0
         assert visited.wrong == []
@@ -63,7 +64,7 @@ def test_a_hit_opens_at_the_hit(browser: Browser, pages: Served) -> None:
 
 def test_keys_walk_through_the_list_and_back(browser: Browser, pages: Served) -> None:
     with visit(browser, pages.url) as visited:
-        visited.open("read?corpus=dbdc3&sort=disagreement")
+        visited.open(f"read?corpus={RELEASES}&sort=disagreement")
         visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
         first, turn = parameters(visited), arrived(visited)
         assert first["turn"] == [turn.removeprefix("turn-")]
@@ -76,9 +77,9 @@ def test_keys_walk_through_the_list_and_back(browser: Browser, pages: Served) ->
 
 def test_a_facet_is_a_check_box_that_the_address_keeps(browser: Browser, pages: Served) -> None:
     with visit(browser, pages.url) as visited:
-        visited.open("read?corpus=dbdc3")
+        visited.open(f"read?corpus={RELEASES}")
         box = visited.page.get_by_role("checkbox", name="eval")
-        assert visited.page.get_by_role("checkbox", name="dbdc3 (").first.is_checked()
+        assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
         visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
         assert box.is_checked()
-        assert parameters(visited) == {"corpus": ["dbdc3"], "split": ["eval"]}
+        assert parameters(visited) == {"corpus": [RELEASES], "split": ["eval"]}

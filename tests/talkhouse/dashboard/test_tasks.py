@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.dashboard import examples, warehouse
+from talkhouse.dashboard import examples, links, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
@@ -24,8 +24,10 @@ from talkhouse.visible import visible
 from tests.commands import COMMAND
 from tests.corpora.test_sixth_corpus import folder, made  # noqa: F401 - a fixture
 from tests.lanes import first_quick
+from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
 
+BREAKDOWN = f"{RELEASES}.breakdown_detection"
 TASKS = [view for view in catalogue().views if view.full_name in {task.full_name for task in catalogue().examples}]
 ACTING = "<script>x</script> **b** `c` :red[d] $e$ \u202e\u05e9\u05dc\u05d5\u05dd \0 &amp; <b>"
 
@@ -242,3 +244,28 @@ def test_a_file_that_was_made_is_offered_for_its_rows_alone() -> None:
     page.button(key="make_file").click().run()
     assert not first.exists()
     assert prepared(page).path.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_a_prediction_template_has_the_keys_of_the_examples(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task=BREAKDOWN, task_release=RELEASES, task_split="eval")
+    page.session_state["file_content"] = "Prediction template"
+    page.session_state["file_format"] = "jsonl"
+    page.run()
+    page.button(key="make_file").click().run()
+    assert not page.error
+    lines = [json.loads(line) for line in prepared(page).path.read_text().splitlines()]
+    where = f"release = '{RELEASES}' and split = 'eval'"
+    rows = by_sql(con, BREAKDOWN, ("release", "split", "example_index"), where)
+    assert [line["example_index"] for line in lines] == [row["example_index"] for row in rows]
+    assert {line["label"] for line in lines} == {None}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_an_example_leads_to_its_turn(con: duckdb.DuckDBPyConnection) -> None:
+    page = draw("tasks", task=BREAKDOWN, example=3)
+    row = by_sql(con, BREAKDOWN, ("release", "split", "example_index"))[2]
+    (address,) = (button.proto.url for button in page.get("link_button") if button.proto.label == "The conversation")
+    assert address == links.read(row["dialogue_id"], row["turn_index"])
