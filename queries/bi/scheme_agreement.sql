@@ -203,7 +203,7 @@ measured as (
         shares.diversity * units.rating_count / (units.rating_count - 1) as expected_disagreement,
         1 - units.observed_disagreement
             / nullif(shares.diversity * units.rating_count / (units.rating_count - 1), 0) as krippendorff_alpha,
-        1.96 * sqrt(spreads.square_sum * units.talk_count / nullif(units.talk_count - 1, 0))
+        1.96 * (spreads.square_sum * units.talk_count / nullif(units.talk_count - 1, 0)) ** 0.5
             * (units.rating_count - 1) / units.rating_count as margin,
         case when units.min_annotator_count = units.max_annotator_count
             then 1 - units.observed_disagreement / nullif(shares.diversity, 0)

@@ -11,8 +11,8 @@ Scale = Literal["good_to_bad", "ordered"]
 """How labels follow one another, as ``main.schemes.scale`` has it."""
 
 PLAIN = (
-    *("#4878a8", "#cc8400", "#b41884", "#30a854", "#e4543c", "#6054b4"),
-    *("#546c00", "#a8849c", "#9c483c", "#8484f0", "#845460", "#849078"),
+    *("#4878a8", "#cc8400", "#bc2a8c", "#30a854", "#e4543c", "#685cc0"),
+    *("#5a7200", "#a8849c", "#a44e3c", "#8484f0", "#8a5a66", "#849078"),
 )
 NOTHING = "#808080"
 """Of what has no value."""
@@ -21,8 +21,8 @@ HEAT = ("rgba(72, 120, 168, 0.04)", "rgba(72, 120, 168, 1)")
 """Cells from the least to the greatest value: they grow out of the page, be it light or dark."""
 
 _SCALES: dict[Scale, tuple[str, ...]] = {
-    "good_to_bad": ("#009ce4", "#b48400", "#c00c54"),
-    "ordered": ("#8a3f9e", "#00a0a8"),
+    "good_to_bad": ("#009ce4", "#b48400", "#c03c60"),
+    "ordered": ("#954aaa", "#00a0a8"),
 }
 
 

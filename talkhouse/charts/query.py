@@ -8,7 +8,7 @@ from talkhouse.charts.declared import Chart, Filter, Metric, metric
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import literal, quoted
 
-_DIGITS = 9
+DIGITS = 9
 """Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
 
 OPTIONS = 1_000
@@ -38,11 +38,13 @@ def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
     return "\n".join([*lines, f"limit {chart.limit}"])
 
 
-def total_sql(chart: Chart) -> str:
-    """Return the query of how many rows a chart would have without its limit."""
-    columns = ", ".join(column_sql(chart, column) for column in chart.columns)
-    where = f" where {chart.where}" if chart.where else ""
-    return f"select count(*) from (select distinct {columns} from {BI}.{chart.view}{where})"
+def cut_sql(chart: Chart, metrics: Mapping[str, Metric], last: float | None) -> str:
+    """Return the query of how many rows a chart would have without its limit, and how many have ``last`` as metric."""
+    value = f"round({metric(chart.metrics[0], metrics).sql}, {DIGITS})"
+    tied = "false" if last is None else f"abs({value} - {last!r}) < 1e-{DIGITS}"
+    lines = [f"select {tied} as is_tied", f"from {BI}.{chart.view}", *([f"where {chart.where}"] if chart.where else [])]
+    lines.append(f"group by {', '.join(column_sql(chart, column) for column in chart.columns)}")
+    return "\n".join(["select count(*), coalesce(count_if(is_tied), 0)::bigint", "from (", *lines, ")"])
 
 
 def column_sql(chart: Chart, column: str) -> str:
@@ -53,7 +55,7 @@ def column_sql(chart: Chart, column: str) -> str:
 
 
 def _order_sql(chart: Chart, name: str, metrics: Mapping[str, Metric]) -> str:
-    return quoted(name) if name in chart.columns else f"round({metric(name, metrics).sql}, {_DIGITS}) desc"
+    return quoted(name) if name in chart.columns else f"round({metric(name, metrics).sql}, {DIGITS}) desc"
 
 
 def filter_sql(choice: Filter, limit: int) -> str:
@@ -76,7 +78,8 @@ def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
     releases apart.
     """
     conditions = [f"({chart.where})"] if chart.where else []
-    if DEFAULT in columns and not choices.get("release") and "release" not in chart.columns:
+    is_chosen = bool(choices.get("release")) and "release" in columns
+    if DEFAULT in columns and not is_chosen and "release" not in chart.columns:
         conditions.append(DEFAULT)
     for column in sorted(choices.keys() & set(columns)):
         if choices[column]:

@@ -92,5 +92,5 @@ def refusal(asked: Metric, chart: Chart, choices: Choices, several: Collection[s
     each = " and ".join(f"one {name}" for name in names)
     return (
         f"{asked.title} is of {each}: taken over several, the number would mean nothing. "
-        f"Choose {each} below, or show it by or over {' and '.join(names)}."
+        f"Choose {each} above, or show it by or over {' and '.join(names)}."
     )

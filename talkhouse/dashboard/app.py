@@ -1,5 +1,7 @@
 """What Streamlit runs for each page: the navigation, the page that was asked for, and a message where it failed."""
 
+from collections.abc import Iterator
+
 import streamlit as st
 
 from talkhouse.charts.declared import Declared, dashboards
@@ -26,7 +28,8 @@ def pages() -> dict[str, list[st.Page]]:
         general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))
     declared = _declared()
     of_all = [corpus.page_of(one) for one in declared if one.folder == BI and one.name != quality.DASHBOARD]
-    return {"": [*general, *of_all], "Corpora": _of_corpora(declared)}
+    taken = {page.url_path for page in (*general, *of_all)}
+    return {"": [*general, *of_all], "Corpora": list(_at_free_addresses(_of_corpora(declared), taken))}
 
 
 def _declared() -> list[Declared]:
@@ -35,6 +38,14 @@ def _declared() -> list[Declared]:
         return dashboards(warehouse.current().query_files)
     except TalkhouseError:
         return dashboards()
+
+
+def _at_free_addresses(pages: list[st.Page], taken: set[str]) -> Iterator[st.Page]:
+    """Yield the pages whose address no page before has: a corpus may be named like a dashboard of another."""
+    for page in pages:
+        if page.url_path not in taken:
+            taken.add(page.url_path)
+            yield page
 
 
 def _of_corpora(declared: list[Declared]) -> list[st.Page]:

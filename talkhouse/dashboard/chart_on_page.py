@@ -4,19 +4,25 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
+from talkhouse.charts.cut import cut
 from talkhouse.charts.declared import Chart, Kind, metrics
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import number
 from talkhouse.charts.palette import palette
-from talkhouse.charts.query import Choices, chart_sql, narrowed, total_sql
+from talkhouse.charts.query import Choices, chart_sql, narrowed
 from talkhouse.dashboard import chart_table, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
-from talkhouse.warehouse.relations import columns_of
+
+_COLUMNS = f"""
+select table_name, column_name from duckdb_columns()
+where schema_name = '{BI}' and database_name = current_database()
+"""
+"""Of all views at once: to ask for each takes as long."""
 
 _MISSING = """
 select detail from bi.findings where rule = 'TH-08' and (starts_with($view, corpus_id || '_') or $view = corpus_id)
@@ -33,17 +39,18 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
         rows = opened.rows(sql)
     columns = fields(chart, of_view)
     if chart.kind is Kind.NUMBER:
-        _put_number(chart, columns[0], rows)
-        receipt.put(opened, chart.title, sql)
+        receipt.put(opened, chart.title, sql, number=_put_number(chart, columns[0], rows))
         return
     heading(chart.title, chart.description, level)
     if rows.is_empty():
         st.caption(_why_empty(opened, chart, choices))
         return
     lead = leads(opened, chart, rows, choices)
+    left_out = cut(opened.rows, chosen, of_view, rows)
+    if left_out and left_out.note:
+        st.caption(plain(left_out.note))
     if chart.kind is Kind.TABLE:
-        of = opened.rows(total_sql(chosen)).item() if rows.height == chart.limit else None
-        chart_table.put(chart.title, rows, columns, of=of, leads=lead)
+        chart_table.put(chart.title, rows, columns, of=left_out.total if left_out else None, leads=lead)
         receipt.put(opened, chart.title, sql)
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))
@@ -64,18 +71,24 @@ def heading(title: str, description: str, level: int) -> None:
 
 
 def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
-    with opened.connection() as con:
-        return narrowed(chart, choices, [column["name"] for column in columns_of(con, BI, chart.view)])
+    columns = opened.rows(_COLUMNS).filter(pl.col("table_name") == chart.view)["column_name"]
+    return narrowed(chart, choices, columns.to_list())
 
 
-def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> None:
+def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
+    """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
     st.metric(chart.title, value, help=chart.description or column.metric.description or None)
+    return value
 
 
+@st.fragment
 def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
-    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there."""
+    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
+
+    They are made when they are asked for, and the rest of the page stays as it is.
+    """
     popover = st.popover(
         "Numbers", icon=":material/table:", type="tertiary", key=f"numbers {chart.title}", on_change="rerun"
     )

@@ -44,8 +44,8 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "scores"}
-"""Pages that every warehouse has."""
+_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "scores", "overview"}
+"""Pages that are of no corpus."""
 
 
 def _address(page: str, parameters: Mapping[str, str | int | Sequence[str]]) -> str:

@@ -45,6 +45,8 @@ def _put_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
         st.code(facts.rows_sql, language="sql", wrap_lines=True)
         _put_table(facts.first)
         st.link_button("See them on the SQL page", links.sql(facts.rows_sql), icon=":material/table_rows:")
+    if facts.rows_sql and not facts.sources.height:
+        st.caption("These rows name no record, so that no one place in a published file is theirs.")
     if facts.sources.height:
         st.markdown("Where these are in the published files:")
         _put_table(facts.sources)

@@ -97,7 +97,9 @@ class Example:
     """Why no texts are shown."""
 
 
-def examples(warehouse: Warehouse, corpora: Iterable[str], said: Iterable[Said], known: dict[str, Scheme]) -> list[Example]:
+def examples(
+    warehouse: Warehouse, corpora: Iterable[str], said: Iterable[Said], known: dict[str, Scheme]
+) -> list[Example]:
     """Return the examples of all corpora, each dialogue once."""
     con = warehouse.con
     chosen: dict[str, tuple[str, int | None, str]] = {}

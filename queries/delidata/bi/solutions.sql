@@ -32,10 +32,20 @@ held as (
         record_id,
         turn_index,
         annotator_id,
-        list_sort(list_distinct(list(coalesce(label, '') order by label))) as cards,
+        list(coalesce(label, '') order by label) as cards,
     from main.annotations
     where scheme = 'delidata.tracker'
     group by record_id, turn_index, annotator_id
+),
+
+groups as (
+    select
+        publications.*,
+        dialogues.native_id,
+        (dialogues.extra -> 'cards')::varchar[] as cards,
+    from bi.publications
+    inner join main.dialogues on dialogues.dialogue_id = publications.dialogue_id
+    where publications.corpus_id = 'delidata'
 ),
 
 people as (
@@ -51,14 +61,7 @@ people as (
 
 solutions as (
     select
-        publications.corpus_id,
-        publications.release,
-        publications.split,
-        publications.standard_split,
-        publications.subset,
-        publications.record_id,
-        publications.dialogue_id,
-        dialogues.native_id,
+        groups.*,
         held.turn_index,
         people.speaker_id,
         people.speaker_name,
@@ -66,23 +69,18 @@ solutions as (
         coalesce(
             nullif(
                 array_to_string(
-                    list_filter((dialogues.extra -> 'cards')::varchar[], lambda card: list_contains(held.cards, card))
-                    || list_filter(
-                        held.cards,
-                        lambda card: not list_contains((dialogues.extra -> 'cards')::varchar[], card)
-                    ),
+                    list_filter(groups.cards, lambda card: list_contains(held.cards, card))
+                    || list_filter(held.cards, lambda card: not list_contains(groups.cards, card)),
                     ', '
                 ),
                 ''
             ),
             'none'
         ) as solution,
-    from bi.publications
-    inner join main.dialogues on dialogues.dialogue_id = publications.dialogue_id
-    inner join held on held.record_id = publications.record_id
-    inner join people
-        on people.dialogue_id = publications.dialogue_id and people.speaker_name = held.annotator_id
-    where publications.corpus_id = 'delidata' and not list_contains(held.cards, 'N/A')
+    from groups
+    inner join held on held.record_id = groups.record_id
+    inner join people on people.dialogue_id = groups.dialogue_id and people.speaker_name = held.annotator_id
+    where not list_contains(held.cards, 'N/A')
 ),
 
 typed as (

@@ -37,13 +37,15 @@ def pages(opened: warehouse.Warehouse, declared: list[Declared]) -> Iterator[st.
     """
     corpora = opened.rows(_CORPORA).to_dicts()
     missing = {one.folder for one in declared} - {BI, *(corpus["corpus_id"] for corpus in corpora)}
+    others = list[st.Page]()
     for corpus in corpora:
         own = [one for one in declared if one.folder == corpus["corpus_id"]]
         address = links.corpus(corpus["corpus_id"])
         yield _page_of(corpus, own[0] if own else None, address)
         if own and own[0].name != address and links.is_free(own[0].name):
-            yield _page_of(corpus, own[0], own[0].name, visibility="hidden")
-        yield from map(page_of, own[1:])
+            others.append(_page_of(corpus, own[0], own[0].name, visibility="hidden"))
+        others += map(page_of, own[1:])
+    yield from others
     yield from map(_missing, sorted(missing))
 
 
@@ -57,7 +59,8 @@ def page_of(declared: Declared) -> st.Page:
         drawing.put(warehouse.current(), declared.dashboard)
 
     # A corpus may name its dashboard like one of the pages.
-    path = declared.name if links.is_free(declared.name) else f"{declared.folder}_{declared.name}"
+    is_own_name = declared.folder == BI or links.is_free(declared.name)
+    path = declared.name if is_own_name else f"{declared.folder}_{declared.name}"
     return st.Page(page, title=visible(name), icon=":material/bar_chart:", url_path=path)
 
 

@@ -6,11 +6,12 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 
-from talkhouse.dashboard import command, download, errors, tables, warehouse
+from talkhouse.dashboard import command, download, errors, result_chart, tables, warehouse
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.sql import quoted
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
@@ -24,12 +25,21 @@ _GRACE = 15
 
 _RESULT = "sql_result"
 
+_LAST = "sql_last"
+"""The last queries that were run, the last one first: of the open tab alone, and nowhere on disk."""
+
+_MOST_LAST = 20
+
+_TITLE = 80
+"""Letters by which a query is known in a list."""
+
 _STYLE = """
 <style>
 .columns { line-height: 1.4; max-height: 36rem; overflow-y: auto; overflow-wrap: anywhere; }
 .columns p, .columns code { font-size: 0.85rem; }
 .columns p { margin: 0; padding: 0.35rem 0; border-top: 1px solid rgba(128, 128, 128, 0.25); }
 .columns small { opacity: 0.6; }
+.st-key-query textarea { font-family: "Source Code Pro", monospace; font-size: 0.875rem; tab-size: 4; }
 </style>
 """
 
@@ -48,8 +58,8 @@ def page() -> None:
     st.title("SQL", anchor=False)
     opened = warehouse.current()
     st.caption(
-        f"One query that reads, as by `talkhouse sql`: it sees the warehouse and nothing else, for {SECONDS} seconds "
-        f"and {ROWS:,} rows. A query from a link runs when you click Run."
+        f"One query that reads: it sees the warehouse and nothing else, for {SECONDS} seconds and {ROWS:,} rows. "
+        "Ctrl+Enter runs it; a query from a link runs when you say so."
     )
     console, beside = st.columns([2, 1], gap="large")
     with beside:
@@ -65,7 +75,8 @@ def page() -> None:
 
 def _put_query() -> str:
     """Draw the query and its buttons; run it when that is asked for, and return it."""
-    with st.popover("Examples", icon=":material/lightbulb:"):
+    above = st.container(horizontal=True)
+    with above.popover("Examples", icon=":material/lightbulb:"):
         for title, example in EXAMPLE_QUERIES.items():
             st.button(title, on_click=_take, args=(example,), type="tertiary")
     with st.form("console", border=False):
@@ -73,11 +84,30 @@ def _put_query() -> str:
         asked = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
     if asked:
         st.session_state.pop(_RESULT, None)
+        _remember(query)
         place = st.empty()
         with place.container(horizontal=True, vertical_alignment="center"):
             st.session_state[_RESULT] = _run(query)
         place.empty()
+    # After the run, so that its query is among them.
+    with above:
+        _put_last()
     return query
+
+
+def _put_last() -> None:
+    last: list[str] = st.session_state.get(_LAST, [])
+    with st.popover("Last queries", icon=":material/history:", disabled=not last):
+        st.caption("Of this tab, until it is closed or loaded again. Nothing is stored.")
+        for index, query in enumerate(last):
+            shown = plain(" ".join(query.split())[:_TITLE])
+            st.button(shown, on_click=_take, args=(query,), type="tertiary", key=f"last_{index}")
+
+
+def _remember(query: str) -> None:
+    if query.strip():
+        before = [other for other in st.session_state.get(_LAST, []) if other != query]
+        st.session_state[_LAST] = [query, *before][:_MOST_LAST]
 
 
 def _take(example: str) -> None:
@@ -115,9 +145,21 @@ def _put_result(result: _Result) -> None:
     if result.rows is None:
         errors.show(result.error, "The query has no result.")
         return
-    tables.put(result.rows)
+    kind = result_chart.put_choice()
+    if kind:
+        result_chart.put(result.rows, kind)
+    else:
+        tables.put(result.rows)
     count = tables.counted(result.rows.height)
     st.caption(f"The first {count}; there are more." if result.rows.has_more else f"{count}.")
+
+
+def _put_chosen(name: str, columns: list[str]) -> None:
+    """Draw the choice of columns, found as one types, of which a query is made."""
+    chosen = st.multiselect("Columns", columns, key="chosen_columns", placeholder="All", help="Type to search.")
+    selected = ", ".join(map(quoted, chosen)) or "*"
+    query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
+    st.button("Put into the query", icon=":material/input:", on_click=_take, args=(query,))
 
 
 def _put_relations(opened: Warehouse) -> None:
@@ -129,6 +171,7 @@ def _put_relations(opened: Warehouse) -> None:
             return
         columns = columns_of(con, known[name]["schema"], known[name]["name"])
     st.caption(plain(known[name]["comment"] or ""))
+    _put_chosen(name, [column["name"] for column in columns])
     lines = "".join(
         f"<p><code>{html(column['name'])}</code> <small>{html(column['type'])}</small><br>"
         f"{html(column['meaning'] or '')}</p>"

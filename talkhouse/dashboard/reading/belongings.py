@@ -55,7 +55,11 @@ def parts_html(parts: Iterable[TurnPart]) -> str:
 def _turn_part(part: TurnPart) -> str:
     head = text("kind", part.kind) + (text("name", part.name) if part.name else "")
     head += text("address", part.address) if part.address else ""
-    content = tag("div", "content", html(part.content), ' dir="auto"') if part.content or part.kind == CALL else ""
+    content = (
+        tag("div", "content", html(part.content), ' dir="auto" tabindex="0"')
+        if part.content or part.kind == CALL
+        else ""
+    )
     if part.other_turn is not None:
         arrow = "\N{LEFTWARDS ARROW}" if part.kind == RESPONSE else "\N{RIGHTWARDS ARROW}"
         response = text("said", part.response) if part.response is not None else ""

@@ -26,6 +26,9 @@ from talkhouse.made import not_published
 _KEPT = 20
 """Conversations that are kept in memory."""
 
+_SCROLLS = 300
+"""Characters from which on a value may need more lines than are seen at once."""
+
 _OPEN = 3
 """Up to so many records are seen without a click."""
 
@@ -143,8 +146,14 @@ def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
 
 def _table(rows: Iterable[tuple[str, Any]]) -> str:
     """Return names and values in two columns; what is not known is left out."""
-    cells = "".join(text("name", name) + text("value", str(value)) for name, value in rows if value not in (None, ""))
+    cells = "".join(text("name", name) + _value(str(value)) for name, value in rows if value not in (None, ""))
     return tag("div", "table", cells)
+
+
+def _value(value: str) -> str:
+    """Return a value; a long one, which scrolls, can be reached by keys."""
+    attributes = ' dir="auto" tabindex="0"' if len(value) > _SCROLLS else ' dir="auto"'
+    return tag("span", "value", html(value), attributes)
 
 
 def _put_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:

@@ -58,7 +58,7 @@ def _composition(facts: CorpusFacts) -> str:
         "published record": facts.record_count,
     }
     there = ", ".join(counted(count, what) for what, count in counts.items() if count)
-    return f"{there}. What is in this package is counted above."
+    return f"The build read {there}; what is in this package is counted above."
 
 
 def _errors(facts: CorpusFacts) -> str:

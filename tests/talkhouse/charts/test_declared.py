@@ -141,7 +141,9 @@ def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str,
     ((value,),) = con.execute(f"select {metric.sql} from bi.{view}").fetchall()
     if value is None:
         # A coefficient of agreement is null where there are several: none of them holds for all.
-        columns = con.execute("select column_name from duckdb_columns() where schema_name = 'bi' and table_name = ?", [view]).fetchall()
+        columns = con.execute(
+            "select column_name from duckdb_columns() where schema_name = 'bi' and table_name = ?", [view]
+        ).fetchall()
         grouped = f"select {metric.sql} from bi.{view} group by {', '.join(column for (column,) in columns)}"
         assert any(value is not None for (value,) in con.execute(grouped).fetchall())
     elif metric.format is NumberFormat.PERCENT:

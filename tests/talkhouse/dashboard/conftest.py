@@ -12,6 +12,7 @@ from streamlit.util import calc_hash
 
 from talkhouse.build.template import open_template
 from talkhouse.dashboard.server import APP
+from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 
@@ -72,3 +73,9 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
         return test.run()
 
     return opened
+
+
+@pytest.fixture
+def of_samples(sample: Path) -> Warehouse:
+    found = sample.stat()
+    return Warehouse(Version(sample, found.st_ino, found.st_mtime_ns))

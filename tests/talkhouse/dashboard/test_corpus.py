@@ -98,11 +98,14 @@ def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
         ((text,),) = con.execute("select text from meta.query_files where name like 'bi/dashboards/%'").fetchall()
         con.execute("update meta.query_files set name = 'bi/dashboards/charts.toml' where name like 'bi/dashboards/%'")
         more = text.replace('title = "', 'title = "More: ', 1)
-        con.execute("insert into meta.query_files values ('a_chat', 'bi/dashboards/more.toml', ?)", [more])
+        for name in ("more", "read"):
+            con.execute("insert into meta.query_files values ('a_chat', ?, ?)", [f"bi/dashboards/{name}.toml", more])
     page = visit(path, "charts")
     assert said(page) == said(visit(path, "a_chat"))
     assert page.tabs
-    assert visit(path, "more").title[0].value.startswith("More")
+    for name in ("more", "a_chat_read"):
+        assert visit(path, name).title[0].value.startswith("More")
+    assert not visit(path, "read").tabs
 
 
 @pytest.mark.slow

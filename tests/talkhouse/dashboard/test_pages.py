@@ -13,7 +13,7 @@ from talkhouse.build.run import Result
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.charts.headlines import Said
 from talkhouse.dashboard import headlines
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
@@ -176,12 +176,6 @@ def test_a_file_that_goes_and_comes_back(visit: Visit, sample: Path, tmp_path: P
     path.unlink()
     shutil.copyfile(sample, path)
     assert_is_drawn(page.run())
-
-
-@pytest.fixture
-def of_samples(sample: Path) -> Warehouse:
-    found = sample.stat()
-    return Warehouse(Version(sample, found.st_ino, found.st_mtime_ns))
 
 
 def test_a_query_that_takes_too_long_is_stopped(of_samples: Warehouse) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.dashboard import command, tables, warehouse
+from talkhouse.dashboard import command, errors, tables, warehouse
 from talkhouse.dashboard.content import scores, sql
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
@@ -296,3 +296,56 @@ def test_commands_wait_for_one_another_whoever_asked_for_them(
 def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None:
     shares = [warehouse.MEMORY, scores.MEMORY, *[command.MEMORY] * command.AT_ONCE]
     assert sum(int(share.removesuffix("%")) for share in shares) <= 75
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_a_message_says_what_to_do_on_a_page() -> None:
+    said = messages(ask("from nowhere"))[0]
+    assert "expected: one of: " in said
+    assert said.endswith("next:     see Views and tables, and their columns, on the SQL page")
+    outside = messages(ask("from 'file.csv'"))[0]
+    assert "sandboxed" in outside
+    assert "--" not in outside
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_rows_of_any_query_are_drawn_by_the_columns_that_are_chosen() -> None:
+    page = ask("select i % 3 as place, 'a.b' as \"odd [name]\", count(*) from range(9) t(i) group by all order by all")
+    page = page.button_group(key="as").select("Bars").run()
+    assert not page.exception
+    assert page.selectbox(key="along").options == ["place", "odd_name", "count_star"]
+    (chart,) = page.get("vega_lite_chart")
+    assert '"count_star"' in chart.proto.spec
+    page = ask("select 'x' as a, 'y' as b")
+    page = page.button_group(key="as").select("Lines").run()
+    assert "needs a column of numbers" in page.info[0].value
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
+def test_the_last_queries_come_back_the_last_one_first() -> None:
+    page = ask("select 1 as one")
+    page.text_area[0].set_value("select 2 as two")
+    page = run(page)
+    last = [button for button in page.button if button.key and button.key.startswith("last_")]
+    assert [button.label for button in last] == ["select 2 as two", "select 1 as one"]
+    assert last[1].click().run().text_area[0].value == "select 1 as one"
+
+
+@pytest.mark.usefixtures("served")
+def test_a_query_is_made_of_the_view_and_columns_that_are_chosen() -> None:
+    page = draw("sql", view="main.corpora")
+    page = page.multiselect(key="chosen_columns").select("corpus_id").run()
+    page = next(button for button in page.button if button.label == "Put into the query").click().run()
+    assert page.text_area[0].value == 'select "corpus_id"\nfrom "main"."corpora"\nlimit 100'
+
+
+def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_is_kept() -> None:
+    said = "the query failed\n  found:    --unsafe\n  next:     list the views with: talkhouse views"
+    assert errors.on_a_page(said).splitlines()[1:] == [
+        "  found:    --unsafe",
+        "  next:     see Views and tables, and their columns, on the SQL page",
+    ]
+    assert errors.on_a_page("a\n  next:     fix the query") == "a\n  next:     fix the query"

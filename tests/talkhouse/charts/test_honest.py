@@ -1,0 +1,118 @@
+"""Tiles are the sums of their charts, and both are what independent counts of the tables say."""
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from talkhouse.charts.declared import Chart, dashboards, metrics
+from talkhouse.charts.query import chart_sql, narrowed
+from talkhouse.charts.rows import frame
+from tests.conftest import Build
+from tests.samples import RELEASES
+
+UNITS = """
+with
+firsts as (
+    select records.dialogue_id, min(releases.release_index) as release_index
+    from main.records
+    inner join main.releases using (corpus_id, release)
+    group by records.dialogue_id
+),
+counted as (
+    select records.*
+    from main.records
+    left join main.releases using (corpus_id, release)
+    left join firsts using (dialogue_id)
+    where records.extra ->> 'repeats' is null
+        and (firsts.release_index is null or firsts.release_index is not distinct from releases.release_index)
+)
+"""
+"""The records of each dialogue's first release, written otherwise than the views have it."""
+
+COUNTS = {
+    "Dialogues": "select count(*) from main.dialogues where dialogue_id in (select dialogue_id from main.records)",
+    "Turns": "select count(*) from main.turns where dialogue_id in (select dialogue_id from main.records)",
+    "Labels": f"{UNITS} select count(*) from main.annotations where record_id in (select record_id from counted)",
+    "Examples": f"{UNITS} select count(*) from main.examples where record_id in (select record_id from counted)",
+}
+SAME = {
+    "Dialogues": ("Dialogues by number of turns", "Corpora and their licences"),
+    "Labels": ("Labels by scheme",),
+    "Examples": ("Examples of each task by split",),
+}
+"""Tiles of the overview with the charts that add up to them."""
+
+
+@pytest.fixture(params=["samples", pytest.param("real files", marks=pytest.mark.slow)])
+def warehouse(request: pytest.FixtureRequest, build_data: Build) -> Iterator[duckdb.DuckDBPyConnection]:
+    if request.param == "samples":
+        yield request.getfixturevalue("con")
+        return
+    yield build_data(request.getfixturevalue("real_data"))
+
+
+def total(con: duckdb.DuckDBPyConnection, chart: Chart, choices: dict[str, list[str]] | None = None) -> float | None:
+    columns = con.execute(
+        "select column_name from duckdb_columns() where schema_name = 'bi' and table_name = ?", [chart.view]
+    ).fetchall()
+    narrow = narrowed(chart, choices or {}, [name for (name,) in columns])
+    rows = frame(con, chart_sql(narrow, metrics()[chart.view]))
+    return None if rows[chart.metrics[0]].null_count() else float(rows[chart.metrics[0]].sum())
+
+
+def of_dashboard(name: str) -> dict[str, Chart]:
+    (declared,) = [one.dashboard for one in dashboards() if one.name == name]
+    return {chart.title: chart for chart in declared.charts}
+
+
+def test_tiles_are_the_sums_of_their_charts_and_count_everything_once(warehouse: duckdb.DuckDBPyConnection) -> None:
+    charts = of_dashboard("overview")
+    for title, count in COUNTS.items():
+        (expected,) = warehouse.execute(count).fetchall()
+        assert total(warehouse, charts[title]) == expected[0], title
+        for other in SAME.get(title, ()):
+            assert total(warehouse, charts[other]) == expected[0], other
+    words = charts["Turns by number of words"]
+    (spaced,) = warehouse.execute(
+        "select count(*) from main.turns inner join main.dialogues using (dialogue_id) where language <> 'ja'"
+    ).fetchall()
+    assert total(warehouse, words) == spaced[0]
+
+
+def test_labelled_turns_count_once(warehouse: duckdb.DuckDBPyConnection) -> None:
+    charts = of_dashboard(RELEASES)
+    ((units, votes),) = warehouse.execute(
+        f"{UNITS} select count(distinct (dialogue_id, turn_index)), count(*) from main.annotations "
+        "where record_id in (select record_id from counted) and scheme = ?",
+        [f"{RELEASES}.breakdown"],
+    ).fetchall()
+    assert total(warehouse, charts["Labelled turns"]) == units
+    assert total(warehouse, charts["Votes"]) == votes
+    published = warehouse.execute(
+        f"select release, count(*) from {RELEASES}.breakdown_detection group by all"
+    ).fetchall()
+    for release, count in published:
+        assert total(warehouse, charts["Labelled turns"], {"release": [release]}) == count
+    every = [release for release, _ in published]
+    assert sum(count for _, count in published) > units
+    assert total(warehouse, charts["Labelled turns"], {"release": every}) is None, "releases are added up"
+
+
+@pytest.mark.slow
+def test_no_metric_adds_releases_or_schemes_up(con: duckdb.DuckDBPyConnection) -> None:
+    """Without the condition that charts have: a metric is null, or counts each thing once."""
+    views: dict[str, set[str]] = {}
+    for view, column in con.execute(
+        "select table_name, column_name from duckdb_columns() where schema_name = 'bi'"
+    ).fetchall():
+        views.setdefault(view, set()).add(column)
+    for view, named in metrics().items():
+        if "is_default" not in views[view]:
+            continue
+        for name, metric in named.items():
+            whole, once = (
+                con.execute(f"select {metric.sql} from bi.{view} where corpus_id = ? {more}", [RELEASES]).fetchall()
+                for more in ("", "and is_default")
+            )
+            assert whole in ([(None,)], once), f"{view}.{name}"

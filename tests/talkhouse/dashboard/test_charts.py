@@ -1,0 +1,77 @@
+"""Charts and tables of a page: where marks lead, and rows as HTML."""
+
+import datetime
+
+import polars as pl
+import pytest
+
+from talkhouse.charts.declared import Chart, Kind, dashboards
+from talkhouse.charts.fields import Field
+from talkhouse.dashboard.leads import leads
+from talkhouse.dashboard.table_html import table_html
+from talkhouse.dashboard.warehouse import Warehouse
+from tests.samples import RELEASES
+
+PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "row_count": [2, 1]})
+
+
+def chart(**members: object) -> Chart:
+    return Chart(**{"title": "", "kind": Kind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
+
+
+def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
+    table = chart(kind=Kind.TABLE, by=("dialogue_id", "turn_index"))
+    assert leads(of_samples, table, PLACES, {}) == ["read?dialogue=a+b%2F1&turn=3", "read?dialogue=c"]
+
+
+@pytest.mark.parametrize(
+    ("members", "row", "choices", "expected"),
+    [
+        ({"x": "bot"}, {"bot": "Tea&Co"}, {}, "read?speaker=Tea%26Co"),
+        ({"x": "corpus_id", "by": ("split",)}, {"corpus_id": "a", "split": None}, {}, "read?corpus=a"),
+        ({"x": "split"}, {"split": "dev"}, {"split": ["dev", "test"], "release": ["r", "s"]}, "split=dev&release=r&"),
+        ({"x": "cups", "by": ("fault",), "scheme": "a.b"}, {"cups": 1, "fault": "X"}, {}, "read?label=a.b%3DX"),
+        ({"x": "cups", "leads_to": "read?corpus=a"}, {"cups": 1}, {}, "read?corpus=a"),
+        ({"x": "cups", "leads_to": "quality?rule=a"}, {"cups": 1}, {}, "quality?rule=a"),
+        ({"x": "label", "leads_to": "tasks?task=a.b"}, {"label": "X"}, {}, "tasks?task=a.b&task_label=X"),
+        ({"x": "cups"}, {"cups": 1}, {"split": ["dev"]}, None),
+        ({"kind": Kind.TABLE, "by": ("split",)}, {"split": "dev"}, {}, None),
+    ],
+)
+def test_a_mark_leads_to_what_it_stands_for(
+    of_samples: Warehouse,
+    members: dict[str, object],
+    row: dict[str, object],
+    choices: dict[str, list[str]],
+    expected: str | None,
+) -> None:
+    found = leads(of_samples, chart(**members), pl.DataFrame([row | {"row_count": 1}]), choices)
+    assert (found is None) == (expected is None)
+    assert (expected or "") in (found or [""])[0]
+
+
+def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: Warehouse) -> None:
+    (of_corpus,) = (one for one in dashboards() if one.folder == RELEASES)
+    by_bot = next(one for one in of_corpus.dashboard.charts if one.x == "bot")
+    rows = pl.DataFrame([dict.fromkeys(by_bot.columns, "A")])
+    assert f"corpus={RELEASES}" in (leads(of_samples, by_bot, rows, {}) or [""])[0]
+    by_task = chart(x="task", by=("split",))
+    (full,) = of_samples.rows("select corpus_id || '.' || task from bi.splits order by 1 limit 1").to_series()
+    rows = pl.DataFrame({"task": [full.partition(".")[2]], "split": ["dev"]})
+    assert leads(of_samples, by_task, rows, {}) == [f"tasks?task={full}&task_split=dev"]
+
+
+def test_a_table_has_every_text_as_it_is() -> None:
+    rows = pl.DataFrame(
+        {
+            "who": ["<b>Ann", None],
+            "cups": [1234, None],
+            "at": [datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), None],
+        }
+    )
+    columns = [Field("who", "Who & what"), Field("cups", "Cups"), Field("at", "At")]
+    page = table_html("Tea", rows, columns, ['read?a="1"', "read"])
+    assert '<th scope="col">Who &amp; what</th><th scope="col" class="number">Cups</th>' in page
+    assert '<td class="short"><a href="read?a=&quot;1&quot;">Read</a></td><td class="short">&lt;b&gt;Ann</td>' in page
+    assert "<td>2026-01-02 03:04</td>" in page
+    assert page.count("\N{EN DASH}") == 3

@@ -1,0 +1,84 @@
+"""Read in a browser: it arrives at the turn that an address names, and keys walk through the list."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser import Served, Visit, launched, served, visit
+
+pytestmark = pytest.mark.slow
+
+HERE = "() => document.activeElement?.matches('.turn.here') ? document.activeElement.id : null"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
+    with served(sample, tmp_path_factory.mktemp("served")) as started:
+        yield started
+
+
+def parameters(visited: Visit) -> dict[str, list[str]]:
+    """What the address says."""
+    return parse_qs(urlsplit(visited.page.url).query)
+
+
+def arrived(visited: Visit) -> str:
+    """Wait until a turn has the focus and is in sight; return its id."""
+    visited.page.wait_for_function(HERE)
+    turn = visited.page.locator(".turn.here")
+    turn.wait_for()
+    box, height = turn.bounding_box(), visited.page.viewport_size
+    assert box is not None
+    assert height is not None
+    assert 0 <= box["y"] < height["height"]
+    return turn.get_attribute("id") or ""
+
+
+def test_an_address_with_a_turn_opens_there(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url, viewport={"width": 1400, "height": 300}) as visited:
+        visited.open("read?dialogue=dbdc3:CIC9001&turn=6")
+        assert arrived(visited) == "turn-6"
+        assert visited.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") > 0
+        assert visited.wrong == []
+
+
+def test_a_hit_opens_at_the_hit(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited:
+        visited.open("read?text=MUSEUM")
+        hit = visited.page.locator(".found .hit a").last
+        number = hit.inner_text()
+        hit.click()
+        assert arrived(visited) == f"turn-{number}"
+        assert visited.page.locator(".turn.here mark").inner_text().lower() == "museum"
+
+
+def test_keys_walk_through_the_list_and_back(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited:
+        visited.open("read?corpus=dbdc3&sort=disagreement")
+        visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
+        first, turn = parameters(visited), arrived(visited)
+        assert first["turn"] == [turn.removeprefix("turn-")]
+        visited.act(lambda: visited.page.keyboard.press("ArrowRight"))
+        assert parameters(visited)["dialogue"] != first["dialogue"]
+        arrived(visited)
+        visited.act(lambda: visited.page.keyboard.press("ArrowLeft"))
+        assert parameters(visited) == first
+
+
+def test_a_facet_is_a_check_box_that_the_address_keeps(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url) as visited:
+        visited.open("read?corpus=dbdc3")
+        box = visited.page.get_by_role("checkbox", name="eval")
+        assert visited.page.get_by_role("checkbox", name="dbdc3 (").first.is_checked()
+        visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
+        assert box.is_checked()
+        assert parameters(visited) == {"corpus": ["dbdc3"], "split": ["eval"]}
