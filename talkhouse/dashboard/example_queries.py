@@ -19,9 +19,19 @@ limit 100""",
     "Turns on which annotators agree least": """\
 select dialogue_id, turn_index, scheme, annotator_count, majority_label, pairwise_agreement
 from bi.turn_agreement
-where pairwise_agreement is not null
+where is_default and pairwise_agreement is not null
 order by pairwise_agreement, dialogue_id, turn_index
 limit 100""",
+    "How long the next turn is after each label": """\
+select scheme, label, count(*) as turn_count, avg(next_word_count) as next_words
+from bi.labelled_turns
+where is_default
+group by all
+order by scheme, turn_count desc""",
+    "Personas that two splits share": """\
+select corpus_id, release, split, other_split, persona_count, shared_count, shared_share
+from bi.shared_personas
+order by all""",
     "The longest conversations": """\
 select corpus_id, dialogue_id, title, turn_count, speaker_count
 from bi.dialogues
