@@ -6,7 +6,7 @@ import duckdb
 
 from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
-from talkhouse.report.tables import Table, table
+from talkhouse.report.tables import Table, of_rows, table
 from talkhouse.schema.sql import dicts
 
 _INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
@@ -30,8 +30,15 @@ from meta.source_files group by all order by all
 """
 
 _SIZES = """
-select title, licence, languages, dialogue_count, turn_count, annotation_count, example_count
-from bi.corpora order by corpus_id
+with parts as (
+    select corpus_id, sum(annotation_count) as annotation_count, sum(example_count) as example_count
+    from bi.subsets where is_default group by corpus_id
+)
+
+select
+    title, licence, languages, corpora.dialogue_count, corpora.turn_count,
+    coalesce(parts.annotation_count, 0), coalesce(parts.example_count, 0),
+from bi.corpora left join parts using (corpus_id) order by corpus_id
 """
 
 _TASKS = """
@@ -74,17 +81,14 @@ group by task, release, split, label order by all
 
 _AGREEMENT = """
 select
-    scheme, release, target, unit_count, rating_count,
+    is_default, scheme, release, target, unit_count, rating_count,
     case when min_annotator_count = max_annotator_count then max_annotator_count::varchar
         else min_annotator_count || ' to ' || max_annotator_count
-    end,
-    mean_majority_share, krippendorff_alpha, fleiss_kappa,
-from bi.scheme_agreement where is_default = $default order by scheme, release
-"""
-
-_SAID = """
-select scheme, release, unit_count, mean_majority_share, krippendorff_alpha,
-from bi.scheme_agreement where is_default and krippendorff_alpha is not null order by scheme, release
+    end as annotators,
+    mean_majority_share, krippendorff_alpha,
+    format('{:.2f} to {:.2f}', krippendorff_alpha_low, krippendorff_alpha_high) as interval,
+    reading, fleiss_kappa,
+from bi.scheme_agreement order by scheme, release
 """
 
 _SUBSETS = """
@@ -107,6 +111,22 @@ select
     list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
 from main.schemes left join main.labels using (scheme) group by all order by scheme
 """
+
+
+_AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
+    "scheme": ("Scheme", None),
+    "release": ("Release", None),
+    "target": ("Of a", None),
+    "unit_count": ("Units", _INTEGER),
+    "rating_count": ("Labels", _INTEGER),
+    "annotators": ("Annotators", None),
+    "mean_majority_share": ("Share of the majority", _PERCENT),
+    "krippendorff_alpha": ("Krippendorff's alpha", _DECIMAL),
+    "interval": ("95 % interval", None),
+    "reading": ("What it allows", None),
+    "fleiss_kappa": ("Fleiss' kappa", _DECIMAL),
+}
+_IN_SHORT = ("scheme", "release", "unit_count", "krippendorff_alpha", "interval", "reading")
 
 
 def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
@@ -156,17 +176,16 @@ def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool
     return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
-def agreement_said(con: duckdb.DuckDBPyConnection) -> Table:
-    """Return how far annotators agree, each unit once, and what that allows."""
-    heads = {"Scheme": None, "Release": None, "Units": _INTEGER, "Share of the majority": _PERCENT}
-    return table(con, _SAID, {**heads, "Krippendorff's alpha": _DECIMAL})
-
-
-def agreement(con: duckdb.DuckDBPyConnection, *, default: bool) -> Table:
-    """Return how far the annotators of each scheme agree: on default publications, or in each release."""
-    heads = {"Scheme": None, "Release": None, "Of a": None, "Units": _INTEGER, "Labels": _INTEGER, "Annotators": None}
-    measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL, "Fleiss' kappa": _DECIMAL}
-    return table(con, _AGREEMENT, {**heads, **measures}, default=default)
+def agreement(con: duckdb.DuckDBPyConnection) -> dict[str, Table]:
+    """Return how far annotators agree: in short and in full on each unit once, and in each release."""
+    rows = dicts(con.execute(_AGREEMENT))
+    counted = [row for row in rows if row["is_default"]]
+    short = {name: _AGREEMENT_HEADS[name] for name in _IN_SHORT}
+    return {
+        "short": of_rows([row for row in counted if row["krippendorff_alpha"] is not None], short),
+        "full": of_rows(counted, _AGREEMENT_HEADS),
+        "releases": of_rows([row for row in rows if not row["is_default"]], _AGREEMENT_HEADS),
+    }
 
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection) -> Table:

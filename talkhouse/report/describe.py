@@ -13,7 +13,7 @@ from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI
 from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content, votes
-from talkhouse.report.examples import Example, examples, places
+from talkhouse.report.examples import examples, places
 from talkhouse.report.figures import Figure, figures
 from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse
@@ -40,13 +40,11 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
             "headlines": [one for file in declared if file.folder == BI for one in said[file.name]],
             "sizes": content.sizes(con),
             "tasks": content.tasks(con),
-            "agreement_said": content.agreement_said(con),
             "overview": shown[BI],
             "corpora": corpora,
-            "places": places([example for corpus in corpora for example in corpus["examples"]]),
+            "places": places(con, [example for corpus in corpora for example in corpus["examples"]]),
             "figures": [figure for folder in (BI, *warehouse.corpus_ids) for figure in shown[folder] if figure.number],
-            "agreement": content.agreement(con, default=True),
-            "agreement_of_releases": content.agreement(con, default=False),
+            "agreement": content.agreement(con),
             "not_compared": content.not_compared(con),
             "agreement_by_subset": content.agreement_by_subset(con),
             "files": content.files(con),
@@ -71,8 +69,8 @@ def _figures(
                 on_chart(1)
                 shown[file.folder].append(figure)
     return {
-        folder: [replace(one, number=next(numbers)) if one.drawing else one for one in found]
-        for folder, found in shown.items()
+        folder: [replace(one, number=next(numbers)) if one.drawing else one for one in of_folder]
+        for folder, of_folder in shown.items()
     }
 
 
@@ -84,7 +82,8 @@ def _corpora(
 ) -> list[dict[str, Any]]:
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
     sheets, labels = datasheets(con, warehouse.database), votes.schemes(con)
-    every = examples(warehouse, warehouse.corpus_ids, [one for found in said.values() for one in found], labels)
+    every = examples(warehouse, [one for sentences in said.values() for one in sentences], labels)
+    given = votes.given(con, labels)
     return [
         {
             **corpus,
@@ -92,22 +91,18 @@ def _corpora(
             "about": _about(declared, corpus["corpus_id"]),
             "headlines": [one for file in declared if file.folder == corpus["corpus_id"] for one in said[file.name]],
             "figures": shown[corpus["corpus_id"]],
-            "votes": votes.given(con, corpus["corpus_id"], labels),
+            "votes": [one for one in given if one["corpus_id"] == corpus["corpus_id"]],
             "publications": content.publications(con, corpus["corpus_id"]),
             "splits": content.splits(con, corpus["corpus_id"], default=True),
             "other_splits": content.splits(con, corpus["corpus_id"], default=False),
             "gold_labels": content.gold_labels(con, corpus["corpus_id"], default=True),
             "other_gold_labels": content.gold_labels(con, corpus["corpus_id"], default=False),
-            "examples": _of(every, corpus["corpus_id"]),
+            "examples": [one for one in every if one.about.corpus_id == corpus["corpus_id"]],
             "datasheet": _answers(sheets.get(corpus["corpus_id"], {})),
             "parts": parts_of_corpus(warehouse, corpus["corpus_id"]),
         }
         for corpus in content.corpora(con)
     ]
-
-
-def _of(every: Iterable[Example], corpus_id: str) -> list[Example]:
-    return [example for example in every if example.corpus_id == corpus_id]
 
 
 def _answers(sheet: dict[str, Any]) -> list[tuple[str, list[str]]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.charts.conversations import conversations
 from talkhouse.charts.headlines import Said
 from talkhouse.query.selection import select
 from talkhouse.query.terms import parts_of
@@ -28,28 +29,30 @@ _TEXTS = "main.turns"
 # Rounded: threads add up in any order, and turns with the same votes would differ in the last digits.
 _DISPUTED = """
 with disputed as (
-    select
-        dialogue_id, record_id, turn_index, scheme, round(entropy, 9) as bits,
-        count(*) over (partition by round(entropy, 9)) as tied_count,
+    select corpus_id, dialogue_id, turn_index, scheme, round(entropy, 9) as bits,
     from bi.turn_agreement
-    where corpus_id = $corpus and is_default and turn_index is not null and entropy > 0
+    where is_default and turn_index is not null and entropy > 0
 )
 
-select dialogue_id, turn_index, scheme, bits, tied_count
+select
+    corpus_id, dialogue_id, turn_index, scheme, bits,
+    count(*) over (partition by corpus_id, scheme, bits) as tied_count,
 from disputed
-order by bits desc, dialogue_id, turn_index, scheme, record_id
-limit 1
+qualify row_number() over (partition by corpus_id order by bits desc, dialogue_id, turn_index, scheme) = 1
 """
 
 _USUAL = """
 with counted as (
-    select dialogue_id, count(*) as turn_count from bi.turns where corpus_id = $corpus group by dialogue_id
+    select corpus_id, dialogue_id, count(*) as turn_count from bi.turns group by corpus_id, dialogue_id
+),
+
+middles as (
+    select corpus_id, quantile_disc(turn_count, 0.5) as middle from counted group by corpus_id
 )
 
-select dialogue_id, turn_count
-from counted
-order by abs(turn_count - (select quantile_disc(turn_count, 0.5) from counted)), dialogue_id
-limit 1
+select corpus_id, dialogue_id, turn_count
+from counted inner join middles using (corpus_id)
+qualify row_number() over (partition by corpus_id order by abs(turn_count - middle), dialogue_id) = 1
 """
 
 _TURNS = """
@@ -60,12 +63,17 @@ order by turn_index
 """
 
 _VOTES = """
-select turn_index, scheme, label, sum(vote_count)::bigint as vote_count
+select turn_index, scheme, label, sum(vote_count)::bigint as vote_count, max(annotator_count) > 1
 from bi.label_counts
-where dialogue_id = $dialogue and is_default and turn_index between $first and $last
+where
+    dialogue_id = $dialogue and is_default and turn_index between $first and $last
+    and not list_contains($hidden, scheme)
 group by turn_index, scheme, label
 order by turn_index, scheme, label
 """
+
+
+_CORPUS = "select dialogue_id, corpus_id from main.dialogues where list_contains(?, dialogue_id)"
 
 
 @dataclass(frozen=True)
@@ -83,43 +91,54 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Example:
-    """A part of a dialogue."""
+class _About:
+    """Which dialogue is an example, and of what."""
 
-    id: str
     corpus_id: str
     dialogue_id: str
     turn_index: int | None
     """The turn that it is about."""
     why: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A part of a dialogue."""
+
+    id: str
+    about: _About
     turns: list[Turn]
     withheld: str = ""
-    """Why no texts are shown."""
+    """What the terms of its texts ask, where they are not shown."""
 
 
-def examples(
-    warehouse: Warehouse, corpora: Iterable[str], said: Iterable[Said], known: dict[str, Scheme]
-) -> list[Example]:
-    """Return the examples of all corpora, each dialogue once."""
+def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme]) -> list[Example]:
+    """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
     con = warehouse.con
-    chosen: dict[str, tuple[str, int | None, str]] = {}
-    for corpus_id in corpora:
-        if found := _disputed(con, corpus_id) or _usual(con, corpus_id):
-            chosen[found[0]] = (corpus_id, *found[1:])
-    for one in said:
-        if one.dialogue_id and one.dialogue_id not in chosen:
-            rows = con.execute("select corpus_id from main.dialogues where dialogue_id = ?", [one.dialogue_id])
-            chosen |= {one.dialogue_id: (row[0], one.turn_index, one.text) for row in rows.fetchall()}
+    of_corpora = _usual(con) | _disputed(con)
+    chosen = {about.dialogue_id: about for about in of_corpora.values()}
+    wanted = {one.dialogue_id: one for one in said if one.dialogue_id and one.dialogue_id not in chosen}
+    rows = con.execute(_CORPUS, [list(wanted)]).fetchall()
+    for dialogue_id, corpus_id in rows:
+        chosen[dialogue_id] = _About(corpus_id, dialogue_id, wanted[dialogue_id].turn_index, wanted[dialogue_id].text)
     asked = _asked(warehouse)
+    ordered = sorted(chosen.values(), key=lambda about: (about.corpus_id, about.dialogue_id))
     return [
-        _example(con, f"example-{number}", dialogue_id, *about, asked, known)
-        for number, (dialogue_id, about) in enumerate(sorted(chosen.items(), key=lambda one: (one[1][0], one[0])), 1)
+        Example(f"example-{number}", about, [], asked[about.corpus_id])
+        if about.corpus_id in asked
+        else Example(f"example-{number}", about, _turns(warehouse, about, known))
+        for number, about in enumerate(ordered, start=1)
     ]
 
 
-def places(shown: Iterable[Example]) -> dict[str, str]:
-    """Return the anchor of each dialogue that is shown."""
-    return {one.dialogue_id: one.id for one in shown}
+def places(con: duckdb.DuckDBPyConnection, shown: Iterable[Example]) -> dict[str, str]:
+    """Return the anchor of each dialogue that is shown, and of each record that has one."""
+    anchors = {one.about.dialogue_id: one.id for one in shown}
+    rows = con.execute(
+        "select distinct record_id, dialogue_id from bi.publications where list_contains(?, dialogue_id)",
+        [list(anchors)],
+    )
+    return anchors | {record_id: anchors[dialogue_id] for record_id, dialogue_id in rows.fetchall()}
 
 
 def _asked(warehouse: Warehouse) -> dict[str, str]:
@@ -131,53 +150,47 @@ def _asked(warehouse: Warehouse) -> dict[str, str]:
     return {corpus_id: ", ".join(sorted(flags)) for corpus_id, flags in asked.items()}
 
 
-def _disputed(con: duckdb.DuckDBPyConnection, corpus_id: str) -> tuple[str, int | None, str] | None:
-    for dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED, {"corpus": corpus_id}).fetchall():
-        tied = f"; the first by its id of {tied_count:,} turns that tie" if tied_count > 1 else ""
+def _disputed(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
+    """Return for each corpus the turn of which its annotators say the most different things."""
+    chosen = {}
+    for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED).fetchall():
+        tied = f"; {tied_count:,} turns tie, and this is the first of them by its id" if tied_count > 1 else ""
         why = f"Turn {turn_index} has the most disagreement on {scheme}: an entropy of {bits:.2f} bits{tied}."
-        return dialogue_id, turn_index, why
-    return None
+        chosen[corpus_id] = _About(corpus_id, dialogue_id, turn_index, why)
+    return chosen
 
 
-def _usual(con: duckdb.DuckDBPyConnection, corpus_id: str) -> tuple[str, int | None, str] | None:
-    for dialogue_id, turn_count in con.execute(_USUAL, {"corpus": corpus_id}).fetchall():
-        return dialogue_id, None, f"A dialogue of median length ({turn_count:,} turns), the first of these by its id."
-    return None
+def _usual(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
+    """Return for each corpus a dialogue that is neither short nor long."""
+    return {
+        corpus_id: _About(corpus_id, dialogue_id, None, f"A dialogue of median length: {turn_count:,} turns.")
+        for corpus_id, dialogue_id, turn_count in con.execute(_USUAL).fetchall()
+    }
 
 
-def _example(
-    con: duckdb.DuckDBPyConnection,
-    name: str,
-    dialogue_id: str,
-    corpus_id: str,
-    turn_index: int | None,
-    why: str,
-    asked: dict[str, str],
-    known: dict[str, Scheme],
-) -> Example:
-    if corpus_id in asked:
-        return Example(name, corpus_id, dialogue_id, turn_index, why, [], asked[corpus_id])
-    first = max((turn_index or 0) - _BEFORE, 0)
-    range_ = {"dialogue": dialogue_id, "first": first, "last": (turn_index or _BEFORE) + _AFTER}
-    votes: dict[int, dict[str, dict[str, int]]] = {}
-    for index, scheme, label, count in con.execute(_VOTES, range_).fetchall():
-        votes.setdefault(index, {}).setdefault(scheme, {})[label or ""] = count
-    turns = [
-        _turn(row, votes.get(row["turn_index"], {}), known)
-        for row in dicts(con.execute(_TURNS, {**range_, "most": _LETTERS}))
-    ]
-    return Example(name, corpus_id, dialogue_id, turn_index, why, turns)
+def _turns(warehouse: Warehouse, about: _About, known: dict[str, Scheme]) -> list[Turn]:
+    shown = conversations(about.corpus_id, warehouse.query_files)
+    turn_index = about.turn_index or 0
+    ends = {
+        "dialogue": about.dialogue_id,
+        "first": max(turn_index - _BEFORE, 0),
+        "last": (turn_index or _BEFORE) + _AFTER,
+    }
+    votes: dict[int, list[tuple[str, str, int, bool]]] = {}
+    hidden = {**ends, "hidden": list(shown.hidden if shown else ())}
+    for index, *vote in warehouse.con.execute(_VOTES, hidden).fetchall():
+        votes.setdefault(index, []).append((vote[0], vote[1] or "", vote[2], vote[3]))
+    rows = dicts(warehouse.con.execute(_TURNS, {**ends, "most": _LETTERS}))
+    return [_turn(row, votes.get(row["turn_index"], []), known) for row in rows]
 
 
-def _turn(row: dict[str, Any], votes: dict[str, dict[str, int]], known: dict[str, Scheme]) -> Turn:
+def _turn(row: dict[str, Any], votes: Iterable[tuple[str, str, int, bool]], known: dict[str, Scheme]) -> Turn:
     text = row["text"] or ""
-    several = {scheme: counts for scheme, counts in votes.items() if sum(counts.values()) > 1}
-    alone = [(scheme, label) for scheme, counts in votes.items() if scheme not in several for label in counts]
-    return Turn(
-        row["turn_index"],
-        row["speaker"],
-        text[:_LETTERS],
-        len(text) > _LETTERS,
-        {scheme: bar(known[scheme], counts) for scheme, counts in several.items()},
-        [(scheme, label, known[scheme].meanings.get(label, "")) for scheme, label in alone],
-    )
+    bars, labels = dict[str, dict[str, int]](), []
+    for scheme, label, count, is_voted in votes:
+        if is_voted:
+            bars.setdefault(scheme, {})[label] = count
+        else:
+            labels.append((scheme, label, known[scheme].meanings.get(label, "")))
+    shown = {scheme: bar(known[scheme], counts) for scheme, counts in bars.items()}
+    return Turn(row["turn_index"], row["speaker"], text[:_LETTERS], len(text) > _LETTERS, shown, labels)

@@ -50,23 +50,27 @@ class Figure:
 def figures(con: duckdb.DuckDBPyConnection, declared: Declared, files: Files, *, tables: bool) -> Iterator[Figure]:
     """Yield the charts of a declared dashboard in its order; numbers and tables only if ``tables``."""
     known = metrics(files)
+    columns = {chart.view: _columns(con, chart.view) for chart in declared.dashboard.charts}
     for position, chart in enumerate(declared.dashboard.charts, start=1):
         if tables or chart.kind not in (Kind.TABLE, Kind.NUMBER):
-            yield _figure(con, f"{declared.name}-{position}", chart, known.get(chart.view, {}), files)
+            counted = narrowed(chart, {}, columns[chart.view])
+            yield _figure(con, f"{declared.name}-{position}", counted, known.get(chart.view, {}), files)
 
 
 def _figure(
     con: duckdb.DuckDBPyConnection, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files
 ) -> Figure:
     most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
-    counted = narrowed(chart, {}, [column["name"] for column in columns_of(con, BI, chart.view)])
     with sql_of_chart(con.execute, chart, files):
-        sql = chart_sql(msgspec.structs.replace(counted, limit=min(chart.limit, most + 1)), of_view)
+        sql = chart_sql(msgspec.structs.replace(chart, limit=min(chart.limit, most + 1)), of_view)
         rows = _readable(frame(con, sql))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip())
     if chart.kind is Kind.NUMBER:
-        return replace(figure, sentence=f"{chart.title}: {cell(rows.item(), columns[0].format)}.")
+        value = rows.item()
+        return replace(
+            figure, sentence=f"{chart.title}: {cell(value, columns[0].format)}." if value is not None else ""
+        )
     if sentence := single(chart, columns, rows):
         return replace(figure, sentence=f"{chart.title}: {sentence}")
     figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
@@ -77,6 +81,10 @@ def _figure(
     colours = {visible(series): colour for series, colour in colours.items()}
     drawn = draw(chart, of_view, rows.head(most), colours)
     return replace(figure, drawing=svg(drawn, name, alternative(chart, columns, rows)), note=note)
+
+
+def _columns(con: duckdb.DuckDBPyConnection, view: str) -> list[str]:
+    return [column["name"] for column in columns_of(con, BI, view)]
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:

@@ -55,11 +55,20 @@ def table(
     ``source`` names the view that has all rows, where there may be too many. A column that is empty is left out.
     """
     rows = con.execute(f"{sql} limit {MOST_ROWS + 1}" if source else sql, values or None).fetchall()
+    return _filled(list(heads.items()), rows, source)
+
+
+def of_rows(rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]]) -> Table:
+    """Make a table of rows by the names of their columns, each with its title and how its numbers are written."""
+    return _filled(list(heads.values()), [[row[name] for name in heads] for row in rows], "")
+
+
+def _filled(heads: Sequence[tuple[str, NumberFormat | None]], rows: Sequence[Sequence[Any]], source: str) -> Table:
+    """Make a table without the columns that are empty in all rows."""
     kept = [index for index in range(len(heads)) if not rows or any(row[index] is not None for row in rows)]
-    titles, formats = list(heads), list(heads.values())
     return made(
-        [titles[index] for index in kept],
-        [formats[index] for index in kept],
+        [heads[index][0] for index in kept],
+        [heads[index][1] for index in kept],
         [[row[index] for index in kept] for row in rows],
         source,
     )

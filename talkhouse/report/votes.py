@@ -13,6 +13,7 @@ _MOST_LABELS = len(PLAIN)
 
 _COUNTS = """
 select
+    label_counts.corpus_id,
     label_counts.scheme,
     label_counts.release,
     schemes.description,
@@ -21,7 +22,7 @@ select
     sum(label_counts.vote_count)::bigint as vote_count,
 from bi.label_counts
 inner join main.schemes using (scheme)
-where label_counts.corpus_id = $corpus and label_counts.is_default
+where label_counts.is_default
 group by all
 order by label_counts.scheme, label_counts.release
 """
@@ -82,14 +83,14 @@ def bar(scheme: Scheme, counts: dict[str, int]) -> list[Part]:
     return parts
 
 
-def given(con: duckdb.DuckDBPyConnection, corpus_id: str, known: dict[str, Scheme]) -> list[dict[str, Any]]:
-    """Return how often each label of a corpus was given, by scheme and release of the default publication.
+def given(con: duckdb.DuckDBPyConnection, known: dict[str, Scheme]) -> list[dict[str, Any]]:
+    """Return how often each label was given, by scheme and release of the default publication.
 
     Labels that are too many for a bar are numbers or free texts, and are left out.
     """
-    found: dict[tuple[str, str | None], dict[str, Any]] = {}
-    for row in dicts(con.execute(_COUNTS, {"corpus": corpus_id})):
+    counted: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for row in dicts(con.execute(_COUNTS)):
         key = row["scheme"], row["release"]
-        found.setdefault(key, {**row, "counts": {}})["counts"][row["label"] or ""] = row["vote_count"]
-    few = [one for one in found.values() if 1 < len(one["counts"]) <= _MOST_LABELS]
+        counted.setdefault(key, {**row, "counts": {}})["counts"][row["label"] or ""] = row["vote_count"]
+    few = [one for one in counted.values() if 1 < len(one["counts"]) <= _MOST_LABELS]
     return [{**one, "parts": bar(known[one["scheme"]], one["counts"])} for one in few]

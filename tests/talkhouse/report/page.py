@@ -1,11 +1,11 @@
 """A report, read as a browser reads it."""
 
-import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
-_EMPTY = {"meta", "link", "img", "br", "hr", "input", "path", "rect", "circle"}
+_EMPTY = {"meta", "link", "img", "br", "hr", "input"}
+_MORE = ", continued"
 
 
 class Page(HTMLParser):
@@ -24,12 +24,18 @@ class Page(HTMLParser):
         self.feed(self.source)
         self.close()
         assert not self._open
+        self.continued = [name.removesuffix(_MORE) for name in self.tables if name.endswith(_MORE)]
+        """The tables of which one asks for the last rows."""
+        for name in self.continued:
+            first, *rows = self.tables.pop(name + _MORE)
+            assert first == self.tables[name][0]
+            self.tables[name] += rows
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take the start of an element."""
         found = {name: value or "" for name, value in attrs}
         self.elements.append((tag, found))
-        if found.get("role") == "region":
+        if tag == "table":
             self._table = self.tables.setdefault(found["aria-label"], [])
         if tag == "tr":
             self._table.append([])
@@ -55,21 +61,11 @@ class Page(HTMLParser):
             self._table[-1].append(text)
 
     @property
-    def counters(self) -> dict[str, str]:
-        """The single numbers of the overview, by their titles; those of corpora come after."""
-        source = self.source[
-            self.source.index('<dl class="counters">') : self.source.index(
-                "</dl>", self.source.index('<dl class="counters">')
-            )
-        ]
-        pairs = source.replace("<dt>", "|").replace("</dt><dd>", "=").replace("</dd>", "|").split("|")
-        return dict(pair.split("=") for pair in pairs if "=" in pair and "<" not in pair)
-
-    @property
-    def drawings(self) -> dict[str, Any]:
-        """What Vega draws, by the id of the figure."""
-        found: dict[str, Any] = json.loads(next(text for text in self.texts["script"] if text.startswith("{")))
-        return found
+    def drawings(self) -> dict[str, str]:
+        """The SVG of each figure that is drawn, by the id of the figure."""
+        found = re.findall(r'<figure id="([^"]*)">\s*(<svg .*?</svg>)', self.source, re.DOTALL)
+        assert len(found) == self.source.count("<figure ")
+        return dict(found)
 
     def attributes(self, tag: str, name: str) -> list[str]:
         """List the values of an attribute of all elements with a tag."""

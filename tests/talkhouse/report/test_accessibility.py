@@ -6,7 +6,6 @@ import pytest
 
 from tests.accessibility import THEMES, WIDTHS, Wrong, wrong
 from tests.browser import launched
-from tests.talkhouse.report.test_policy import DRAWN
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +17,6 @@ def test_axe_finds_nothing_wrong(report: Path) -> None:
             with browser.new_context(color_scheme=theme) as context:
                 opened = context.new_page()
                 opened.goto(report.as_uri())
-                opened.wait_for_function(DRAWN)
                 for width in WIDTHS:
                     opened.set_viewport_size({"width": width, "height": 1000})
                     if breaking := wrong(opened):

@@ -1,9 +1,11 @@
 """The report: true to the warehouse, one file that asks for nothing, and the same bytes for the same build."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import duckdb
@@ -38,19 +40,48 @@ with talkhouse.open(sys.argv[1]) as con:
 """
 
 
-def test_the_counters_are_those_of_the_tables(con: duckdb.DuckDBPyConnection, page: Page) -> None:
-    tables = ("main.dialogues", "main.turns", "main.annotations", "main.examples", "meta.findings")
-    counted = [con.execute(f"select count(*) from {table}").fetchall()[0][0] for table in tables]
-    shown = [page.counters[title] for title in ("Dialogues", "Turns", "Labels", "Examples", "Findings")]
-    assert shown == [f"{count:,}" for count in counted]
+def test_sizes_are_those_of_the_tables_each_turn_once(con: duckdb.DuckDBPyConnection, page: Page) -> None:
+    counted = (
+        "select corpora.title, count(distinct dialogues.dialogue_id), count(turns.turn_index) from main.corpora "
+        "left join main.dialogues on dialogues.corpus_id = corpora.corpus_id "
+        "left join main.turns on turns.dialogue_id = dialogues.dialogue_id group by all"
+    )
+    shown = {row[0]: row[3:] for row in page.tables["Sizes of the corpora"][1:]}
+    for title, dialogues, turns in con.execute(counted).fetchall():
+        assert shown[title][:2] == [f"{dialogues:,}", f"{turns:,}"]
+    labels = (
+        "select title, count(*) from bi.annotations join main.corpora using (corpus_id) where is_default group by title"
+    )
+    for title, count in con.execute(labels).fetchall():
+        assert shown[title][2] == f"{count:,}"
+    examples = (
+        "select title, sum(example_count) from bi.splits join main.corpora using (corpus_id) "
+        "where is_default group by title"
+    )
+    for title, count in con.execute(examples).fetchall():
+        assert shown[title][3] == f"{count:,}"
 
 
-def test_corpora_have_their_counts_licences_and_citations(con: duckdb.DuckDBPyConnection, page: Page) -> None:
-    rows = con.execute("select title, licence, terms, citation from main.corpora order by corpus_id").fetchall()
-    shown = page.tables["Corpora"][1:]
-    assert [row[0] for row in shown] == [f"{title} (invented sample)" for title, *_ in rows]
-    assert [row[1] for row in shown] == [licence + terms for _, licence, terms, _ in rows]
-    assert set(page.texts["dd"]) >= {citation for *_, citation in rows}
+def test_other_releases_are_counted_apart(con: duckdb.DuckDBPyConnection, page: Page) -> None:
+    (several,) = con.execute(
+        "select corpus_id, title from main.corpora join bi.publications using (corpus_id) "
+        "group by all having count(distinct release) > 1"
+    ).fetchall()
+    expected = con.execute(
+        "select release, count(distinct dialogue_id), count(distinct dialogue_id) filter (is_default) "
+        "from bi.publications where corpus_id = ? group by release",
+        [several[0]],
+    ).fetchall()
+    shown = page.tables[f"Publications of {several[1]}"][1:]
+    assert sorted(row[1:4] for row in shown) == sorted([name, f"{n:,}", f"{once:,}"] for name, n, once in expected)
+
+
+def test_corpora_have_their_licences_citations_and_datasheets(con: duckdb.DuckDBPyConnection, page: Page) -> None:
+    rows = con.execute("select licence, citation, datasheet from main.corpora order by corpus_id").fetchall()
+    assert set(page.texts["dd"]) >= {citation for _, citation, _ in rows}
+    answers = [answer for *_, sheet in rows for answer in json.loads(sheet or "{}").values() if isinstance(answer, str)]
+    assert answers
+    assert set(page.texts["dd"]) >= {visible(answer, lines=True).strip() for answer in answers if answer}
     written = [entry.strip() for entry in bibtex_of(Warehouse(con).corpora).values()]
     assert page.texts["pre"][: len(rows)] == written
     assert page.texts["pre"][len(rows)].startswith("@misc{talkhouse,\n")
@@ -62,7 +93,9 @@ def test_splits_have_the_counts_of_their_examples(con: duckdb.DuckDBPyConnection
         "group by all"
     ).fetchall()
     shown = {
-        (name.removeprefix("Splits of "), row[0], row[1], row[2]): row[4]
+        (name.removeprefix("Splits of ").removeprefix("other releases of "), *_part(rows[0], row)): row[
+            rows[0].index("Examples")
+        ]
         for name, rows in page.tables.items()
         for row in rows[1:]
         if name.startswith("Splits of ")
@@ -72,24 +105,61 @@ def test_splits_have_the_counts_of_their_examples(con: duckdb.DuckDBPyConnection
     }
 
 
+def _part(heads: list[str], row: list[str]) -> tuple[str, str, str]:
+    """Return task, release and split of a row; a column that is empty in all rows is left out."""
+    named = dict(zip(heads, row, strict=True))
+    return named["Task"], named.get("Release", NONE), named.get("Split", NONE)
+
+
 def test_gold_labels_have_the_counts_of_the_task_view(con: duckdb.DuckDBPyConnection, page: Page) -> None:
     sql = "select release, split, label, count(*) from dbdc3.breakdown_detection group by all order by all"
     expected = [[*row[:3], f"{row[3]:,}"] for row in con.execute(sql).fetchall()]
-    (shown,) = (rows for name, rows in page.tables.items() if name.startswith("Gold labels of Dialogue Breakdown"))
-    assert [[row[1], row[2], row[3], row[5]] for row in shown[1:]] == expected
+    shown = [
+        row
+        for name, rows in page.tables.items()
+        for row in rows[1:]
+        if name.startswith("Gold labels of ") and "Dialogue Breakdown" in name
+    ]
+    assert sorted([row[1], row[2], row[3], row[5]] for row in shown) == sorted(expected)
 
 
-def test_every_declared_chart_is_there(page: Page) -> None:
+def test_every_declared_chart_is_there_in_its_order(page: Page) -> None:
     ours = [one for one in dashboards() if one.folder != "bi"]
     charts = {f"{one.name}-{index}": chart for one in ours for index, chart in enumerate(one.dashboard.charts, start=1)}
-    drawn = {name for name, chart in charts.items() if chart.kind not in (Kind.NUMBER, Kind.TABLE)}
-    assert drawn <= page.drawings.keys()
-    assert set(page.attributes("figure", "id")) >= {
-        name for name, chart in charts.items() if chart.kind is not Kind.NUMBER
+    said = " ".join(page.texts["li"])
+    for name, chart in charts.items():
+        if chart.kind is Kind.TABLE:
+            assert name in page.attributes("h4", "id")
+        elif chart.kind is not Kind.NUMBER:
+            assert name in page.drawings or f"{chart.title}: " in said
+    numbers = [int(text) for text in re.findall(r"<strong>Figure (\d+)\.</strong>", page.source)]
+    assert numbers == list(range(1, len(page.drawings) + 1))
+    listed = re.findall(r'<a href="#([^"]*)">Figure \d+</a>', page.source)
+    assert listed == page.attributes("figure", "id")
+
+
+def test_drawings_say_their_numbers(page: Page) -> None:
+    for drawing in page.drawings.values():
+        (alternative,) = re.findall(r'^<svg [^>]*aria-label="([^"]*)"', drawing)
+        assert re.search(r"chart|map", alternative)
+        assert re.search(r"\d", alternative)
+        assert "<title>" in drawing
+        assert "NaN" not in drawing
+
+
+def test_examples_are_those_that_say_something(con: duckdb.DuckDBPyConnection, page: Page) -> None:
+    (most,) = con.execute("select max(round(entropy, 9)) from bi.turn_agreement where is_default").fetchone() or ()
+    why = [text for text in page.texts["p"] if "has the most disagreement" in text]
+    assert any(f"an entropy of {most:.2f} bits" in text for text in why)
+    shown = {
+        corpus_id
+        for corpus_id, dialogue_id in con.execute("select corpus_id, dialogue_id from main.dialogues").fetchall()
+        if dialogue_id in page.texts["h5"]
     }
-    assert {name for name in page.drawings if not name.startswith("overview-")} == drawn
-    assert sorted(page.attributes("div", "data-drawing")) == sorted(page.drawings)
-    assert all(found["aria-label"] for _, found in page.elements if "data-drawing" in found)
+    assert shown == {
+        corpus_id for (corpus_id,) in con.execute("select distinct corpus_id from main.dialogues").fetchall()
+    }
+    assert "marked" in page.attributes("li", "class")
 
 
 def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Page) -> None:
@@ -100,12 +170,16 @@ def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Pa
         [scheme, release, NONE if alpha is None else f"{alpha:,.2f}"]
         for scheme, release, alpha in con.execute(sql, {"none": NONE}).fetchall()
     ]
-    assert [[row[0], row[1], row[7]] for row in page.tables["Agreement by scheme"][1:]] == expected
+    tables = [page.tables["Agreement of each scheme"], page.tables["Agreement in each release"]]
+    shown = [dict(zip(rows[0], row, strict=True)) for rows in tables for row in rows[1:]]
+    assert sorted([one["Scheme"], one.get("Release", NONE), one["Krippendorff's alpha"]] for one in shown) == sorted(
+        expected
+    )
 
 
 def test_no_scheme_is_left_out_of_agreement_in_silence(con: duckdb.DuckDBPyConnection, page: Page) -> None:
     shown = {row[0]: row[2] for row in page.tables["Schemes that are not compared"][1:]}
-    compared = {row[0] for row in page.tables["Agreement by scheme"][1:]}
+    compared = {row[0] for row in page.tables["Agreement of each scheme"][1:]}
     assert shown.keys() | compared == {
         scheme for (scheme,) in con.execute("select scheme from main.schemes").fetchall()
     }
@@ -143,7 +217,7 @@ def test_nothing_is_loaded_from_anywhere(page: Page) -> None:
     assert policy.startswith("default-src 'none';")
     (style,) = page.texts["style"]
     assert not re.search(r"url\(|@import", style)
-    assert "://" not in next(text for text in page.texts["script"] if text.startswith("{"))
+    assert "script" not in page.texts
     places = {found["id"] for _, found in page.elements if "id" in found}
     links = page.attributes("a", "href")
     assert {link[1:] for link in links if link.startswith("#")} <= places
@@ -156,7 +230,7 @@ def test_ids_are_unique(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_texts_never_act_on_the_page(sample: Path, page: Page, tmp_path: Path) -> None:
+def test_texts_never_act_on_the_page(sample: Path, tmp_path: Path) -> None:
     copy = tmp_path / "odd.duckdb"
     shutil.copyfile(sample, copy)
     with duckdb.connect(copy) as con:
@@ -169,12 +243,11 @@ def test_texts_never_act_on_the_page(sample: Path, page: Page, tmp_path: Path) -
     with talkhouse.open(copy) as con:
         write_report(con, tmp_path / "odd.html")
     odd = Page(tmp_path / "odd.html")
-    assert [tag for tag, _ in odd.elements if tag == "script"] == ["script"] * 2
-    assert odd.source.count("<script") == page.source.count("<script")
+    assert not [tag for tag, _ in odd.elements if tag == "script"]
     assert not re.search("[\u2028\u202e\x00]", odd.source)
     assert visible(ODD, lines=True) in odd.texts["dd"]
-    marks = [row for drawn in odd.drawings.values() for data in drawn["data"] for row in data.get("values", [])]
-    assert any(row.get("split") == visible(ODD) for row in marks)
+    marks = [title for drawn in odd.drawings.values() for title in re.findall("<title>(.*?)</title>", drawn)]
+    assert any(f"Split: {visible(ODD)}" in unescape(title) for title in marks)
     assert not any(link.startswith("javascript") for link in odd.attributes("a", "href"))
 
 
@@ -199,8 +272,7 @@ def test_an_empty_warehouse_has_a_report_too(sample: Path, tmp_path: Path) -> No
         done = write_report(con, tmp_path / "r.html")
     page = Page(done.path)
     assert (done.corpora, done.charts) == (0, 0)
-    assert page.counters["Dialogues"] == "0"
-    assert page.tables["Corpora"][1:] == page.tables["Checks"][1:] == [["None."]]
+    assert page.tables["Sizes of the corpora"][1:] == page.tables["Checks"][1:] == [["None."]]
 
 
 @pytest.mark.slow
@@ -225,7 +297,7 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("view", "error"),
     [
-        pytest.param("words", CatalogueError, id="a chart"),
+        pytest.param("speaker_shares", CatalogueError, id="a chart"),
         pytest.param("scheme_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
     ],
 )
