@@ -225,7 +225,7 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("view", "error"),
     [
-        pytest.param("words", CatalogueError, id="a chart"),
+        pytest.param("speaker_shares", CatalogueError, id="a chart"),
         pytest.param("scheme_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
     ],
 )
