@@ -54,7 +54,7 @@ _OPTIONS: Mapping[str, Any] = {
     "theme.headingFontSizes": ["2.25rem", "1.35rem", "1.15rem", "1rem", "1rem", "1rem"],
     # Captions have six tenths of the text's opacity, and white stands on the primary colour: with Streamlit's own
     # colours neither has the contrast that WCAG asks for.
-    "theme.light.primaryColor": "#1f6feb",
+    "theme.light.primaryColor": "#1a5fd0",
     "theme.light.textColor": "#141311",
     "theme.light.codeTextColor": "#141311",
     "theme.dark.primaryColor": "#1f6feb",
