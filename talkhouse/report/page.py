@@ -48,4 +48,4 @@ def _own(name: str) -> Markup:
 
 def _policy(style: str) -> str:
     """Return the page's Content-Security-Policy: this style, nothing from elsewhere, no script at all."""
-    return f"default-src 'none'; style-src {source(style)}; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; style-src {source(style)}; script-src 'none'; base-uri 'none'; form-action 'none'"

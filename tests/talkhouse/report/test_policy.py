@@ -44,6 +44,7 @@ def test_the_policy_allows_this_style_and_no_script(page: Page) -> None:
     assert policy.split("; ") == [
         "default-src 'none'",
         f"style-src {digest(style)}",
+        "script-src 'none'",
         "base-uri 'none'",
         "form-action 'none'",
     ]
