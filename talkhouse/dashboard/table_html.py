@@ -14,10 +14,8 @@ from talkhouse.dashboard.text import html
 
 _STYLE = """
 <style>
-@property --fade { syntax: "<length>"; inherits: false; initial-value: 0px; }
-@keyframes more { from, 95% { --fade: 3rem; } to { --fade: 0px; } }
-.rows { overflow-x: auto; scrollbar-width: thin; mask-image: linear-gradient(to left, transparent, black var(--fade));
-  animation: more linear both; animation-timeline: scroll(self inline); }
+@keyframes more { from, 98% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
+.rows { overflow-x: auto; scrollbar-width: thin; animation: more linear both; animation-timeline: scroll(self inline); }
 .rows table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.4; }
 .rows.texts table { width: 100%; }
 .rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: break-word;
@@ -52,7 +50,10 @@ OPEN = "Read"
 
 
 def table_html(title: str, rows: pl.DataFrame, columns: Sequence[Field], leads: Sequence[str] | None = None) -> str:
-    """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to."""
+    """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to.
+
+    An empty address is none.
+    """
     kinds = {column.name: _kind(column, rows[column.name]) for column in columns}
     titles = "".join(
         f'<th scope="col"{_classes(kinds[column.name], column.title)}>{html(column.title)}</th>' for column in columns
@@ -69,7 +70,8 @@ def table_html(title: str, rows: pl.DataFrame, columns: Sequence[Field], leads: 
 
 
 def _link(address: str) -> str:
-    return f'<td class="short"><a href="{escape(address)}">{OPEN}</a></td>'
+    link = f'<a href="{escape(address)}">{OPEN}</a>' if address else NOTHING
+    return f'<td class="short">{link}</td>'
 
 
 def _kind(column: Field, values: pl.Series) -> str:
