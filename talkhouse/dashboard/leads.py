@@ -23,6 +23,8 @@ _OTHERS = {"corpus_id": "corpus", "speaker_name": "speaker", "bot": "speaker"}
 _OF_TASKS = {"release": "task_release", "split": "task_split", "label": "task_label"}
 """Choices of the page Tasks, by columns."""
 
+_OUTCOME = "outcome"
+
 _READ = {facet.name for facet in FACETS}
 
 
@@ -40,8 +42,11 @@ def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices)
         tasks = {full.partition(".")[2]: full for full in task_names(opened)}
         return [_tasks(tasks, page, _columns(row, choices)) for row in rows.select(chart.columns).iter_rows(named=True)]
     fixed = _parameters(page) | _corpus(opened, chart)
+    full_names = (full.partition(".") for full in task_names(opened))
+    tasks = {task: f"{corpus}.{task}" for corpus, _, task in full_names if [corpus] == fixed.get("corpus")}
     return [
-        _read(chart, page, fixed, _columns(row, choices)) for row in rows.select(chart.columns).iter_rows(named=True)
+        _read(chart, page, fixed, _columns(row, choices), tasks)
+        for row in rows.select(chart.columns).iter_rows(named=True)
     ]
 
 
@@ -66,10 +71,16 @@ def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]
     return links.tasks(tasks.get(task, task), **chosen)
 
 
-def _read(chart: Chart, page: str, fixed: Mapping[str, list[str]], columns: Mapping[str, list[str]]) -> str:
+def _read(
+    chart: Chart,
+    page: str,
+    fixed: Mapping[str, list[str]],
+    columns: Mapping[str, list[str]],
+    tasks: Mapping[str, str],
+) -> str:
     if page.partition("?")[0] != "read":
         return page
-    facets: dict[str, Any] = {**fixed, **dict(_facets(chart, columns))}
+    facets: dict[str, Any] = {**fixed, **dict(_facets(chart, columns, tasks))}
     return links.read(**facets)
 
 
@@ -84,13 +95,22 @@ def _parameters(page: str) -> dict[str, list[str]]:
     return parse_qs(page.partition("?")[2], keep_blank_values=True)
 
 
-def _facets(chart: Chart, columns: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the facets that columns stand for; others are left out, and the list is then a longer one."""
+def _facets(
+    chart: Chart, columns: Mapping[str, list[str]], tasks: Mapping[str, str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the facets that columns stand for; others are left out, and the list is then a longer one.
+
+    ``tasks``: those of the corpus by their names, with their names in full.
+    """
     for column, values in columns.items():
         facet = _facet(chart, column)
         if facet == "label":
             scheme = (columns.get("scheme") or [chart.scheme])[0]
             yield facet, [f"{scheme}={value}" for value in values]
+        elif facet == _OUTCOME:
+            # The answers of a task about the whole conversation are offered with its name.
+            if column in tasks:
+                yield facet, [f"{tasks[column]}={value}" for value in values]
         elif facet and values:
             yield facet, values
 

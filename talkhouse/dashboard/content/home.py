@@ -1,13 +1,14 @@
-"""Home: the last build, the corpora with their sizes and licences, their tasks, agreement and findings."""
+"""Home: the last build, what was found, and the corpora with their sizes and licences."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.charts.declared import dashboards
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import drawing, headlines, links, warehouse
+from talkhouse.dashboard import headlines, links, warehouse
+from talkhouse.dashboard.about import linked
 from talkhouse.dashboard.content import quality
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
@@ -39,8 +40,8 @@ _COUNTERS = {
     "Findings": "finding_count",
 }
 
-_VIEWS = ("splits", "example_labels", "scheme_agreement", "findings")
-"""Of what the declared charts of all corpora that stand here are."""
+_SIZES = {"dialogue_count": "dialogue", "turn_count": "turn", "annotation_count": "label", "example_count": "example"}
+"""Of what a card says how many there are, where there are any."""
 
 
 def page() -> None:
@@ -61,11 +62,6 @@ def page() -> None:
         for title, name in _COUNTERS.items():
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
     _put_corpora(opened, corpora, cited)
-    st.header("Tasks, agreement and findings", anchor=False)
-    declared = (chart for one in dashboards(opened.query_files) if one.folder == BI for chart in one.dashboard.charts)
-    drawing.put_charts(
-        opened, [one for one in declared if one.view in _VIEWS and one.kind is not Kind.NUMBER], {}, level=3
-    )
 
 
 def _put_build(opened: warehouse.Warehouse) -> None:
@@ -94,15 +90,10 @@ def _put_corpus(corpus: Mapping[str, Any]) -> None:
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
     st.markdown(plain(corpus["description"]))
-    sizes = ", ".join(counted(corpus[name], title.lower().removesuffix("s")) for title, name in _COUNTERS.items())
-    st.markdown(f"{sizes}  \nLanguages: {', '.join(corpus['languages'].split())}")
-    st.markdown(f"Licence: {_linked(corpus['licence'], corpus['licence_url'])}")
+    sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
+    st.markdown(f"{', '.join(sizes)}; {', '.join(corpus['languages'].split())}")
+    st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
     read = f"[Read](<{links.read(corpus=corpus['corpus_id'])}>)"
-    st.markdown(f"{read} \N{MIDDLE DOT} {_linked('Home page', corpus['homepage'])}")
-
-
-def _linked(text: str | None, url: str | None) -> str:
-    shown = plain(text or "not stated")
-    return f"[{shown}](<{url}>)" if url else shown
+    st.markdown(f"{read} \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}")

@@ -8,10 +8,13 @@ from talkhouse.dashboard.text import html
 from talkhouse.explore.items import Votes, leading
 
 
-def bar_html(counts: Sequence[tuple[str, int]], scheme: Scheme) -> str:
-    """Return a bar of (label, count) with the counts in words; the bar alone is hidden from screen readers."""
+def bar_html(counts: Sequence[tuple[str, int]], scheme: Scheme, *, is_of_turns: bool = False) -> str:
+    """Return a bar of (label, count) with the counts in words; the bar alone is hidden from screen readers.
+
+    Counts of turns, rather than of votes on one, have no majority and no tie.
+    """
     given = dict(counts)
-    labels, most = scheme.in_order(given), leading(counts)
+    labels, most = scheme.in_order(given), () if is_of_turns else leading(counts)
     total = sum(given.values())
     pieces = "".join(_piece(scheme, label, given[label], total, is_most=label in most) for label in labels)
     words = "".join(_count(label, given[label], scheme, is_most=label in most) for label in labels)

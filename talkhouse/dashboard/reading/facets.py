@@ -147,10 +147,6 @@ class Selection:
         written = re.sub(r"\$(\w+)", lambda name: _written(self.values[name[1]]), sql)
         return f"dialogue_id in ({written})"
 
-    def ids(self) -> str:
-        """Return the query of the dialogue_id of every conversation that is chosen, in order."""
-        return f"{self._listed()} select dialogue_id from listed order by {_ORDERED}"
-
     def beside(self) -> str:
         """Return the query of where $dialogue is in the list: its position from 1, how many there are, and both ways.
 

@@ -146,7 +146,9 @@ def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict
 def _put_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
     link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
-    places = [f"{name} {', '.join(row[name + 's'])}" for name in ("release", "split") if row[name + "s"]]
+    releases, splits = row["releases"] or [], row["splits"] or []
+    places = [f"release {releases[0]}"] if len(releases) == 1 else [f"{len(releases)} releases"] if releases else []
+    places += [f"split {', '.join(splits)}"] if splits else []
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
     why = ORDERS[state.sort].tells(row["place"])
     address = partial(_address, state, row["dialogue_id"])

@@ -7,10 +7,12 @@ import pytest
 
 from talkhouse.charts.declared import Chart, Kind, dashboards
 from talkhouse.charts.fields import Field
+from talkhouse.dashboard import links
 from talkhouse.dashboard.leads import leads
+from talkhouse.dashboard.reading.facets import Selection
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.warehouse import Warehouse
-from tests.samples import RELEASES
+from tests.samples import GROUPS, RELEASES
 
 PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "row_count": [2, 1]})
 
@@ -59,6 +61,15 @@ def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: Warehouse
     (full,) = of_samples.rows("select corpus_id || '.' || task from bi.splits order by 1 limit 1").to_series()
     rows = pl.DataFrame({"task": [full.partition(".")[2]], "split": ["dev"]})
     assert leads(of_samples, by_task, rows, {}) == [f"tasks?task={full}&task_split=dev"]
+
+
+def test_a_mark_of_an_outcome_leads_to_conversations_that_have_it(of_samples: Warehouse) -> None:
+    charts = (one for declared in dashboards() if declared.folder == GROUPS for one in declared.dashboard.charts)
+    by_outcome = next(one for one in charts if one.by == ("outcome",))
+    rows = pl.DataFrame([dict.fromkeys(by_outcome.columns, 5) | {"outcome": "gain"}])
+    assert leads(of_samples, by_outcome, rows, {}) == [links.read(corpus=GROUPS, outcome=f"{GROUPS}.outcome=gain")]
+    chosen = Selection({"outcome": (f"{GROUPS}.outcome=gain",)})
+    assert of_samples.rows(f"select count(*) from ({chosen.page(50)})", {**chosen.values, "offset": 0}).item() > 0
 
 
 def test_a_table_has_every_text_as_it_is() -> None:
