@@ -11,7 +11,9 @@ _UNITS = {"_percent": "%", "_seconds": "seconds", "_hours": "hours", "_ms": "ms"
 """Ends of names that say what a value is measured in."""
 
 _TITLES = {
+    "annotation_target": "Target of the message",
     "annotation_type": "Type of message",
+    "first_solution_type": "Kind of the first solution",
     "fleiss_kappa": "Fleiss' kappa",
     "gap_seconds": "Seconds since the previous turn",
     "homepage": "Home page",
@@ -24,6 +26,7 @@ _TITLES = {
     "majority_count": "Votes of the majority",
     "majority_share": "Share of the majority",
     "max_annotator_count": "Most annotators",
+    "message_type": "Type of message",
     "mime_type": "MIME type",
     "min_annotator_count": "Fewest annotators",
     "native_id": "Published id",

@@ -1,11 +1,11 @@
 """Home: the last build, what was found, and the corpora with their sizes and licences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.declared import dashboards
+from talkhouse.charts.declared import Headline, dashboards
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import headlines, links, warehouse
 from talkhouse.dashboard.about import linked
@@ -78,18 +78,18 @@ def _put_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cit
         columns = st.columns(_CARDS)
         for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):
             with column.container(border=True, height="stretch"):
-                _put_corpus(corpus)
-                if own := declared.get(corpus["corpus_id"]):
-                    headlines.put(opened, own.headlines[:1])
+                own = declared.get(corpus["corpus_id"])
+                _put_corpus(opened, corpus, own.headlines[:1] if own else ())
                 with st.expander("Cite", icon=":material/format_quote:"):
                     st.code(cited[corpus["corpus_id"]], language=None, wrap_lines=True)
 
 
-def _put_corpus(corpus: Mapping[str, Any]) -> None:
+def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
     st.markdown(plain(corpus["description"]))
+    headlines.put(opened, found)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
     st.markdown(f"{', '.join(sizes)}; {', '.join(corpus['languages'].split())}")
     st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")
