@@ -55,8 +55,7 @@ def test_sizes_are_those_of_the_tables_each_turn_once(con: duckdb.DuckDBPyConnec
     for title, count in con.execute(labels).fetchall():
         assert shown[title][2] == f"{count:,}"
     examples = (
-        "select title, sum(example_count) from bi.splits join main.corpora using (corpus_id) "
-        "where is_default group by title"
+        "select title, sum(default_example_count) from bi.splits join main.corpora using (corpus_id) group by title"
     )
     for title, count in con.execute(examples).fetchall():
         assert shown[title][3] == f"{count:,}"
