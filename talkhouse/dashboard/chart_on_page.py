@@ -57,11 +57,14 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
         receipt.put(opened, chart.title, sql)
     else:
         colours = palette(opened.rows, chart, of_view, opened.query_files)
-        drawn = draw(chart, of_view, rows, colours, lead)
+        # Below a chart Streamlit leaves room for another line.
+        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
         with st.container(horizontal=True):
-            _put_numbers(chart, columns, rows, lead)
-            receipt.put(opened, chart.title, sql)
+            with st.container(width="content"):
+                _put_numbers(chart, columns, rows, lead)
+            with st.container(width="content"):
+                receipt.put(opened, chart.title, sql)
 
 
 def heading(title: str, description: str, level: int) -> None:
@@ -79,7 +82,10 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
     """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
-    st.metric(chart.title, value, help=chart.description or column.metric.description or None)
+    # Streamlit cuts the label of a metric where it does not fit.
+    with st.container(gap=None):
+        st.caption(plain(chart.title), help=plain(chart.description or column.metric.description) or None)
+        st.metric(chart.title, value, label_visibility="collapsed")
     return value
 
 

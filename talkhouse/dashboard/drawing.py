@@ -31,13 +31,14 @@ def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
     wanted = [(choice, options) for choice, options in offered if len(options) > 1]
     if not wanted:
         return {}
-    columns = st.columns(len(wanted))
-    return {
-        choice.column: column.multiselect(
-            choice.title, options, key=choice.column, bind="query-params", format_func=visible, placeholder="All"
-        )
-        for column, (choice, options) in zip(columns, wanted, strict=True)
-    }
+    # On a phone two stand side by side, where columns would stand one below another.
+    with st.container(horizontal=True):
+        return {
+            choice.column: st.multiselect(
+                choice.title, options, key=choice.column, bind="query-params", format_func=visible, placeholder="All"
+            )
+            for choice, options in wanted
+        }
 
 
 def _options(opened: Warehouse, choice: Filter) -> list[str]:

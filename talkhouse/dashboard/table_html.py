@@ -1,6 +1,7 @@
 """A table as HTML: all of its rows and texts are there, also for a screen reader; on a narrow screen it scrolls."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -13,52 +14,90 @@ from talkhouse.dashboard.text import html
 
 _STYLE = """
 <style>
-.rows { overflow-x: auto; }
-.rows table { border-collapse: collapse; width: 100%; font-size: 0.875rem; line-height: 1.4; }
-.rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: anywhere;
-  min-width: 3em; border: 1px solid rgba(128, 128, 128, 0.3); }
-.rows th { font-weight: 600; background: rgba(128, 128, 128, 0.08); }
+@keyframes more { from, 98% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
+.rows { overflow-x: auto; scrollbar-width: thin; animation: more linear both; animation-timeline: scroll(self inline); }
+.rows table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.4; }
+.rows.texts table { width: 100%; }
+.rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: break-word;
+  border: 1px solid rgba(128, 128, 128, 0.3); }
+.rows th { font-weight: 600; background: rgba(128, 128, 128, 0.08); min-width: 2.5em; }
+.rows.texts :is(.number, .short) { width: 1%; }
+.rows.texts th.wide { min-width: 6.5em; }
+.rows td:is(.number, .short) { white-space: nowrap; }
 .rows .number { text-align: end; font-variant-numeric: tabular-nums; }
-.rows .short { white-space: nowrap; min-width: 0; }
+.rows .text { min-width: 11em; }
+.rows .text.unbroken { overflow-wrap: anywhere; }
 .rows a { color: inherit; }
 </style>
 """
-"""Grey with some transparency fits the light theme and the dark one."""
+"""Numbers and short words take the width that they need, texts what is left; where that is too little, rows scroll, and
+fade at the edge until their end is reached. Grey with some transparency fits the light theme and the dark one."""
 
-_SHORT = 8
-"""Letters that are not broken."""
+_SHORT = 20
+"""Letters of the longest text of a column that is not broken into lines."""
+
+_TITLE = 9
+"""Letters of a title that may need several lines."""
+
+_WORD = re.compile(r"[^\s\-]{31,}")
+"""What is broken as nothing else fits, if it has no joints."""
+
+_JOINT = re.compile(r"(?<=[\w>][_./:])(?=\w)")
+"""Where the names of tasks, files and ids may be broken."""
 
 OPEN = "Read"
 """What the link of a row is called."""
 
 
 def table_html(title: str, rows: pl.DataFrame, columns: Sequence[Field], leads: Sequence[str] | None = None) -> str:
-    """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to."""
-    numbers = {column.name for column in columns if column.format or rows.schema[column.name].is_numeric()}
-    titles = "".join(f'<th scope="col"{_class(column.name in numbers)}>{html(column.title)}</th>' for column in columns)
+    """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to.
+
+    An empty address is none.
+    """
+    kinds = {column.name: _kind(column, rows[column.name]) for column in columns}
+    titles = "".join(
+        f'<th scope="col"{_classes(kinds[column.name], column.title)}>{html(column.title)}</th>' for column in columns
+    )
     head = f'<th scope="col" class="short">Open</th>{titles}' if leads else titles
-    cells = ["".join(_cells(row, columns, numbers)) for row in rows.to_dicts()]
+    cells = ["".join(_cells(row, columns, kinds)) for row in rows.to_dicts()]
     linked = [_link(address) for address in leads] if leads else [""] * rows.height
     lines = "".join(f"<tr>{link}{others}</tr>" for link, others in zip(linked, cells, strict=True))
+    texts = " texts" if any(kind.startswith("text") for kind in kinds.values()) else ""
     return (
-        f'{_STYLE}<div class="rows" tabindex="0" role="region" aria-label="{html(title)}"><table>'
+        f'{_STYLE}<div class="rows{texts}" tabindex="0" role="region" aria-label="{html(title)}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
 
 def _link(address: str) -> str:
-    return f'<td class="short"><a href="{escape(address)}">{OPEN}</a></td>'
+    link = f'<a href="{escape(address)}">{OPEN}</a>' if address else NOTHING
+    return f'<td class="short">{link}</td>'
 
 
-def _cells(row: Mapping[str, Any], columns: Sequence[Field], numbers: Collection[str]) -> Iterator[str]:
+def _kind(column: Field, values: pl.Series) -> str:
+    """Return the classes of a column's cells, by the longest of its texts."""
+    if column.format or values.dtype.is_numeric():
+        return "number"
+    texts = [_text(value, column) for value in values]
+    if max(map(len, texts), default=0) <= _SHORT:
+        return "short"
+    is_broken = any(not _JOINT.search(word) for text in texts for word in _WORD.findall(text))
+    return "text unbroken" if is_broken else "text"
+
+
+def _classes(kind: str, title: str) -> str:
+    return f' class="{kind} wide"' if len(title) > _TITLE and not kind.startswith("text") else f' class="{kind}"'
+
+
+def _cells(row: Mapping[str, Any], columns: Sequence[Field], kinds: Mapping[str, str]) -> Iterator[str]:
     for column in columns:
-        text = _text(row[column.name], column)
-        yield f"<td{_class(column.name in numbers, len(text) <= _SHORT)}>{html(text)}</td>"
+        kind = kinds[column.name]
+        text = html(_text(row[column.name], column))
+        yield f'<td class="{kind}">{text if kind in ("number", "short") else _WORD.sub(_jointed, text)}</td>'
 
 
-def _class(is_number: bool, is_short: bool = False) -> str:
-    names = [name for name, holds in {"number": is_number, "short": is_short}.items() if holds]
-    return f' class="{" ".join(names)}"' if names else ""
+def _jointed(word: re.Match[str]) -> str:
+    return _JOINT.sub("<wbr>", word[0])
 
 
 def _text(value: Any, column: Field) -> str:

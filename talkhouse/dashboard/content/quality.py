@@ -1,5 +1,7 @@
 """Quality: findings by rule with their places, the checks, and the charts of agreement and builds."""
 
+from collections.abc import Callable
+
 import polars as pl
 import streamlit as st
 
@@ -7,13 +9,14 @@ from talkhouse import queries
 from talkhouse.charts.declared import ROWS, Kind, dashboards
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
+from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
 
-_PLACES = """
+_PLACES_OF_RULE = """
 select corpus_id, detail, source_file_id, pointer, record_id, task, turn_index
 from bi.findings
 where rule = $rule
@@ -41,7 +44,34 @@ _RULES = [
     Field("condition", "When the rule applies"),
 ]
 
-_PLACES_SHOWN = 1_000
+_PLACES = [
+    Field("corpus_id", "Corpus"),
+    Field("detail", "What was found"),
+    Field("source_file_id", "File"),
+    Field("pointer", "Place in it"),
+    Field("record_id", "Record"),
+    Field("task", "Task"),
+    Field("turn_index", "Turn"),
+]
+
+_CHECKED = [
+    Field("result", "Result"),
+    Field("condition", "What should be true"),
+    Field("offending", "Rows that offend", ROWS),
+    Field("check_name", "Check"),
+]
+
+_EXCEPTED = [
+    Field("corpus_id", "Corpus"),
+    Field("check_name", "Check"),
+    Field("scope", "Where"),
+    Field("reason", "Why it is meant so"),
+]
+
+_MOST_PLACES = 1_000
+
+_FIRST_PLACES = 10
+"""Places of a rule that are shown before one asks for the others."""
 
 
 def page() -> None:
@@ -71,53 +101,57 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
     rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", width=300) or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
     st.markdown(f"**{plain(of_rule['condition'][0] or rule)}** {plain(of_rule['remedy'][0] or '')}")
-    places = opened.rows(_PLACES, {"rule": rule, "limit": _PLACES_SHOWN})
+    places = opened.rows(_PLACES_OF_RULE, {"rule": rule, "limit": _MOST_PLACES})
     _put_places(places, int(of_rule["finding_count"].sum()))
 
 
 def _put_places(places: pl.DataFrame, number: int) -> None:
-    linked = [
-        None if record is None else links.read(None, turn, record_id=record)
-        for record, turn in places.select("record_id", "turn_index").iter_rows()
-    ]
-    said = [column for column in places.columns if places[column].null_count() < len(places)]
-    chart_table.put_rows(
-        places.select(pl.Series("read", linked, dtype=pl.String), *said),
-        {
-            "corpus_id": "Corpus",
-            "source_file_id": "File",
-            "pointer": "Place in it",
-            "record_id": "Record",
-            "task": "Task",
-            "turn_index": "Turn",
-            "detail": st.column_config.TextColumn("What was found", width="large"),
-            "read": chart_table.LINK,
-        },
-    )
+    """Draw the first places of a rule, and what opens the others."""
+    said = [column for column in _PLACES if places[column.name].null_count() < len(places)]
+
+    def put(shown: pl.DataFrame) -> None:
+        has_records = "record_id" in shown.columns and shown["record_id"].null_count() < len(shown)
+        linked = [
+            "" if record is None else links.read(None, turn, record_id=record)
+            for record, turn in shown.select("record_id", "turn_index").iter_rows()
+        ]
+        columns = [column.name for column in said]
+        st.html(table_html("Places", shown.select(columns), said, linked if has_records else None))
+
+    put(places.head(_FIRST_PLACES))
+    if number <= _FIRST_PLACES:
+        return
+    st.caption(f"{_FIRST_PLACES} of {counted(number, 'place')}")
+    _put_folded(f"The other {number - _FIRST_PLACES:,} places", lambda: put(places.slice(_FIRST_PLACES)))
     if number > len(places):
-        st.caption(f"The first {len(places):,} of {number:,}; all of them: `talkhouse findings`")
-    else:
-        st.caption(counted(number, "place"))
+        st.caption(f"The first {len(places):,} are here; all of them: `talkhouse findings`")
 
 
 def _put_checks(opened: warehouse.Warehouse) -> None:
-    """Draw the checks that the build ran, those that found something first, and what corpora declare as meant."""
+    """Draw the checks of the build that found something; fold those that pass, and what corpora declare as meant."""
     checks = opened.rows(_CHECKS)
-    passing = checks.filter(pl.col("result") == "passes").height
+    passing = checks.filter(pl.col("result") == "passes")
     st.header("Checks", anchor=False)
-    st.caption(f"{passing:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
-    chart_table.put_rows(
-        checks,
-        {
-            "result": "Result",
-            "condition": st.column_config.TextColumn("What should be true", width="large"),
-            "offending": st.column_config.NumberColumn("Rows that offend", format="localized"),
-            "check_name": "Check",
-        },
-    )
-    st.caption(f"All {counted(checks.height, 'check')} are in the table: scroll in it.")
+    st.markdown(f"{passing.height:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
+    if passing.height < checks.height:
+        chart_table.put("Checks that found something", checks.filter(pl.col("result") != "passes"), _CHECKED)
+    if passing.height:
+        _put_folded(
+            f"{counted(passing.height, 'check')} that pass{'es' if passing.height == 1 else ''}",
+            lambda: st.html(table_html("Checks that pass", passing, _CHECKED[1::2])),
+        )
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
-        with st.expander(f"{exceptions.height:,} exceptions that corpora declare"):
-            titles = {"corpus_id": "Corpus", "check_name": "Check", "scope": "Where", "reason": "Why it is meant so"}
-            chart_table.put("Exceptions", exceptions, [Field(name, title) for name, title in titles.items()])
+        _put_folded(
+            f"{counted(exceptions.height, 'exception')} that corpora declare",
+            lambda: st.html(table_html("Exceptions", exceptions, _EXCEPTED)),
+        )
+
+
+@st.fragment
+def _put_folded(title: str, put: Callable[[], object]) -> None:
+    """Draw what opens more rows; they are made, and sent, when somebody asks for them."""
+    folded = st.expander(title, on_change="rerun")
+    if folded.open:
+        with folded:
+            put()

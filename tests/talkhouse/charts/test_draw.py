@@ -96,7 +96,17 @@ def test_wide_sums_are_integers(con: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.mark.parametrize(
     ("column", "expected"),
-    [("corpus_id", "Corpus"), ("turn_count_bin", "Number of turns"), ("said_at", "Said at"), ("bot", "Bot")],
+    [
+        ("corpus_id", "Corpus"),
+        ("turn_count_bin", "Number of turns"),
+        ("shared_count", "Number shared"),
+        ("x_count", "Number of X"),
+        ("said_at", "Time"),
+        ("bot", "Bot"),
+        ("next_speaker_name", "Next speaker"),
+        ("is_changed", "Changed"),
+        ("start_ms", "Start (ms)"),
+    ],
 )
 def test_columns_have_titles(column: str, expected: str) -> None:
     assert title(column) == expected

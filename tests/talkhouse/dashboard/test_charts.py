@@ -71,7 +71,15 @@ def test_a_table_has_every_text_as_it_is() -> None:
     )
     columns = [Field("who", "Who & what"), Field("cups", "Cups"), Field("at", "At")]
     page = table_html("Tea", rows, columns, ['read?a="1"', "read"])
-    assert '<th scope="col">Who &amp; what</th><th scope="col" class="number">Cups</th>' in page
+    assert '<th scope="col" class="short wide">Who &amp; what</th><th scope="col" class="number">Cups</th>' in page
     assert '<td class="short"><a href="read?a=&quot;1&quot;">Read</a></td><td class="short">&lt;b&gt;Ann</td>' in page
-    assert "<td>2026-01-02 03:04</td>" in page
+    assert '<td class="short">2026-01-02 03:04</td>' in page
     assert page.count("\N{EN DASH}") == 3
+
+
+def test_a_name_is_broken_only_at_its_joints_and_numbers_take_their_own_width() -> None:
+    name = "a_long_name_of_something.with_parts"
+    rows = pl.DataFrame({"name": [name, "b"], "word": ["a" * 40, "-"], "text": ["Some words in a row", ""]})
+    page = table_html("", rows, [Field(column, column.title()) for column in rows.columns])
+    assert '<td class="text">a_<wbr>long_<wbr>name_<wbr>of_<wbr>something.<wbr>with_<wbr>parts</td>' in page
+    assert f'<td class="text unbroken">{"a" * 40}</td><td class="short">Some words in a row</td>' in page

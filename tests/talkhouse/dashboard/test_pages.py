@@ -1,5 +1,6 @@
 """Home, Quality and the pages of charts: on samples, on less than that, and while a build replaces the file."""
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -138,7 +139,21 @@ def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.Duck
     ).fetchall()
     page = visit(sample, "quality", rule=rule)
     assert page.selectbox(key="rule").value == rule
-    assert len(page.dataframe[0].value) == count
+    (places,) = (table for table in re.findall("<table>.*?</table>", html(page), re.DOTALL) if "Place in it" in table)
+    assert places.count("<tr>") == 1 + min(count, 10)
+    assert (f"The other {count - 10:,} places" in [one.label for one in page.expander]) == (count > 10)
+
+
+@pytest.mark.slow
+def test_checks_that_found_something_are_shown_and_the_others_folded(
+    visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
+) -> None:
+    ((passing, offending),) = con.execute(
+        "select count(*) filter (offending = 0), coalesce(sum(offending), 0) from meta.checks"
+    ).fetchall()
+    page = visit(sample, "quality")
+    assert f"{passing:,} checks that pass" in [one.label for one in page.expander]
+    assert ("Rows that offend" in html(page)) == (offending > 0)
 
 
 @pytest.mark.slow
