@@ -297,7 +297,7 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     ("view", "error"),
     [
         pytest.param("speaker_shares", CatalogueError, id="a chart"),
-        pytest.param("scheme_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
+        pytest.param("schemes", SchemaMismatch, id="a table", marks=pytest.mark.slow),
     ],
 )
 def test_views_of_another_talkhouse_are_named(
