@@ -15,10 +15,12 @@
 --   record_count: Records of the published files.
 --   turn_count: Utterances.
 --   speaker_count: People and bots, as far as the publisher identifies them.
---   annotation_count: Labels of the default publications, one per annotator.
+--   annotation_count: Labels, one per annotator.
+--   default_annotation_count: Of these, labels of the default publications of dialogues: the number to show where several releases have labels of one turn.
 --   candidate_count: Items of candidate lists.
 --   persona_count: Persona elements or sentences.
---   example_count: Examples of all its tasks from the default publications: one that several releases have counts once.
+--   example_count: Examples of all its tasks.
+--   default_example_count: Of these, examples from the default publications of their dialogues: one that several releases have counts once.
 --   file_count: Input files, including members of archives.
 --   quarantined_count: Records that could not be loaded.
 --   finding_count: Findings: what was warned about or refused.
@@ -44,7 +46,9 @@ counts as (
     union all
     select corpus_id, 'speaker', count(*) from main.speakers group by corpus_id
     union all
-    select split_part(annotations.record_id, '/', 1), 'annotation', count(*)
+    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by split_part(record_id, '/', 1)
+    union all
+    select split_part(annotations.record_id, '/', 1), 'default annotation', count(*)
     from main.annotations
     left join repeated on repeated.record_id = annotations.record_id
     where repeated.record_id is null
@@ -54,7 +58,9 @@ counts as (
     union all
     select corpus_id, 'persona', count(*) from main.personas group by corpus_id
     union all
-    select examples.corpus_id, 'example', count(*)
+    select corpus_id, 'example', count(*) from main.examples group by corpus_id
+    union all
+    select examples.corpus_id, 'default example', count(*)
     from main.examples
     left join repeated on repeated.record_id = examples.record_id
     where repeated.record_id is null
@@ -75,9 +81,11 @@ wide as (
         max(amount) filter (where thing = 'turn') as turn_count,
         max(amount) filter (where thing = 'speaker') as speaker_count,
         max(amount) filter (where thing = 'annotation') as annotation_count,
+        max(amount) filter (where thing = 'default annotation') as default_annotation_count,
         max(amount) filter (where thing = 'candidate') as candidate_count,
         max(amount) filter (where thing = 'persona') as persona_count,
         max(amount) filter (where thing = 'example') as example_count,
+        max(amount) filter (where thing = 'default example') as default_example_count,
         max(amount) filter (where thing = 'file') as file_count,
         max(amount) filter (where thing = 'quarantined') as quarantined_count,
         max(amount) filter (where thing = 'finding') as finding_count,
@@ -101,9 +109,11 @@ select
     coalesce(wide.turn_count, 0) as turn_count,
     coalesce(wide.speaker_count, 0) as speaker_count,
     coalesce(wide.annotation_count, 0) as annotation_count,
+    coalesce(wide.default_annotation_count, 0) as default_annotation_count,
     coalesce(wide.candidate_count, 0) as candidate_count,
     coalesce(wide.persona_count, 0) as persona_count,
     coalesce(wide.example_count, 0) as example_count,
+    coalesce(wide.default_example_count, 0) as default_example_count,
     coalesce(wide.file_count, 0) as file_count,
     coalesce(wide.quarantined_count, 0) as quarantined_count,
     coalesce(wide.finding_count, 0) as finding_count,

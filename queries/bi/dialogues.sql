@@ -9,7 +9,7 @@
 --   first_said_at: Earliest time of a turn, wall clock as published.
 --   last_said_at: Latest time of a turn, wall clock as published.
 --   record_count: Records that publish it or belong to it, a file that occurs twice counted once; bi.record_dialogues has a row for each publication.
---   example_count: Examples of all tasks that are made from its default publication.
+--   example_count: Examples of all tasks that are made from it.
 with
 talks as (
     -- By corpus too, so that a filter on the corpus spares counting the words of the others.
@@ -49,11 +49,9 @@ places as (
 ),
 
 used as (
-    select examples.dialogue_id, count(*) as example_count
+    select dialogue_id, count(*) as example_count
     from main.examples
-    left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
-    where coalesce(default_releases.release = examples.release, default_releases.release is null)
-    group by examples.dialogue_id
+    group by dialogue_id
 )
 
 select

@@ -1,76 +1,24 @@
 -- Each split of each task with its size; what no task uses is in bi.subsets.
--- grain: corpus_id, task, release, is_default, split
+-- grain: corpus_id, task, release, split
 -- terms: none
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True for examples from the default publications of their dialogues: filter by it to count an example once that several releases have. A split with examples of both kinds has two rows.
 --   example_count: Examples of the task in the split.
+--   default_example_count: Of these, examples from the default publications of their dialogues: add these up to count an example once that several releases have.
 --   dialogue_count: Dialogues that they are made from, each counted once.
 --   turn_count: Turns of these dialogues, whether examples or not.
 --   task_example_count: Examples of the task in all splits of the release; the same in each of them.
 --   example_share: example_count by task_example_count, 0 to 1.
-with
-used as (
-    select
-        examples.corpus_id,
-        examples.task,
-        examples.release,
-        examples.split,
-        examples.dialogue_id,
-        min(records.standard_split) as standard_split,
-        count(*) as example_count,
-    from main.examples
-    inner join main.records on records.record_id = examples.record_id
-    group by examples.corpus_id, examples.task, examples.release, examples.split, examples.dialogue_id
-),
-
-lengths as (
-    select dialogue_id, count(*) as turn_count
-    from main.turns
-    group by dialogue_id
-),
-
-placed as (
-    select
-        used.corpus_id,
-        used.task,
-        used.release,
-        coalesce(default_releases.release = used.release, default_releases.release is null) as is_default,
-        used.split,
-        used.dialogue_id,
-        used.standard_split,
-        used.example_count,
-        lengths.turn_count,
-    from used
-    left join bi.default_releases on default_releases.dialogue_id = used.dialogue_id
-    left join lengths on lengths.dialogue_id = used.dialogue_id
-),
-
-sizes as (
-    select
-        corpus_id,
-        task,
-        release,
-        is_default,
-        split,
-        min(standard_split) as standard_split,
-        sum(example_count)::bigint as example_count,
-        count(dialogue_id) as dialogue_count,
-        coalesce(sum(turn_count), 0)::bigint as turn_count,
-    from placed
-    group by corpus_id, task, release, is_default, split
-)
-
 select
     corpus_id,
     task,
     release,
-    is_default,
     split,
-    standard_split,
-    example_count,
-    dialogue_count,
-    turn_count,
-    sum(example_count) over task::bigint as task_example_count,
-    example_count / sum(example_count) over task::double as example_share,
-from sizes
-window task as (partition by corpus_id, task, release)
+    min(standard_split) as standard_split,
+    sum(example_count)::bigint as example_count,
+    coalesce(sum(example_count) filter (where is_default), 0)::bigint as default_example_count,
+    sum(dialogue_count)::bigint as dialogue_count,
+    sum(turn_count)::bigint as turn_count,
+    max(task_example_count) as task_example_count,
+    sum(example_count) / max(task_example_count)::double as example_share,
+from bi.split_publications
+group by corpus_id, task, release, split

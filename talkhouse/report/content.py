@@ -30,15 +30,8 @@ from meta.source_files group by all order by all
 """
 
 _SIZES = """
-with parts as (
-    select corpus_id, sum(annotation_count) as annotation_count, sum(example_count) as example_count
-    from bi.subsets where is_default group by corpus_id
-)
-
-select
-    title, licence, languages, corpora.dialogue_count, corpora.turn_count,
-    coalesce(parts.annotation_count, 0), coalesce(parts.example_count, 0),
-from bi.corpora left join parts using (corpus_id) order by corpus_id
+select title, licence, languages, dialogue_count, turn_count, default_annotation_count, default_example_count
+from bi.corpora order by corpus_id
 """
 
 _TASKS = """
@@ -46,7 +39,7 @@ with sizes as (
     select
         corpus_id, task, release, coalesce(split, 'all') as split, example_count,
         coalesce(list_position(['train', 'validation', 'test'], standard_split), 9) as position,
-    from bi.splits where is_default
+    from bi.split_publications where is_default
 )
 
 select
@@ -70,7 +63,7 @@ order by releases.release_index nulls last, publications.release
 
 _SPLITS = """
 select task, release, split, standard_split, example_count, dialogue_count, turn_count
-from bi.splits where corpus_id = $corpus and is_default = $default order by all
+from bi.split_publications where corpus_id = $corpus and is_default = $default order by all
 """
 
 _LABELS = """
@@ -167,7 +160,7 @@ def splits(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> 
     """Count the examples of each split of the tasks of a corpus: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
-    return table(con, _SPLITS, {**heads, **counts}, "bi.splits", corpus=corpus_id, default=default)
+    return table(con, _SPLITS, {**heads, **counts}, "bi.split_publications", corpus=corpus_id, default=default)
 
 
 def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> Table:

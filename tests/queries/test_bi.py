@@ -37,9 +37,11 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
         "turn_count": ("main.turns", "dialogue_id"),
         "speaker_count": ("main.speakers", "speaker_id"),
         "annotation_count": ("main.annotations", "record_id"),
+        "default_annotation_count": ("main.annotations", "record_id"),
         "candidate_count": ("main.candidates", "record_id"),
         "persona_count": ("main.personas", "persona_id"),
         "example_count": ("main.examples", "corpus_id"),
+        "default_example_count": ("main.examples", "corpus_id"),
         "file_count": ("meta.source_files", "corpus_id"),
         "quarantined_count": ("meta.quarantine", "corpus_id"),
         "finding_count": ("meta.findings", "corpus_id"),
@@ -49,7 +51,7 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
     records = records_of(con)
     for column, (table, key) in counts.items():
         rows = read(con, f"from {table}")
-        if column in ("annotation_count", "example_count"):  # of default publications
+        if column.startswith("default_"):
             rows = [row for row in rows if records[row["record_id"]]["is_default"]]
         keys = [row[key] or "" for row in rows]
         of_corpus = Counter(value.replace("/", ":").split(":")[0] for value in keys)
@@ -59,14 +61,22 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
 
 
 def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> None:
-    key = ("corpus_id", "task", "release", "is_default", "split")
+    key = ("corpus_id", "task", "release", "split", "is_default")
+    key_of_split = key[:4]
     turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
     records = records_of(con)
     examples = grouped(
         [row | {"is_default": records[row["record_id"]]["is_default"]} for row in read(con, "from main.examples")], *key
     )
-    found = by(read(con, "from bi.splits"), *key)
+    found = by(read(con, "from bi.split_publications"), *key)
     assert found.keys() == examples.keys()
+    for split in read(con, "from bi.splits"):
+        parts = [row for key, row in found.items() if key[:4] == tuple(split[name] for name in key_of_split)]
+        for count in ("example_count", "dialogue_count", "turn_count"):
+            assert split[count] == sum(row[count] for row in parts)
+        assert split["default_example_count"] == sum(row["example_count"] for row in parts if row["is_default"])
+        assert split["example_share"] == pytest.approx(sum(row["example_share"] for row in parts))
+        assert {split["standard_split"]} == {row["standard_split"] for row in parts}
     for key, row in found.items():
         mine = examples[key]
         ids = {example["dialogue_id"] for example in mine} - {None}

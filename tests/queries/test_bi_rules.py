@@ -36,6 +36,7 @@ NOT_PUBLISHED = {
 NO_DEFAULT = {
     "bi.default_releases": "tells them",
     "bi.findings": "a finding is one of a file",
+    "bi.splits": "a row is a split whole, and counts both",
 }
 """Views with a release whose rows are no publications, and why."""
 
@@ -69,6 +70,7 @@ RATIOS = {
         "sharing_dialogue_share": ("sharing_dialogue_count", "dialogue_count"),
     },
     "bi.splits": {"example_share": ("example_count", "task_example_count")},
+    "bi.split_publications": {"example_share": ("example_count", "task_example_count")},
     "bi.blended_skill_talk_dialogue_lengths": {"mean_characters": ("character_count", "message_count")},
     "bi.blended_skill_talk_persona_overlap": {"overlap": ("said_word_count", "persona_word_count")},
     "bi.blended_skill_talk_suggestions_taken": {"taken_share": ("taken_count", "answer_count")},

@@ -38,9 +38,15 @@ held as (
     group by record_id, turn_index, annotator_id
 ),
 
-groups as (
+group_cards as (
     select
-        publications.*,
+        publications.corpus_id,
+        publications.release,
+        publications.split,
+        publications.standard_split,
+        publications.subset,
+        publications.record_id,
+        publications.dialogue_id,
         dialogues.native_id,
         (dialogues.extra -> 'cards')::varchar[] as cards,
     from bi.publications
@@ -61,7 +67,7 @@ people as (
 
 solutions as (
     select
-        groups.*,
+        group_cards.*,
         held.turn_index,
         people.speaker_id,
         people.speaker_name,
@@ -69,17 +75,17 @@ solutions as (
         coalesce(
             nullif(
                 array_to_string(
-                    list_filter(groups.cards, lambda card: list_contains(held.cards, card))
-                    || list_filter(held.cards, lambda card: not list_contains(groups.cards, card)),
+                    list_filter(group_cards.cards, lambda card: list_contains(held.cards, card))
+                    || list_filter(held.cards, lambda card: not list_contains(group_cards.cards, card)),
                     ', '
                 ),
                 ''
             ),
             'none'
         ) as solution,
-    from groups
-    inner join held on held.record_id = groups.record_id
-    inner join people on people.dialogue_id = groups.dialogue_id and people.speaker_name = held.annotator_id
+    from group_cards
+    inner join held on held.record_id = group_cards.record_id
+    inner join people on people.dialogue_id = group_cards.dialogue_id and people.speaker_name = held.annotator_id
     where not list_contains(held.cards, 'N/A')
 ),
 

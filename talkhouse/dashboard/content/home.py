@@ -26,7 +26,8 @@ select load_id, finished_at, source, talkhouse_version, schema_revision from met
 _CORPORA = """
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, annotation_count, example_count, finding_count,
+    dialogue_count, turn_count, record_count, default_annotation_count as annotation_count,
+    default_example_count as example_count, finding_count,
 from bi.corpora
 order by title
 """

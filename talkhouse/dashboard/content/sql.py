@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 
-from talkhouse.dashboard import command, download, errors, result_chart, tables, warehouse
+from talkhouse.dashboard import command, download, errors, query_editor, result_chart, tables, warehouse
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -39,7 +39,6 @@ _STYLE = """
 .columns p, .columns code { font-size: 0.85rem; }
 .columns p { margin: 0; padding: 0.35rem 0; border-top: 1px solid rgba(128, 128, 128, 0.25); }
 .columns small { opacity: 0.6; }
-.st-key-query textarea { font-family: "Source Code Pro", monospace; font-size: 0.875rem; tab-size: 4; }
 </style>
 """
 
@@ -59,13 +58,13 @@ def page() -> None:
     opened = warehouse.current()
     st.caption(
         f"One query that reads: it sees the warehouse and nothing else, for {SECONDS} seconds and {ROWS:,} rows. "
-        "Ctrl+Enter runs it; a query from a link runs when you say so."
+        "Names are completed as you type (Tab takes one), Ctrl+Enter runs it; a query from a link runs when you say so."
     )
     console, beside = st.columns([2, 1], gap="large")
     with beside:
         _put_relations(opened)
     with console:
-        query = _put_query()
+        query = _put_query(opened)
         result: _Result | None = st.session_state.get(_RESULT)
         if result:
             _put_result(result)
@@ -73,16 +72,14 @@ def page() -> None:
             download.put(download.Rows("result", query=query))
 
 
-def _put_query() -> str:
+def _put_query(opened: Warehouse) -> str:
     """Draw the query and its buttons; run it when that is asked for, and return it."""
     above = st.container(horizontal=True)
     with above.popover("Examples", icon=":material/lightbulb:"):
         for title, example in EXAMPLE_QUERIES.items():
-            st.button(title, on_click=_take, args=(example,), type="tertiary")
-    with st.form("console", border=False):
-        query = st.text_area("Query", key="query", bind="query-params", height=200, placeholder="from main.corpora")
-        asked = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
-    if asked:
+            st.button(title, on_click=query_editor.take, args=(example,), type="tertiary")
+    query, is_asked = query_editor.put(opened)
+    if is_asked:
         st.session_state.pop(_RESULT, None)
         _remember(query)
         place = st.empty()
@@ -101,17 +98,13 @@ def _put_last() -> None:
         st.caption("Of this tab, until it is closed or loaded again. Nothing is stored.")
         for index, query in enumerate(last):
             shown = plain(" ".join(query.split())[:_TITLE])
-            st.button(shown, on_click=_take, args=(query,), type="tertiary", key=f"last_{index}")
+            st.button(shown, on_click=query_editor.take, args=(query,), type="tertiary", key=f"last_{index}")
 
 
 def _remember(query: str) -> None:
     if query.strip():
         before = [other for other in st.session_state.get(_LAST, []) if other != query]
         st.session_state[_LAST] = [query, *before][:_MOST_LAST]
-
-
-def _take(example: str) -> None:
-    st.session_state["query"] = example
 
 
 def _run(query: str) -> _Result:
@@ -159,7 +152,7 @@ def _put_chosen(name: str, columns: list[str]) -> None:
     chosen = st.multiselect("Columns", columns, key="chosen_columns", placeholder="All", help="Type to search.")
     selected = ", ".join(map(quoted, chosen)) or "*"
     query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
-    st.button("Put into the query", icon=":material/input:", on_click=_take, args=(query,))
+    st.button("Put into the query", icon=":material/input:", on_click=query_editor.take, args=(query,))
 
 
 def _put_relations(opened: Warehouse) -> None:
@@ -177,4 +170,5 @@ def _put_relations(opened: Warehouse) -> None:
         f"{html(column['meaning'] or '')}</p>"
         for column in columns
     )
-    st.html(f'{_STYLE}<div class="columns">{lines}</div>')
+    label = f"Columns of {name}"
+    st.html(f'{_STYLE}<div class="columns" tabindex="0" role="region" aria-label="{html(label)}">{lines}</div>')

@@ -72,7 +72,7 @@ def _tasks(declaration: Declaration) -> Iterator[_Table]:
         yield {
             "title": "Examples of each task by split",
             "kind": "bar",
-            "view": "splits",
+            "view": "split_publications",
             "x": "task",
             "by": ["split"],
             "metrics": ["example_count"],

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.dashboard import command, errors, tables, warehouse
+from talkhouse.dashboard import command, errors, query_editor, tables, warehouse
 from talkhouse.dashboard.content import scores, sql
 from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
@@ -44,7 +44,7 @@ def table(page: AppTest) -> pl.DataFrame:
 @pytest.mark.usefixtures("served")
 def test_a_query_from_an_address_is_shown_and_not_run() -> None:
     page = draw("sql", query="select 6 * 7 as answer")
-    assert page.text_area[0].value == "select 6 * 7 as answer"
+    assert page.session_state["query"] == "select 6 * 7 as answer"
     assert "sql_result" not in page.session_state
     assert table(run(page)).rows() == [("42",)]
 
@@ -96,7 +96,7 @@ def test_an_endless_query_is_stopped_and_the_page_lives(monkeypatch: pytest.Monk
     monkeypatch.setattr(sql, "SECONDS", 1)
     page = ask(ENDLESS)
     assert "the query took too long and was stopped" in messages(page)[0]
-    page.text_area[0].set_value("select 1 as one")
+    page.session_state["query"] = "select 1 as one"
     assert table(run(page)).rows() == [("1",)]
 
 
@@ -177,7 +177,7 @@ def test_an_example_query_is_put_into_the_console() -> None:
     page = draw("sql")
     title, query = next(iter(EXAMPLE_QUERIES.items()))
     next(button for button in page.button if button.label == title).click().run()
-    assert page.text_area[0].value == query
+    assert page.session_state["query"] == query
 
 
 @pytest.mark.usefixtures("served")
@@ -327,11 +327,11 @@ def test_rows_of_any_query_are_drawn_by_the_columns_that_are_chosen() -> None:
 @pytest.mark.usefixtures("served")
 def test_the_last_queries_come_back_the_last_one_first() -> None:
     page = ask("select 1 as one")
-    page.text_area[0].set_value("select 2 as two")
+    page.session_state["query"] = "select 2 as two"
     page = run(page)
     last = [button for button in page.button if button.key and button.key.startswith("last_")]
     assert [button.label for button in last] == ["select 2 as two", "select 1 as one"]
-    assert last[1].click().run().text_area[0].value == "select 1 as one"
+    assert last[1].click().run().session_state["query"] == "select 1 as one"
 
 
 @pytest.mark.usefixtures("served")
@@ -339,7 +339,7 @@ def test_a_query_is_made_of_the_view_and_columns_that_are_chosen() -> None:
     page = draw("sql", view="main.corpora")
     page = page.multiselect(key="chosen_columns").select("corpus_id").run()
     page = next(button for button in page.button if button.label == "Put into the query").click().run()
-    assert page.text_area[0].value == 'select "corpus_id"\nfrom "main"."corpora"\nlimit 100'
+    assert page.session_state["query"] == 'select "corpus_id"\nfrom "main"."corpora"\nlimit 100'
 
 
 def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_is_kept() -> None:
@@ -349,3 +349,12 @@ def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_i
         "  next:     see Views and tables, and their columns, on the SQL page",
     ]
     assert errors.on_a_page("a\n  next:     fix the query") == "a\n  next:     fix the query"
+
+
+@pytest.mark.usefixtures("served")
+def test_without_the_component_there_is_a_plain_text_area(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_editor, "_COMPONENT", "talkhouse.not_declared")
+    page = draw("sql", query="select 6 * 7 as answer")
+    assert page.text_area[0].value == "select 6 * 7 as answer"
+    page.text_area[0].set_value("select 1 as one")
+    assert table(run(page)).rows() == [("1",)]

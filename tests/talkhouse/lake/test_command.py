@@ -12,7 +12,7 @@ from tests.talkhouse.lake.test_write import everything
 
 def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path) -> None:
     planned = run("lake", "lake", "--db", small, "--dry-run", cwd=tmp_path)
-    assert planned.stdout.startswith("Dry run: nothing was written to lake. snapshot-1 would have:\n  26 tables, ")
+    assert planned.stdout.startswith("Dry run: nothing was written to lake. snapshot-1 would have:\n  27 tables, ")
     assert not (tmp_path / "lake").exists()
     first = run("lake", "lake", "--db", small, cwd=tmp_path)
     assert first.stdout.startswith("Wrote lake/snapshot-1 in ")

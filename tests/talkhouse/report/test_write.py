@@ -55,8 +55,7 @@ def test_sizes_are_those_of_the_tables_each_turn_once(con: duckdb.DuckDBPyConnec
     for title, count in con.execute(labels).fetchall():
         assert shown[title][2] == f"{count:,}"
     examples = (
-        "select title, sum(example_count) from bi.splits join main.corpora using (corpus_id) "
-        "where is_default group by title"
+        "select title, sum(default_example_count) from bi.splits join main.corpora using (corpus_id) group by title"
     )
     for title, count in con.execute(examples).fetchall():
         assert shown[title][3] == f"{count:,}"
@@ -298,7 +297,7 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     ("view", "error"),
     [
         pytest.param("speaker_shares", CatalogueError, id="a chart"),
-        pytest.param("scheme_agreement", SchemaMismatch, id="a table", marks=pytest.mark.slow),
+        pytest.param("schemes", SchemaMismatch, id="a table", marks=pytest.mark.slow),
     ],
 )
 def test_views_of_another_talkhouse_are_named(

@@ -15,7 +15,9 @@ OWN = next(iter(corpora()))
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    """Return the paths of all files but what Python has compiled."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
 
 
 def test_it_is_written_and_tried_by_commands(tmp_path: Path) -> None:
