@@ -21,7 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 import talkhouse
-from talkhouse.charts.declared import dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.query import chart_sql
 from tests.browser import Visit, address, free_port, launched, served, started, visit
 

@@ -5,10 +5,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Metric, NumberFormat
+from talkhouse.charts.declared import Chart
 from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import NUMBERS
 from talkhouse.charts.marks import VALUE, X, bin_size, every_step
+from talkhouse.charts.metric import Metric, NumberFormat
 
 _LETTERS = 6
 """Letters of labels side by side that a column of the grid has room for, also on a phone."""

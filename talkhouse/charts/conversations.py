@@ -10,7 +10,7 @@ from string import Formatter
 
 import msgspec
 
-from talkhouse.charts.declared import Parts, broken, place_in_bi, read
+from talkhouse.charts.declarations import Parts, broken, place_in_bi, read
 from talkhouse.queries.files import Files, own_files
 
 READING = "reading.toml"

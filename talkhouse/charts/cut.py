@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Metric, metric
+from talkhouse.charts.declared import Chart
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import number
+from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import DIGITS, cut_sql
 
 

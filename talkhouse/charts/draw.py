@@ -9,10 +9,11 @@ import polars as pl
 
 from talkhouse.charts import axes
 from talkhouse.charts.colours import HEAT, NOTHING, PLAIN
-from talkhouse.charts.declared import Chart, Kind, Metric
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.grid import drawn_height
 from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, marks, nothing
+from talkhouse.charts.metric import Metric
 
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""

@@ -6,17 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from talkhouse.charts.conversations import READING, Timeline
-from talkhouse.charts.declared import (
-    Chart,
-    Filter,
-    Headline,
-    Metric,
-    dashboards,
-    metric,
-    metrics,
-    metrics_files,
-    place_in_bi,
-)
+from talkhouse.charts.declarations import dashboards, metrics, metrics_files, place_in_bi
+from talkhouse.charts.declared import Chart, Filter, Headline
+from talkhouse.charts.metric import Metric, metric
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, said

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from talkhouse.charts.declared import Chart, Metric, NumberFormat, metric
+from talkhouse.charts.declared import Chart
+from talkhouse.charts.metric import Metric, NumberFormat, metric
 
 _NOT_SAID = ("_id", "_bin", "_index")
 

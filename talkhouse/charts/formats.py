@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from talkhouse.charts.declared import Grain, NumberFormat
+from talkhouse.charts.declared import Grain
+from talkhouse.charts.metric import NumberFormat
 
 
 class Written(NamedTuple):

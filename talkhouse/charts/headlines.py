@@ -9,9 +9,11 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from talkhouse.charts.declared import Declared, Headline, NumberFormat
+from talkhouse.charts.declarations import Declared
+from talkhouse.charts.declared import Headline
 from talkhouse.charts.errors import broken_headline, sql_of_headline
 from talkhouse.charts.formats import number
+from talkhouse.charts.metric import NumberFormat
 from talkhouse.charts.rows import Rows, frame
 from talkhouse.queries.files import Files
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from talkhouse.charts.colours import PLAIN, Scale, label_colours
-from talkhouse.charts.declared import Chart, Metric, dashboards, metric
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Chart
+from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import OPTIONS, filter_sql, values_sql
 from talkhouse.charts.rows import Rows
 from talkhouse.queries.files import Files

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from talkhouse.charts.declared import Chart, Filter, Metric, metric
+from talkhouse.charts.declared import Chart, Filter
+from talkhouse.charts.metric import Metric, metric
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import literal, quoted
 

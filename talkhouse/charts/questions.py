@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from talkhouse.charts.declared import Chart, Kind, Metric, metric
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import title
+from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import DEFAULT, Choices
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted

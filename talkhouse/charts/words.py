@@ -5,10 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Kind, NumberFormat
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import TIMES, number
 from talkhouse.charts.marks import nothing
+from talkhouse.charts.metric import NumberFormat
 
 _KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.charts.declarations import Declared, dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.content import ask, corpus, home, quality, read, scores, sql, tasks
 from talkhouse.queries.catalogue import BI

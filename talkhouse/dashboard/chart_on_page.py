@@ -5,7 +5,8 @@ import streamlit as st
 
 from talkhouse.charts import words
 from talkhouse.charts.cut import cut
-from talkhouse.charts.declared import Chart, Kind, metrics
+from talkhouse.charts.declarations import metrics
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields

@@ -6,7 +6,8 @@ from urllib.parse import parse_qs
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Kind, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names

@@ -6,9 +6,10 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
+from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard.tables import Table
 from talkhouse.dashboard.text import plain

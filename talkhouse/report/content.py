@@ -5,7 +5,7 @@ from typing import Any
 import duckdb
 
 from talkhouse import queries
-from talkhouse.charts.declared import NumberFormat
+from talkhouse.charts.metric import NumberFormat
 from talkhouse.report.tables import Table, of_rows, table
 from talkhouse.schema.sql import dicts
 

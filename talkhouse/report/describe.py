@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.charts.declarations import Declared, dashboards
 from talkhouse.charts.headlines import Said, headlines
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software

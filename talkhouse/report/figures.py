@@ -9,10 +9,12 @@ import msgspec
 import polars as pl
 from markupsafe import Markup
 
-from talkhouse.charts.declared import Chart, Declared, Kind, Metric, metrics
+from talkhouse.charts.declarations import Declared, metrics
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.rows import frame

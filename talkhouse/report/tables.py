@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.formats import number
+from talkhouse.charts.metric import NumberFormat
 
 MOST_ROWS = 200
 """Rows of a table that are in the page at most; a note says where the others are."""

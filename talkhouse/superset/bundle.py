@@ -12,7 +12,8 @@ import duckdb
 import yaml
 from msgspec import structs
 
-from talkhouse.charts.declared import Declared, Filter, Metrics, dashboards, metrics
+from talkhouse.charts.declarations import Declared, Metrics, dashboards, metrics
+from talkhouse.charts.declared import Filter
 from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
 from talkhouse.charts.headlines import headlines
 from talkhouse.charts.query import chart_sql, filter_sql

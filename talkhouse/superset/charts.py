@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from talkhouse.charts.declared import Chart, Kind, Metric, NumberFormat, metric
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import along
 from talkhouse.charts.formats import NUMBERS, TIMES
+from talkhouse.charts.metric import Metric, NumberFormat, metric
 from talkhouse.superset.names import VERSION, identity
 
 _ALONE = "On its own, without the dashboard's filters, this chart counts a turn once for each release that has it."

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-from talkhouse.charts.declared import Chart, Kind, Metrics, metric
+from talkhouse.charts.declarations import Metrics
+from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.metric import metric
 from talkhouse.charts.palette import palette
 from talkhouse.charts.rows import Rows
 from talkhouse.queries.files import Files

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import NUMBERS
+from talkhouse.charts.metric import ROW_COUNT, ROWS, Metric
 from talkhouse.queries.catalogue import BI
 from talkhouse.superset.names import VERSION, identity
 

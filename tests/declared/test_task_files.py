@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.charts.declared import dashboards
+from talkhouse.charts.declarations import dashboards
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Task
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files, own_files

@@ -8,8 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from talkhouse.charts import questions
-from talkhouse.charts.declared import Chart, Kind, Metric, metrics_files
+from talkhouse.charts.declarations import metrics_files
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import title
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.query import DEFAULT, OPTIONS, Choices, chart_sql, narrowed, values_sql
 from talkhouse.charts.questions import Dimension
 from talkhouse.dashboard import chart_on_page, links, warehouse

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.declared import Declared
+from talkhouse.charts.declarations import Declared
 from talkhouse.dashboard import about, drawing, links, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.ingest.registry import all_corpora

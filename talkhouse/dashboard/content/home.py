@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.declared import Headline, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import headlines, links, warehouse
 from talkhouse.dashboard.about import linked

@@ -6,8 +6,10 @@ import polars as pl
 import streamlit as st
 
 from talkhouse import queries
-from talkhouse.charts.declared import ROWS, Kind, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Kind
 from talkhouse.charts.fields import Field
+from talkhouse.charts.metric import ROWS
 from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted

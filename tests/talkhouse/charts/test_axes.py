@@ -6,9 +6,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind, Metric, NumberFormat
+from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
+from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.words import alternative, single
 
 SIPS = {

@@ -4,7 +4,8 @@ import duckdb
 import pytest
 
 from talkhouse.charts.cut import Cut, cut
-from talkhouse.charts.declared import Chart, Kind, Metric
+from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Declared, Kind, NumberFormat, dashboards, metrics
+from talkhouse.charts.declarations import Declared, dashboards, metrics
+from talkhouse.charts.declared import Kind
+from talkhouse.charts.metric import NumberFormat
 from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 

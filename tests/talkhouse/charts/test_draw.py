@@ -6,10 +6,12 @@ import duckdb
 import polars as pl
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind, Metric, NumberFormat, dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import number
+from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.errors import sql_of_chart, sql_of_filter
 from talkhouse.charts.query import chart_sql, filter_sql
 from talkhouse.queries.files import files_in

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Declared, dashboards
+from talkhouse.charts.declarations import Declared, dashboards
 from talkhouse.charts.headlines import headlines
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Chart, dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declared import Chart
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.rows import frame
 from tests.conftest import Build

@@ -7,8 +7,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind, Metric
+from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
 

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.colours import NOTHING, PLAIN, label_colours
-from talkhouse.charts.declared import Chart, Kind, Metric
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import narrowed
 from talkhouse.charts.rows import frame

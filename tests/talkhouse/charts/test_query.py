@@ -3,7 +3,9 @@
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind, Metric, dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declared import Chart, Grain, Kind
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.query import chart_sql
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}

@@ -3,7 +3,8 @@
 import pytest
 
 from talkhouse.charts import questions
-from talkhouse.charts.declared import Kind, Metric
+from talkhouse.charts.declared import Kind
+from talkhouse.charts.metric import Metric
 
 KNOWN = {"share": Metric(title="Share", sql="avg(share)", within=("scheme", "release"))}
 

@@ -5,7 +5,8 @@ import datetime
 import polars as pl
 import pytest
 
-from talkhouse.charts.declared import Chart, Kind, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import links
 from talkhouse.dashboard.leads import leads

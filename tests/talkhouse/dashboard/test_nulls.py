@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import dashboards
+from talkhouse.charts.declarations import dashboards
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.tables import metadata, qualified
 from tests.commands import run

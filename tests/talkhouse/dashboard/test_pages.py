@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
 from talkhouse.build.run import Result
-from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Kind
 from talkhouse.charts.headlines import Said
 from talkhouse.dashboard import headlines
 from talkhouse.dashboard.warehouse import Warehouse

@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.charts.declared import Kind, dashboards
+from talkhouse.charts.declarations import dashboards
+from talkhouse.charts.declared import Kind
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.report.write import write_report

@@ -14,7 +14,9 @@ from msgspec import structs
 
 import talkhouse
 from talkhouse.charts.colours import PLAIN, label_colours
-from talkhouse.charts.declared import COLUMNS, Chart, Kind, Metric, dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declared import COLUMNS, Chart, Kind
+from talkhouse.charts.metric import Metric
 from talkhouse.charts.rows import frame
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files

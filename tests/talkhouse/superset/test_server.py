@@ -19,7 +19,8 @@ import yaml
 from msgspec.structs import replace
 
 import talkhouse
-from talkhouse.charts.declared import Chart, Dashboard, Filter, dashboards, metrics
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declared import Chart, Dashboard, Filter
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.superset.filters import ONCE
