@@ -6,10 +6,14 @@ import duckdb
 
 from talkhouse import queries
 from talkhouse.charts.metric import NumberFormat
+from talkhouse.report.held import Held
 from talkhouse.report.tables import Table, of_rows, table
 from talkhouse.schema.sql import dicts
 
 _INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
+
+VIEWS = ("scheme_agreement", "subset_agreement")
+"""Views that charts and sentences ask, too, and that are dear."""
 
 # Not where its files came from: that is a path on somebody's machine.
 _BUILD = """
@@ -169,9 +173,9 @@ def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool
     return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
-def agreement(con: duckdb.DuckDBPyConnection) -> dict[str, Table]:
+def agreement(held: Held) -> dict[str, Table]:
     """Return how far annotators agree: in short and in full on each unit once, and in each release."""
-    rows = dicts(con.execute(_AGREEMENT))
+    rows = held.rows(_AGREEMENT).to_dicts()
     counted = [row for row in rows if row["is_default"]]
     short = {name: _AGREEMENT_HEADS[name] for name in _IN_SHORT}
     return {
@@ -181,11 +185,11 @@ def agreement(con: duckdb.DuckDBPyConnection) -> dict[str, Table]:
     }
 
 
-def agreement_by_subset(con: duckdb.DuckDBPyConnection) -> Table:
+def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     """Return how far the annotators of each published file or folder agree."""
     heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL}
-    return table(con, _SUBSETS, {**heads, **measures}, "bi.subset_agreement")
+    return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 
 def not_compared(con: duckdb.DuckDBPyConnection) -> Table:

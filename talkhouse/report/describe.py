@@ -1,20 +1,23 @@
 """Gathers all that the page says of a warehouse."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from talkhouse.charts.declarations import Declared, dashboards
-from talkhouse.charts.headlines import Said, headlines
+from talkhouse.charts.headlines import Said, said
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software
 from talkhouse.explore import data_dictionary
 from talkhouse.queries.catalogue import BI
+from talkhouse.queries.files import Files
 from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content, votes
 from talkhouse.report.examples import examples, places
 from talkhouse.report.figures import Figure, figures
+from talkhouse.report.held import Held
 from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.own_views import fits_views
@@ -23,30 +26,36 @@ _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
 
 
+_COLUMNS = """
+select table_name, list(column_name order by column_index) from duckdb_columns()
+where schema_name = ? and database_name = current_database() group by table_name
+"""
+
+
 def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str, Any]:
     """Return what the page shows; ``on_chart`` is called with 1 for each chart whose rows are there."""
     con, files = warehouse.con, warehouse.query_files
     there = {BI, *warehouse.corpus_ids}
     declared = [file for file in dashboards(files) if file.folder in there]
-    with fits_views("the report"):
+    with fits_views("the report"), closing(Held(con, declared, content.VIEWS)) as held:
         build = content.build(con)
-        said = {file.name: headlines(con, file, files) for file in declared}
-        shown = _figures(warehouse, declared, on_chart)
-        corpora = _corpora(warehouse, declared, said, shown)
+        sentences = {file.name: list(_headlines(held, file, files)) for file in declared}
+        shown = _figures(warehouse, held, declared, on_chart)
+        corpora = _corpora(warehouse, declared, sentences, shown)
         return {
             "build": build,
             "software": software(build).sentence,
             "software_bibtex": bibtex([software(build)]),
-            "headlines": [one for file in declared if file.folder == BI for one in said[file.name]],
+            "headlines": [one for file in declared if file.folder == BI for one in sentences[file.name]],
             "sizes": content.sizes(con),
             "tasks": content.tasks(con),
             "overview": shown[BI],
             "corpora": corpora,
             "places": places(con, [example for corpus in corpora for example in corpus["examples"]]),
             "figures": [figure for folder in (BI, *warehouse.corpus_ids) for figure in shown[folder] if figure.number],
-            "agreement": content.agreement(con),
+            "agreement": content.agreement(held),
             "not_compared": content.not_compared(con),
-            "agreement_by_subset": content.agreement_by_subset(con),
+            "agreement_by_subset": content.agreement_by_subset(con, held),
             "files": content.files(con),
             "findings": content.findings(con),
             "checks": content.checks(con),
@@ -57,15 +66,22 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
         }
 
 
+def _headlines(held: Held, declared: Declared, files: Files) -> Iterator[Said]:
+    """Yield the sentences of a dashboard that have something to say."""
+    for headline in declared.dashboard.headlines:
+        if sentence := said(held.rows, headline, files):
+            yield sentence
+
+
 def _figures(
-    warehouse: Warehouse, declared: Iterable[Declared], on_chart: Callable[[int], None]
+    warehouse: Warehouse, held: Held, declared: Iterable[Declared], on_chart: Callable[[int], None]
 ) -> dict[str, list[Figure]]:
     """Return the figures by the folder that declares them; drawings are numbered through the page."""
-    numbers = count(1)
+    numbers, columns = count(1), _columns(warehouse)
     shown: dict[str, list[Figure]] = {folder: [] for folder in (BI, *warehouse.corpus_ids)}
     for file in declared:
         if file.folder != BI or file.name == _OVERVIEW:
-            for figure in figures(warehouse.con, file, warehouse.query_files, tables=file.folder != BI):
+            for figure in figures(held, file, warehouse.query_files, columns, tables=file.folder != BI):
                 on_chart(1)
                 shown[file.folder].append(figure)
     return {
@@ -77,19 +93,21 @@ def _figures(
 def _corpora(
     warehouse: Warehouse,
     declared: Sequence[Declared],
-    said: dict[str, list[Said]],
+    sentences: dict[str, list[Said]],
     shown: dict[str, list[Figure]],
 ) -> list[dict[str, Any]]:
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
     sheets, labels = datasheets(con, warehouse.database), votes.schemes(con)
-    every = examples(warehouse, [one for sentences in said.values() for one in sentences], labels)
+    every = examples(warehouse, [one for of_file in sentences.values() for one in of_file], labels)
     given = votes.given(con, labels)
     return [
         {
             **corpus,
             "bibtex": cited[corpus["corpus_id"]],
             "about": _about(declared, corpus["corpus_id"]),
-            "headlines": [one for file in declared if file.folder == corpus["corpus_id"] for one in said[file.name]],
+            "headlines": [
+                one for file in declared if file.folder == corpus["corpus_id"] for one in sentences[file.name]
+            ],
             "figures": shown[corpus["corpus_id"]],
             "votes": [one for one in given if one["corpus_id"] == corpus["corpus_id"]],
             "publications": content.publications(con, corpus["corpus_id"]),
@@ -103,6 +121,11 @@ def _corpora(
         }
         for corpus in content.corpora(con)
     ]
+
+
+def _columns(warehouse: Warehouse) -> dict[str, list[str]]:
+    """Return the columns of the views of charts, by view: of all at once, for to ask for each takes as long."""
+    return dict(warehouse.con.execute(_COLUMNS, [BI]).fetchall())
 
 
 def _answers(sheet: dict[str, Any]) -> list[tuple[str, list[str]]]:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-import duckdb
 import msgspec
 import polars as pl
 from markupsafe import Markup
@@ -17,14 +15,13 @@ from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.metric import Metric
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import chart_sql, narrowed
-from talkhouse.charts.rows import frame
 from talkhouse.charts.words import alternative, single
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
+from talkhouse.report.held import Held
 from talkhouse.report.svg import svg
 from talkhouse.report.tables import ID, MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible
-from talkhouse.warehouse.relations import columns_of
 
 _MOST_MARKS = 2_000
 """Bars, points or cells of a chart that are drawn at most."""
@@ -49,23 +46,25 @@ class Figure:
     """Of the drawings, in the order of the page."""
 
 
-def figures(con: duckdb.DuckDBPyConnection, declared: Declared, files: Files, *, tables: bool) -> Iterator[Figure]:
-    """Yield the charts of a declared dashboard in its order; numbers and tables only if ``tables``."""
+def figures(
+    held: Held, declared: Declared, files: Files, columns: Mapping[str, Sequence[str]], *, tables: bool
+) -> Iterator[Figure]:
+    """Yield the charts of a declared dashboard in its order; numbers and tables only if ``tables``.
+
+    ``columns``: those of each view by its name.
+    """
     known = metrics(files)
-    columns = {chart.view: _columns(con, chart.view) for chart in declared.dashboard.charts}
     for position, chart in enumerate(declared.dashboard.charts, start=1):
         if tables or chart.kind not in (Kind.TABLE, Kind.NUMBER):
-            counted = narrowed(chart, {}, columns[chart.view])
-            yield _figure(con, f"{declared.name}-{position}", counted, known.get(chart.view, {}), files)
+            counted = narrowed(chart, {}, columns.get(chart.view, ()))
+            yield _figure(held, f"{declared.name}-{position}", counted, known.get(chart.view, {}), files)
 
 
-def _figure(
-    con: duckdb.DuckDBPyConnection, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files
-) -> Figure:
+def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files) -> Figure:
     most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
-    with sql_of_chart(con.execute, chart, files):
+    with sql_of_chart(held.rows, chart, files):
         sql = chart_sql(msgspec.structs.replace(chart, limit=min(chart.limit, most + 1)), of_view)
-        rows = _readable(frame(con, sql))
+        rows = _readable(held.rows(sql))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip())
     if chart.kind is Kind.NUMBER:
@@ -79,14 +78,10 @@ def _figure(
     if chart.kind is Kind.TABLE or rows.is_empty():
         return figure
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
-    colours = palette(partial(frame, con), chart, of_view, files)
+    colours = palette(held.rows, chart, of_view, files)
     colours = {visible(series): colour for series, colour in colours.items()}
     drawn = draw(chart, of_view, rows.head(most), colours)
     return replace(figure, drawing=svg(drawn, name, alternative(chart, columns, rows)), note=note)
-
-
-def _columns(con: duckdb.DuckDBPyConnection, view: str) -> list[str]:
-    return [column["name"] for column in columns_of(con, BI, view)]
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ _TEXT = "currentColor"
 _LINES = "rgba(128, 128, 128, 0.3)"
 _CONFIG = {
     "background": None,
-    "font": "system-ui, sans-serif",
+    "font": "DejaVu Sans, Verdana, sans-serif",
     "autosize": {"type": "fit-x", "contains": "padding"},
     "view": {"stroke": None},
     "axis": {
@@ -33,12 +33,24 @@ _CONFIG = {
     },
     "legend": {"labelColor": _TEXT, "titleColor": _TEXT, "labelFontSize": 11, "gradientStrokeColor": None},
 }
-"""Text has the colour of the page around it, so that it can be read in light and dark."""
+"""Text has the colour of the page around it, so that it can be read in light and dark.
+
+It has the page's font, too: the wide one here is what its places are measured by, so that no reader's font overlaps.
+"""
 
 _SVG = "http://www.w3.org/2000/svg"
 _DIGITS = re.compile(r"(\.\d)\d+")
-_OF_ELEMENTS = ("aria-roledescription", "aria-label", "aria-hidden", "role", "class", "pointer-events", "version")
-"""What Vega says of elements to who can't see them: the page names the drawing, and has a table of its numbers."""
+_OF_ELEMENTS = (
+    "font-family",
+    "aria-roledescription",
+    "aria-label",
+    "aria-hidden",
+    "role",
+    "class",
+    "pointer-events",
+    "version",
+)
+"""The font, and what Vega says of elements to who can't see them: the page names the drawing, and has its numbers."""
 
 
 def svg(chart: altair.Chart, name: str, alternative: str) -> Markup:

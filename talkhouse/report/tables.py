@@ -1,8 +1,10 @@
 """Tables of the page: titles over cells that are text already."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -18,6 +20,12 @@ _AT_ONCE = 15
 
 _FEW = 5
 """Rows that are too few to be asked for."""
+
+_LONG_WORD = 20
+"""Letters of a word that is broken where a column is narrow."""
+
+_BREAKS = re.compile(r"[\s-]+")
+"""Where browsers begin a new line."""
 
 ID = ("dialogue_id", "record_id")
 """Columns whose values lead to a dialogue."""
@@ -35,6 +43,15 @@ class Table:
     """The columns of ids of dialogues and records, from 0."""
     note: str = ""
     """Where the rows are that are left out."""
+
+    @cached_property
+    def whole_words(self) -> frozenset[int]:
+        """The columns, from 0, whose words are short enough to stay whole."""
+        return frozenset(
+            index
+            for index in range(len(self.heads))
+            if all(len(word) <= _LONG_WORD for row in self.rows for word in _BREAKS.split(row[index]))
+        )
 
     @property
     def parts(self) -> list[Sequence[Sequence[str]]]:

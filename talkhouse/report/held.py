@@ -1,0 +1,67 @@
+"""Views that several charts and sentences of the page ask: computed once, and held while it is made."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+import duckdb
+import polars as pl
+
+from talkhouse.charts.declared import Declared
+from talkhouse.charts.rows import frame
+from talkhouse.queries.catalogue import BI
+from talkhouse.schema.sql import quoted
+
+_MOST_ROWS = 100_000
+"""Rows that are held of a view; a view of more is asked each time."""
+
+_VIEW = re.compile(rf"\b{BI}\.(\w+)")
+
+
+class Held:
+    """Runs queries over views; those that are asked more than once are temporary tables by then."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, declared: Iterable[Declared], views: Iterable[str]) -> None:
+        """Take the dashboards whose charts and headlines will be asked, and the views that others ask once more."""
+        self._con = con
+        self._asked = Counter([*(view for file in declared for view in _views(file)), *views])
+        self._is_held: dict[str, bool] = {}
+
+    def rows(self, sql: str) -> pl.DataFrame:
+        """Run a query and return all of its rows."""
+        return frame(self._con, self.sql(sql))
+
+    def sql(self, sql: str) -> str:
+        """Return a query with the tables that hold what it asks in place of the views."""
+        return _VIEW.sub(lambda match: f"temp.{match[1]}" if self._holds(match[1]) else match[0], sql)
+
+    def close(self) -> None:
+        """Drop the tables."""
+        for view, is_held in self._is_held.items():
+            if is_held:
+                self._drop(view)
+
+    def _holds(self, view: str) -> bool:
+        if view not in self._is_held:
+            self._is_held[view] = self._asked[view] > 1 and self._hold(view)
+        return self._is_held[view]
+
+    def _hold(self, view: str) -> bool:
+        """Return whether a view could be held: false where it has too many rows."""
+        source, table = f"{BI}.{quoted(view)}", f"temp.{quoted(view)}"
+        self._con.execute(f"create temp table {quoted(view)} as select * from {source} limit {_MOST_ROWS + 1}")
+        ((count,),) = self._con.execute(f"select count(*) from {table}").fetchall()
+        if count > _MOST_ROWS:
+            self._drop(view)
+        return bool(count <= _MOST_ROWS)
+
+    def _drop(self, view: str) -> None:
+        self._con.execute(f"drop table temp.{quoted(view)}")
+
+
+def _views(declared: Declared) -> Iterable[str]:
+    """Yield the views that the charts and headlines of a dashboard ask, each as often as it is asked."""
+    for chart in declared.dashboard.charts:
+        yield chart.view
+    for headline in declared.dashboard.headlines:
+        yield from {match[1] for match in _VIEW.finditer(headline.sql)}
