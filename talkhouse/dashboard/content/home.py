@@ -7,7 +7,7 @@ import streamlit as st
 
 from talkhouse.charts.declared import Kind, dashboards
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import drawing, headlines, links, warehouse
+from talkhouse.dashboard import drawing, headlines, links, receipt, warehouse
 from talkhouse.dashboard.content import quality
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
@@ -61,6 +61,9 @@ def page() -> None:
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
+    receipt.put_choice(
+        opened, {title: f"select sum({name}) as {name}\nfrom bi.corpora" for title, name in _COUNTERS.items()}
+    )
     _put_corpora(opened, corpora, cited)
     st.header("Tasks, agreement and findings", anchor=False)
     declared = (chart for one in dashboards(opened.query_files) if one.folder == BI for chart in one.dashboard.charts)
