@@ -6,7 +6,7 @@ from typing import NamedTuple
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import title
 from talkhouse.charts.metric import Metric, metric
-from talkhouse.charts.query import DEFAULT, Choices
+from talkhouse.charts.query import DEFAULT, OPTIONS, Choices
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted
 
@@ -46,9 +46,16 @@ def candidates(columns: Collection[Mapping[str, str]]) -> list[Mapping[str, str]
     ]
 
 
-def counts_sql(view: str, names: Collection[str]) -> str:
-    """Return the query of how many values each of some columns of a view has, about."""
-    return f"select {', '.join(f'approx_count_distinct({quoted(name)})' for name in names)} from {BI}.{quoted(view)}"
+def counts_sql(view: str, counted: Collection[str], listed: Collection[str]) -> str:
+    """Return the query of how many values some columns of a view have, about, then all values of others: one row.
+
+    At most OPTIONS values of each, in order, without null.
+    """
+    counts = [f"approx_count_distinct({quoted(name)})" for name in counted]
+    values = [
+        f"list_sort(list(distinct {quoted(name)}) filter ({quoted(name)} is not null))[:{OPTIONS}]" for name in listed
+    ]
+    return f"select {', '.join((*counts, *values))} from {BI}.{quoted(view)}"
 
 
 def dimensions(columns: Collection[Mapping[str, str]], counts: Collection[int]) -> list[Dimension]:

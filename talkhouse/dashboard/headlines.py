@@ -6,7 +6,7 @@ import streamlit as st
 
 from talkhouse.charts.declared import Headline
 from talkhouse.charts.headlines import Said, said
-from talkhouse.dashboard import errors, links
+from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import CatalogueError
@@ -16,8 +16,11 @@ _PAGES = {"read": "Read", "tasks": "Examples", "sql": "SQL"}
 
 
 def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
-    """Draw the sentences that have something to say, one below another; one that is broken says so in its place."""
-    lines = []
+    """Draw the sentences that have something to say, one below another, and what opens their receipts.
+
+    One that is broken says so in its place.
+    """
+    lines, queries = [], {}
     for headline in headlines:
         try:
             found = said(opened.rows, headline, opened.query_files)
@@ -26,8 +29,10 @@ def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
             continue
         if found:
             lines.append(f"- {line(found)}")
+            queries[found.text] = found.sql
     if lines:
         st.markdown("\n".join(lines))
+        receipt.put_choice(opened, queries)
 
 
 def line(found: Said) -> str:

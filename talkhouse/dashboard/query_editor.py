@@ -12,7 +12,7 @@ _HTML = """
 <div class="editor">
 <label for="query">Query</label>
 <div class="inside">
-<textarea class="query" id="query" placeholder="from main.corpora" spellcheck="false" autocapitalize="off"
+<textarea class="query" id="query" placeholder="from main.corpora" spellcheck="false" autocapitalize="off" readonly
  autocomplete="off" aria-autocomplete="list" aria-haspopup="listbox" aria-controls="completions"></textarea>
 <div class="mirror" aria-hidden="true"></div>
 <ul class="list" id="completions" role="listbox" aria-label="Completions" hidden></ul>

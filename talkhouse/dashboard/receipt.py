@@ -1,18 +1,21 @@
 """The receipt of a number: the query that gives it, the rows that it is made of, and where these are from."""
 
 import hashlib
+from collections.abc import Mapping
 
-import polars as pl
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
+from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import NOTHING
 from talkhouse.dashboard import errors, links, receipt_facts
+from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.visible import visible
 
-_ROWS_TITLES = {"path": "File", "source_pointer": "Place in it", "sha256": "SHA-256", "record_id": "Record"}
+_TITLES = {"path": "File", "source_pointer": "Place in it", "sha256": "SHA-256", "record_id": "Record"}
 
 
 @st.fragment
@@ -21,13 +24,31 @@ def put(opened: Warehouse, title: str, sql: str, *, number: str = "") -> None:
 
     ``sql`` is the query that it shows, as run; ``number`` its number as people read it, where it has one.
     """
-    # By on_change, Streamlit runs what is inside when it is open, and of the page no more than this.
-    popover = st.popover(
-        "Receipt", icon=":material/receipt_long:", type="tertiary", key=key_of(title, sql), on_change="rerun"
-    )
+    popover = _popover(key_of(title, sql))
     if popover.open:
         with popover, errors.shown():
             _put_opened(opened, title, sql, number)
+
+
+@st.fragment
+def put_choice(opened: Warehouse, queries: Mapping[str, str]) -> None:
+    """Draw what opens the receipts of several numbers that stand together, one at a time; ``queries`` by title."""
+    if not queries:
+        return
+    key = key_of("", "\n".join(queries.values()))
+    popover = _popover(key)
+    if popover.open:
+        with popover, errors.shown():
+            titles = list(queries)
+            title = titles[0]
+            if len(titles) > 1:
+                title = st.selectbox("Receipt of", titles, key=f"{key}_of", format_func=visible)
+            _put_opened(opened, title, queries[title], "")
+
+
+def _popover(key: str) -> PopoverContainer:
+    # By on_change, Streamlit runs what is inside when it is open, and of the page no more than this.
+    return st.popover("Receipt", icon=":material/receipt_long:", type="tertiary", key=key, on_change="rerun")
 
 
 def key_of(title: str, sql: str) -> str:
@@ -43,18 +64,14 @@ def _put_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
     if facts.rows_sql:
         st.markdown(f"It is made of **{counted(facts.count)}**. The first {facts.first.height}:")
         st.code(facts.rows_sql, language="sql", wrap_lines=True)
-        _put_table(facts.first)
+        # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+        st.dataframe(facts.first.to_arrow(), hide_index=True, placeholder=NOTHING)
         st.link_button("See them on the SQL page", links.sql(facts.rows_sql), icon=":material/table_rows:")
     if facts.rows_sql and not facts.sources.height:
         st.caption("These rows name no record, so that no one place in a published file is theirs.")
     if facts.sources.height:
         st.markdown("Where these are in the published files:")
-        _put_table(facts.sources)
+        columns = [Field(name, _TITLES[name]) for name in facts.sources.columns]
+        st.html(table_html("Where these are in the published files", facts.sources, columns))
     st.markdown("To cite it:")
     st.code(visible(facts.citation, lines=True), language=None, wrap_lines=True)
-
-
-def _put_table(rows: pl.DataFrame) -> None:
-    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
-    titles = {name: _ROWS_TITLES[name] for name in rows.columns if name in _ROWS_TITLES}
-    st.dataframe(rows.to_arrow(), hide_index=True, placeholder=NOTHING, column_config=titles)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import duckdb
 import polars as pl
 
-from talkhouse.charts.declared import Declared
+from talkhouse.charts.declarations import Declared
 from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted

@@ -1,7 +1,7 @@
 """Ask: a question put together by choices, its answer as a chart, and the query and the receipt of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 import streamlit as st
@@ -12,7 +12,7 @@ from talkhouse.charts.declarations import metrics_files
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import title
 from talkhouse.charts.metric import Metric
-from talkhouse.charts.query import DEFAULT, OPTIONS, Choices, chart_sql, narrowed, values_sql
+from talkhouse.charts.query import DEFAULT, Choices, chart_sql, narrowed
 from talkhouse.charts.questions import Dimension
 from talkhouse.dashboard import chart_on_page, links, warehouse
 from talkhouse.dashboard.text import plain
@@ -40,6 +40,9 @@ _KINDS = {"Lines": Kind.LINE, "Bars": Kind.BAR, "Table": Kind.TABLE}
 _FILTERS = ("corpus_id", "split")
 """Columns that every question may be narrowed by, beside those that its metric needs one value of."""
 
+_EXAMPLE = {"show": "Annotations: Labels", "by": "Split", "over": "Scheme"}
+"""What the page asks first, where the address asks nothing."""
+
 
 class _Asked(NamedTuple):
     """A metric that can be asked for, and what it is of."""
@@ -48,6 +51,15 @@ class _Asked(NamedTuple):
     name: str
     metric: Metric
     of: str
+
+
+class _View(NamedTuple):
+    """What can be chosen of a view."""
+
+    columns: list[str]
+    dimensions: list[Dimension]
+    values: dict[str, list[str]]
+    """Of the columns that a question may be narrowed by."""
 
 
 def page() -> None:
@@ -60,11 +72,19 @@ def page() -> None:
         st.info("There is nothing to ask of: this warehouse has no corpora.")
         return
     names = _labels((one, f"{one.of}: {one.metric.title}", one.name) for one in offered)
+    example = {} if _EXAMPLE.keys() & {*st.query_params, *st.session_state} else _EXAMPLE
+    _begin(example, "show", names)
     asked = names[st.selectbox("Show", list(names), key="show", bind="query-params", help="Type to search.")]
-    columns = _columns(opened, asked.view)
-    chart = _put_choices(opened, asked, columns)
-    choices = _put_filters(opened, asked, chart, columns)
-    _put_answer(opened, asked, chart, choices, columns)
+    view = _view(opened, asked)
+    chart = _put_choices(asked, view, example)
+    choices = _put_filters(opened, asked, chart, view)
+    _put_answer(opened, asked, chart, choices, view)
+
+
+def _begin(example: Mapping[str, str], key: str, options: Collection[str]) -> None:
+    """Choose what the example has, where it is offered."""
+    if example.get(key) in options:
+        st.session_state[key] = example[key]
 
 
 def _offered(opened: Warehouse) -> list[_Asked]:
@@ -88,15 +108,19 @@ def _subject(view: str, folder: str, corpora: dict[str, str]) -> str:
     return f"{corpora[folder]}, {title(view.removeprefix(f'{folder}_')).lower()}"
 
 
-def _columns(opened: Warehouse, view: str) -> dict[str, dict[str, str]]:
+def _view(opened: Warehouse, asked: _Asked) -> _View:
+    """Return what can be chosen of the view of a metric: by one query, as some views take a while."""
     with opened.connection() as con:
-        return {column["name"]: column for column in columns_of(con, BI, view)}
-
-
-def _dimensions(opened: Warehouse, view: str, columns: Mapping[str, dict[str, str]]) -> list[Dimension]:
+        columns = {column["name"]: column for column in columns_of(con, BI, asked.view)}
     known = questions.candidates(columns.values())
-    counts = opened.rows(questions.counts_sql(view, [column["name"] for column in known])).row(0) if known else ()
-    return questions.dimensions(known, counts)
+    narrowing = ("release", *_FILTERS, *asked.metric.within)
+    listed = [name for name in dict.fromkeys(narrowing) if name in columns]
+    sql = questions.counts_sql(asked.view, [column["name"] for column in known], listed)
+    row = opened.rows(sql).row(0) if known or listed else ()
+    values = {
+        name: [str(value) for value in found or ()] for name, found in zip(listed, row[len(known) :], strict=True)
+    }
+    return _View(list(columns), questions.dimensions(known, row[: len(known)]), values)
 
 
 def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
@@ -106,23 +130,24 @@ def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
     return {visible(f"{called} ({name})" if often[called] > 1 else called): one for one, called, name in known}
 
 
-def _put_choices(opened: Warehouse, asked: _Asked, columns: Mapping[str, dict[str, str]]) -> Chart:
+def _put_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
     """Draw what the number is shown by and over, and as what; return the chart of it."""
-    known = _dimensions(opened, asked.view, columns)
     first, second, third = st.columns(3)
-    by = _choice(first, "By", [one for one in known if one.value_count <= questions.MOST_SERIES])
-    over = _choice(second, "Over", [one for one in known if one.name != by])
+    series = [one for one in view.dimensions if one.value_count <= questions.MOST_SERIES]
+    by = _choice(first, "By", series, example)
+    over = _choice(second, "Over", [one for one in view.dimensions if one.name != by], example)
     kind = third.segmented_control("As", list(_KINDS), default="Bars", required=True, key="as", bind="query-params")
     of_view = {asked.name: asked.metric}
     return questions.chart_of(asked.view, asked.name, of_view, by=by, over=over, kind=_KINDS[kind or "Bars"])
 
 
-def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension]) -> str:
+def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], example: Mapping[str, str]) -> str:
     """Draw the choice of a column; return its name, empty for none."""
+    key = label.lower()
     names = _labels((one, one.title, one.name) for one in known)
+    _begin(example, key, names)
     chosen = names.get(
-        place.selectbox(label, list(names), index=None, placeholder="Nothing", key=label.lower(), bind="query-params")
-        or ""
+        place.selectbox(label, list(names), index=None, placeholder="Nothing", key=key, bind="query-params") or ""
     )
     if chosen is None:
         return ""
@@ -130,17 +155,16 @@ def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension]) -> st
     return chosen.name
 
 
-def _put_filters(opened: Warehouse, asked: _Asked, chart: Chart, columns: Mapping[str, dict[str, str]]) -> Choices:
+def _put_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
     """Draw what the question is narrowed to; of releases only one at a time, as they repeat each other's turns."""
     offered: list[tuple[str, str, str, dict[str, str]]] = []
-    if {DEFAULT, "release"} <= columns.keys() and "release" not in chart.columns:
-        releases = {f"{of}: {called}": release for release, of, called in opened.rows(_RELEASES).iter_rows()}
-        there = _values(opened, asked.view, "release").values()
-        known = {visible(called): release for called, release in releases.items() if release in there}
+    if {DEFAULT, "release"} <= {*view.columns} and "release" not in chart.columns:
+        releases = opened.rows(_RELEASES).iter_rows()
+        known = {visible(f"{of}: {called}"): name for name, of, called in releases if name in view.values["release"]}
         offered.append(("release", "In", _DEFAULT_PUBLICATION, known))
     for name in dict.fromkeys((*_FILTERS, *asked.metric.within)):
-        if name in columns.keys() - {"release", *chart.columns}:
-            offered.append((name, title(name), "All", _values(opened, asked.view, name)))
+        if name in view.values.keys() - {"release", *chart.columns}:
+            offered.append((name, title(name), "All", _called(opened, name, view.values[name])))
     drawn = [one for one in offered if len(one[3]) > 1]
     choices: dict[str, list[str]] = {}
     for (name, label, nothing, values), place in zip(drawn, st.columns(max(len(drawn), 1)), strict=False):
@@ -152,17 +176,15 @@ def _put_filters(opened: Warehouse, asked: _Asked, chart: Chart, columns: Mappin
     return choices
 
 
-def _values(opened: Warehouse, view: str, column: str) -> dict[str, str]:
-    """Return the values of a column by how they are shown."""
-    rows = opened.rows(values_sql(view, column, OPTIONS))
-    return {visible(str(value)): str(value) for value in rows.to_series()}
+def _called(opened: Warehouse, column: str, values: list[str]) -> dict[str, str]:
+    """Return the values of a column by how they are shown: corpora by their titles."""
+    titles = dict(opened.rows(_CORPORA).iter_rows()) if column == "corpus_id" else {}
+    return {visible(titles.get(value, value)): value for value in values}
 
 
-def _put_answer(
-    opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices, columns: Mapping[str, dict[str, str]]
-) -> None:
-    whole = narrowed(chart, choices, list(columns))
-    several = _several(opened, asked, whole)
+def _put_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:
+    whole = narrowed(chart, choices, view.columns)
+    several = _several(opened, asked, whole, choices)
     if reason := questions.refusal(asked.metric, chart, choices, several):
         st.warning(plain(reason), icon=":material/block:")
         return
@@ -173,12 +195,12 @@ def _put_answer(
         st.link_button("Run it on the SQL page", links.sql(sql))
 
 
-def _several(opened: Warehouse, asked: _Asked, chart: Chart) -> list[str]:
+def _several(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices) -> list[str]:
     """Return the columns that the metric needs one value of and that have several among the chosen rows.
 
     Of releases it needs the default publications or one of them, which is what is ever chosen here.
     """
-    needed = [name for name in asked.metric.within if name not in ("release", *chart.columns)]
+    needed = [name for name in asked.metric.within if name not in {"release", *chart.columns, *choices}]
     if not needed:
         return []
     counts = ", ".join(f"count(distinct {quoted(name)}) + max(({quoted(name)} is null)::int)" for name in needed)

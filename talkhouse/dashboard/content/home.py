@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import headlines, links, warehouse
+from talkhouse.dashboard import headlines, links, receipt, warehouse
 from talkhouse.dashboard.about import linked
 from talkhouse.dashboard.content import quality
 from talkhouse.dashboard.tables import counted
@@ -27,8 +27,7 @@ select load_id, finished_at, source, talkhouse_version, schema_revision from met
 _CORPORA = """
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, default_annotation_count as annotation_count,
-    default_example_count as example_count, finding_count,
+    dialogue_count, turn_count, record_count, default_annotation_count, default_example_count, finding_count,
 from bi.corpora
 order by title
 """
@@ -37,12 +36,17 @@ _COUNTERS = {
     "Dialogues": "dialogue_count",
     "Turns": "turn_count",
     "Records": "record_count",
-    "Labels": "annotation_count",
-    "Examples": "example_count",
+    "Labels": "default_annotation_count",
+    "Examples": "default_example_count",
     "Findings": "finding_count",
 }
 
-_SIZES = {"dialogue_count": "dialogue", "turn_count": "turn", "annotation_count": "label", "example_count": "example"}
+_SIZES = {
+    "dialogue_count": "dialogue",
+    "turn_count": "turn",
+    "default_annotation_count": "label",
+    "default_example_count": "example",
+}
 """Of what a card says how many there are, where there are any."""
 
 
@@ -63,6 +67,9 @@ def page() -> None:
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
+    receipt.put_choice(
+        opened, {title: f"select sum({name}) as {name}\nfrom bi.corpora" for title, name in _COUNTERS.items()}
+    )
     _put_corpora(opened, corpora, cited)
 
 

@@ -17,6 +17,8 @@ export default function ({parentElement, data, setStateValue, setTriggerValue}) 
     if (editor.version !== data.version) {
         editor.version = data.version;
         editor.area.value = data.query;
+        // Until here what one typed would be overwritten.
+        editor.area.readOnly = false;
         close(editor);
     }
 }

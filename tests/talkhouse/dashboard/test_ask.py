@@ -38,3 +38,12 @@ def test_of_a_warehouse_without_corpora_nothing_is_asked() -> None:
     page = draw("ask")
     assert not page.exception
     assert "nothing to ask" in page.info[0].value
+
+
+@pytest.mark.usefixtures("served")
+def test_a_page_that_is_asked_nothing_begins_with_an_example() -> None:
+    page = draw("ask")
+    assert not page.exception
+    assert 'group by "scheme", "split"' in messages(page)[-1]
+    page = page.selectbox(key="by").select_index(None).run()
+    assert 'group by "scheme"\n' in messages(page)[-1]

@@ -32,7 +32,10 @@ def visited(browser: Browser, pages: Served) -> Iterator[Visit]:
 
 
 def query(visited: Visit) -> Locator:
-    return visited.page.get_by_role("textbox", name="Query", exact=True)
+    """Return the text area; its script comes after it."""
+    area = visited.page.get_by_role("textbox", name="Query", exact=True)
+    expect(area).to_be_editable()
+    return area
 
 
 def options(visited: Visit) -> Locator:
