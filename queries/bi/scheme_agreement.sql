@@ -22,6 +22,53 @@
 --   reading: What alpha allows, by Krippendorff (2004): reliable (at least 0.8), tentative conclusions only (at least 0.667), or too low for conclusions; below 0.2, which Landis and Koch (1977) call slight, little better than chance, and not told apart from chance where the interval has 0. About labels that are meant to be one truth: where every vote counts, as for labels that are distributions, it measures how far people differ.
 --   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
 with
+-- Of both units and votes, read once.
+counts as (
+    select
+        corpus_id,
+        record_id,
+        turn_index,
+        persona_set,
+        persona_position,
+        scheme,
+        release,
+        is_default,
+        coalesce(dialogue_id, record_id) as talk,
+        label,
+        vote_count,
+        vote_share,
+        annotator_count,
+    from bi.label_counts
+    where scheme_kind = 'single_label' and annotator_count >= 2
+),
+
+-- As bi.turn_agreement measures them, without what the turns say.
+compared as (
+    select
+        corpus_id,
+        scheme,
+        release,
+        is_default,
+        talk,
+        annotator_count,
+        max(vote_share) as majority_share,
+        sum(vote_share * log2(1 / vote_share)) as entropy,
+        sum(vote_count * (vote_count - 1))::double
+            / (annotator_count * (annotator_count - 1)) as pairwise_agreement,
+    from counts
+    group by
+        corpus_id,
+        record_id,
+        turn_index,
+        persona_set,
+        persona_position,
+        scheme,
+        release,
+        is_default,
+        talk,
+        annotator_count
+),
+
 -- By dialogue, which is what the interval takes to be sampled; a unit without one stands for itself.
 talks as (
     select
@@ -29,7 +76,7 @@ talks as (
         scheme,
         release,
         is_default,
-        coalesce(dialogue_id, record_id) as talk,
+        talk,
         count(*) as unit_count,
         sum(annotator_count)::bigint as rating_count,
         min(annotator_count) as min_annotator_count,
@@ -37,8 +84,8 @@ talks as (
         sum(majority_share) as majority_share_sum,
         sum(entropy) as entropy_sum,
         sum(annotator_count * (1 - pairwise_agreement)) as disagreement_sum,
-    from bi.turn_agreement
-    group by corpus_id, scheme, release, is_default, coalesce(dialogue_id, record_id)
+    from compared
+    group by corpus_id, scheme, release, is_default, talk
 ),
 
 votes as (
@@ -46,12 +93,11 @@ votes as (
         scheme,
         release,
         is_default,
-        coalesce(dialogue_id, record_id) as talk,
+        talk,
         label,
         sum(vote_count)::bigint as vote_count,
-    from bi.label_counts
-    where scheme_kind = 'single_label' and annotator_count >= 2
-    group by scheme, release, is_default, coalesce(dialogue_id, record_id), label
+    from counts
+    group by scheme, release, is_default, talk, label
 ),
 
 -- Schemes of which every unit is in one release, and that in its default publication.
