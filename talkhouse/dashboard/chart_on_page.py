@@ -11,6 +11,7 @@ from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import number
+from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import Choices, chart_sql, narrowed
 from talkhouse.dashboard import chart_table, receipt
@@ -24,11 +25,6 @@ select table_name, column_name from duckdb_columns()
 where schema_name = '{BI}' and database_name = current_database()
 """
 """Of all views at once: to ask for each takes as long."""
-
-_MISSING = """
-select detail from bi.findings where rule = 'TH-08' and (starts_with($view, corpus_id || '_') or $view = corpus_id)
-"""
-"""Which files of the corpus of a view are missing, as the build found."""
 
 
 def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
@@ -109,6 +105,9 @@ def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
     if any(choices.values()):
         return "Nothing fits what was chosen."
     view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
-    missing = opened.rows(_MISSING, {"view": chart.view})["detail"].to_list()
     what = f" ({view.comment.rstrip('.')})" if view else ""
-    return plain(". ".join([f"Nothing that was loaded is counted in {BI}.{chart.view}{what}", *missing]))
+    return plain(
+        ". ".join(
+            [f"Nothing that was loaded is counted in {BI}.{chart.view}{what}", *missing_files(opened.rows, chart)]
+        )
+    )

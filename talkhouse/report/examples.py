@@ -111,6 +111,10 @@ class Example:
     withheld: str = ""
     """What the terms of its texts ask, where they are not shown."""
 
+    def of_turn(self, turn: Turn) -> str:
+        """Return the anchor of one of its turns."""
+        return f"{self.id}-turn-{turn.turn_index}"
+
 
 def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme]) -> list[Example]:
     """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
@@ -131,9 +135,15 @@ def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme
     ]
 
 
-def places(con: duckdb.DuckDBPyConnection, shown: Iterable[Example]) -> dict[str, str]:
-    """Return the anchor of each dialogue that is shown, and of each record that has one."""
-    anchors = {one.about.dialogue_id: one.id for one in shown}
+def places(con: duckdb.DuckDBPyConnection, shown: Iterable[Example]) -> dict[str, dict[int | None, str]]:
+    """Return the anchors of each dialogue that is shown, and of each record that has one, by the index of the turn.
+
+    None is the dialogue's own.
+    """
+    anchors = {
+        one.about.dialogue_id: {None: one.id, **{turn.turn_index: one.of_turn(turn) for turn in one.turns}}
+        for one in shown
+    }
     rows = con.execute(
         "select distinct record_id, dialogue_id from bi.publications where list_contains(?, dialogue_id)",
         [list(anchors)],

@@ -13,6 +13,7 @@ from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.metric import Metric
+from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.words import alternative, single
@@ -32,7 +33,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart of the page: a drawing with its numbers as a table, the table alone, or a sentence."""
+    """A chart of the page: a drawing with its numbers as a table, the table alone, a sentence, or none of them."""
 
     id: str
     title: str
@@ -42,6 +43,8 @@ class Figure:
     drawing: Markup | None = None
     table: Table | None = None
     note: str = ""
+    missing: tuple[str, ...] = ()
+    """Where it has no rows: which files of its corpus are missing."""
     number: int = 0
     """Of the drawings, in the order of the page."""
 
@@ -74,8 +77,10 @@ def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], 
         )
     if sentence := single(chart, columns, rows):
         return replace(figure, sentence=f"{chart.title}: {sentence}")
+    if rows.is_empty():
+        return replace(figure, missing=tuple(missing_files(held.rows, chart)))
     figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
-    if chart.kind is Kind.TABLE or rows.is_empty():
+    if chart.kind is Kind.TABLE:
         return figure
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
     colours = palette(held.rows, chart, of_view, files)
@@ -92,5 +97,6 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> Table:
     ids = [index for index, column in enumerate(columns) if column.name in ID]
+    turn = next((index for index, column in enumerate(columns) if column.name == "turn_index"), None)
     heads = [column.title for column in columns]
-    return made(heads, [column.format for column in columns], rows.iter_rows(), source, ids)
+    return made(heads, [column.format for column in columns], rows.iter_rows(), source, ids, turn)

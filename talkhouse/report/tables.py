@@ -41,6 +41,8 @@ class Table:
     """The columns of numbers, from 0."""
     ids: frozenset[int] = field(default_factory=frozenset)
     """The columns of ids of dialogues and records, from 0."""
+    turns: Sequence[int | None] = ()
+    """The turn that each row is about, where the rows are of turns."""
     note: str = ""
     """Where the rows are that are left out."""
 
@@ -54,10 +56,11 @@ class Table:
         )
 
     @property
-    def parts(self) -> list[Sequence[Sequence[str]]]:
-        """The rows that are shown, and those that one asks for, if there are any."""
+    def parts(self) -> list[Sequence[tuple[Sequence[str], int | None]]]:
+        """The rows that are shown, and those that one asks for, if there are any; each with its turn."""
         most = _AT_ONCE if len(self.rows) > _AT_ONCE + _FEW else len(self.rows)
-        return [part for part in (self.rows[:most], self.rows[most:]) if part]
+        rows = list(zip(self.rows, self.turns or [None] * len(self.rows), strict=True))
+        return [part for part in (rows[:most], rows[most:]) if part]
 
 
 def table(
@@ -97,13 +100,18 @@ def made(
     rows: Iterable[Sequence[Any]],
     source: str,
     ids: Iterable[int] = (),
+    turn: int | None = None,
 ) -> Table:
-    """Make a table of values, at most MOST_ROWS of them; ``ids``: the columns that lead to a dialogue."""
+    """Make a table of values, at most MOST_ROWS of them.
+
+    ``ids``: the columns that lead to a dialogue; ``turn``: the column that says to which turn of it.
+    """
     found = list(rows)
     shown = [[cell(value, how) for value, how in zip(row, formats, strict=True)] for row in found[:MOST_ROWS]]
     numbers = frozenset(index for index, how in enumerate(formats) if how is not None)
     note = f"The first {MOST_ROWS} rows; all of them are in {source}." if len(found) > MOST_ROWS else ""
-    return Table(heads, shown, numbers, frozenset(ids), note)
+    turns = [row[turn] for row in found[:MOST_ROWS]] if turn is not None else []
+    return Table(heads, shown, numbers, frozenset(ids), turns, note)
 
 
 def cell(value: Any, how: NumberFormat | None = None) -> str:

@@ -32,6 +32,18 @@ EVAL = """() => new Promise(done => setTimeout(() => {
 """By a timer, for the code that a test sends may do what the page may not."""
 
 
+CUT = """() => [...document.querySelectorAll('body *')].filter(one => {
+  // What is there for ears alone is clipped to a dot: the heads of tables whose rows are lists on a phone.
+  if (one.closest('.skip') || (one.closest('thead') && getComputedStyle(one.closest('thead')).clipPath !== 'none'))
+    return false;
+  const box = one.getBoundingClientRect();
+  if (!box.width) return false;
+  const hides = one.parentElement.closest('svg') ? false : one.scrollWidth > one.clientWidth + 1 && one.clientWidth;
+  return box.right > innerWidth + 0.5 || box.left < -0.5 || hides;
+}).map(one => one.outerHTML.slice(0, 200))"""
+"""All that reaches out of the window at a side, drawings with their texts, or is wider than the box that it is in."""
+
+
 def digest(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
@@ -89,8 +101,7 @@ def test_nothing_is_cut_at_the_right(tab: tuple[Tab, list[str]], report: Path, w
     opened.set_viewport_size({"width": width, "height": 1000})
     opened.goto(report.as_uri())
     opened.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
-    wider = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.outerHTML)"
-    assert opened.eval_on_selector_all("td, figure, p, li, dd, svg", wider) == []
+    assert opened.evaluate(CUT) == []
     assert opened.evaluate("document.documentElement.scrollWidth") == width
 
 
