@@ -177,4 +177,4 @@ def _put_relations(opened: Warehouse) -> None:
         f"{html(column['meaning'] or '')}</p>"
         for column in columns
     )
-    st.html(f'{_STYLE}<div class="columns">{lines}</div>')
+    st.html(f'{_STYLE}<div class="columns" tabindex="0" role="region" aria-label="Columns">{lines}</div>')
