@@ -1,15 +1,15 @@
 """What a chart's limit leaves out: how many rows there are, and how many of them tie where it cuts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart
+from talkhouse.charts.declared import MOST_ROWS, Chart, Kind
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import number
 from talkhouse.charts.metric import Metric, metric
-from talkhouse.charts.query import DIGITS, cut_sql
+from talkhouse.charts.query import DIGITS, TIED, TOTAL
 
 
 class Cut(NamedTuple):
@@ -21,16 +21,21 @@ class Cut(NamedTuple):
     """How many rows tie at the limit; empty where none is left out that is as large as the last one shown."""
 
 
-def cut(
-    run: Callable[[str], pl.DataFrame], chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame
-) -> Cut | None:
-    """Ask what the limit of a chart leaves out; None where it has fewer rows. ``run`` returns the rows of a query."""
-    if rows.height < chart.limit or not chart.columns:
+def is_cut(chart: Chart) -> bool:
+    """Whether it is worth knowing what a chart's limit leaves out: it is a table, or has a limit of its own."""
+    return bool(chart.columns) and (chart.kind is Kind.TABLE or chart.limit < MOST_ROWS)
+
+
+def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut | None:
+    """Say what the limit of a chart leaves out of the rows of its ``counted_sql``; None where it has fewer rows."""
+    if rows.height < chart.limit:
         return None
     values = rows[chart.metrics[0]]
-    last = round(values[-1], DIGITS) if chart.largest_first and values[-1] is not None else None
-    total, tied = run(cut_sql(chart, metrics, last)).row(0)
-    shown = int((values.round(DIGITS) == last).sum()) if last is not None else 0
+    total, tied = rows[TOTAL][-1], rows[TIED][-1]
+    if not chart.largest_first or values[-1] is None:
+        return Cut(total, "")
+    last = round(values[-1], DIGITS)
+    shown = int((values.round(DIGITS) == last).sum())
     if tied == shown:
         return Cut(total, "")
     at = number(last, metric(chart.metrics[0], metrics).format)

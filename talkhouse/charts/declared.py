@@ -17,6 +17,10 @@ COLUMNS = 12
 """Columns of a dashboard's grid."""
 
 
+MOST_ROWS = 10_000
+"""Rows of a chart that does not say how many it shows."""
+
+
 class Kind(StrEnum):
     """The kinds of charts."""
 
@@ -61,7 +65,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """An SQL condition on the rows of the view."""
     largest_first: bool = False
     """Ordered by the first metric, in place of ``x``."""
-    limit: int = 10_000
+    limit: int = MOST_ROWS
     """Rows that are shown at most; a chart with a small limit says so in its title."""
     stacked: bool = False
     horizontal: bool = False

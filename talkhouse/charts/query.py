@@ -1,6 +1,6 @@
 """Writes the queries of charts and filters: what a BI tool asks of a view."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -22,30 +22,35 @@ Choices = Mapping[str, list[str]]
 """Column -> the values that were chosen; none chosen means all."""
 
 
+TOTAL, TIED = "_total", "_tied"
+"""Columns of a row of ``counted_sql``: how many rows there are without a limit, and how many with its first metric."""
+
+
 def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
     """Return the query of a chart, one SELECT with GROUP BY; ``metrics`` are those of its view.
 
     Its columns are the chart's, then its metrics, then its counts.
     """
+    return _chart_sql(chart, metrics, [])
+
+
+def counted_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
+    """Return the same query with TOTAL and TIED at the end, for a chart with columns."""
+    tied = f"partition by round({metric(chart.metrics[0], metrics).sql}, {DIGITS})"
+    return _chart_sql(chart, metrics, [f"count(*) over () as {TOTAL}", f"count(*) over ({tied}) as {TIED}"])
+
+
+def _chart_sql(chart: Chart, metrics: Mapping[str, Metric], others: Sequence[str]) -> str:
     columns = [column_sql(chart, column) for column in chart.columns]
     wanted = [f"{column} as {quoted(name)}" for column, name in zip(columns, chart.columns, strict=True)]
     wanted += [f"{metric(name, metrics).sql} as {quoted(name)}" for name in (*chart.metrics, *chart.counts)]
-    lines = [f"select {', '.join(wanted)}", f"from {BI}.{chart.view}"]
+    lines = [f"select {', '.join([*wanted, *others])}", f"from {BI}.{chart.view}"]
     if chart.where:
         lines.append(f"where {chart.where}")
     if columns:
         lines.append(f"group by {', '.join(columns)}")
         lines.append(f"order by {', '.join(_order_sql(chart, name, metrics) for name in chart.order)}")
     return "\n".join([*lines, f"limit {chart.limit}"])
-
-
-def cut_sql(chart: Chart, metrics: Mapping[str, Metric], last: float | None) -> str:
-    """Return the query of how many rows a chart would have without its limit, and how many have ``last`` as metric."""
-    value = f"round({metric(chart.metrics[0], metrics).sql}, {DIGITS})"
-    tied = "false" if last is None else f"abs({value} - {last!r}) < 1e-{DIGITS}"
-    lines = [f"select {tied} as is_tied", f"from {BI}.{chart.view}", *([f"where {chart.where}"] if chart.where else [])]
-    lines.append(f"group by {', '.join(column_sql(chart, column) for column in chart.columns)}")
-    return "\n".join(["select count(*), coalesce(count_if(is_tied), 0)::bigint", "from (", *lines, ")"])
 
 
 def column_sql(chart: Chart, column: str) -> str:

@@ -4,7 +4,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.cut import cut
+from talkhouse.charts.cut import cut, is_cut
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
@@ -13,7 +13,7 @@ from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import number
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
-from talkhouse.charts.query import Choices, chart_sql, narrowed
+from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
 from talkhouse.dashboard import chart_table, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.text import plain
@@ -33,7 +33,9 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     chosen = _narrowed(opened, chart, choices)
     sql = chart_sql(chosen, of_view)
     with sql_of_chart(opened.rows, chart, opened.query_files):
-        rows = opened.rows(sql)
+        rows = opened.rows(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
+    left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
+    rows = rows.drop(TOTAL, TIED, strict=False)
     columns = fields(chart, of_view)
     if chart.kind is Kind.NUMBER:
         receipt.put(opened, chart.title, sql, number=_put_number(chart, columns[0], rows))
@@ -43,7 +45,6 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
         st.caption(_why_empty(opened, chart, choices))
         return
     lead = leads(opened, chart, rows, choices)
-    left_out = cut(opened.rows, chosen, of_view, rows)
     if left_out and left_out.note:
         st.caption(plain(left_out.note))
     if chart.kind is Kind.TABLE:
