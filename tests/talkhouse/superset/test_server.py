@@ -95,8 +95,9 @@ def filter_of(dashboard: Dashboard, column: str) -> Filter:
 
 
 def expected(con: duckdb.DuckDBPyConnection, chart: Chart) -> list[Row]:
-    """Return the rows that DuckDB gives."""
-    return plain(con.execute(chart_sql(chart, metrics().get(chart.view, {}))).fetchall())
+    """Return the rows that DuckDB gives, without the counts: only the pages show these, on pointing."""
+    without = replace(chart, counts=())
+    return plain(con.execute(chart_sql(without, metrics().get(chart.view, {}))).fetchall())
 
 
 def shown(served: Superset, answer: dict[str, Any], chart: Chart) -> list[Row]:
