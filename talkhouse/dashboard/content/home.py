@@ -104,5 +104,5 @@ def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: S
     st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
-    read = f"[Read](<{links.read(corpus=corpus['corpus_id'])}>)"
+    read = f"[Read its dialogues](<{links.read(corpus=corpus['corpus_id'])}>)"
     st.markdown(f"{read} \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}")

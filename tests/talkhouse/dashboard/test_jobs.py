@@ -124,7 +124,7 @@ def test_read_a_dialogue(reader: Reader) -> None:
 
 
 def test_filter_share_and_download(browser: Browser, pages: Served, reader: Reader) -> None:
-    reader.click(reader.card(RELEASES).get_by_role("link", name="Read", exact=True))
+    reader.click(reader.card(RELEASES).get_by_role("link", name="Read its dialogues"))
     shared = reader.page.url
     reader.open(reader.main.get_by_text("Download", exact=True))
     reader.click(reader.main.get_by_role("button", name="Make the file"))
