@@ -22,6 +22,10 @@ _JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
 
+_ADDRESS = re.compile(r"https?(?=\\:)|www(?=\\\.)|(?=\\@)", re.IGNORECASE)
+_WORD_JOINER = "\u2060"
+"""Put into what begins like an address: Markdown makes links of these, escaped or not. It is not seen."""
+
 _UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -36,7 +40,8 @@ def plain(text: str, *, lines: bool = False) -> str:
 
     In Streamlit labels and captions are Markdown; the options of a selectbox or multiselect are not.
     """
-    return _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
+    escaped = _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
+    return _ADDRESS.sub(lambda beginning: beginning[0] + _WORD_JOINER, escaped)
 
 
 def visible_json(value: Any) -> str:
