@@ -17,6 +17,8 @@ _MOST_ROWS = 100_000
 
 _VIEW = re.compile(rf"\b{BI}\.(\w+)")
 
+_KNOWN = f"select view_name from duckdb_views() where schema_name = '{BI}' and database_name = current_database()"
+
 
 class Held:
     """Runs queries over views; those that are asked more than once are temporary tables by then."""
@@ -24,7 +26,10 @@ class Held:
     def __init__(self, con: duckdb.DuckDBPyConnection, declared: Iterable[Declared], views: Iterable[str]) -> None:
         """Take the dashboards whose charts and headlines will be asked, and the views that others ask once more."""
         self._con = con
-        self._asked = Counter([*(view for file in declared for view in _views(file)), *views])
+        asked = Counter([*(view for file in declared for view in _views(file)), *views])
+        # A macro looks like a view in a query, and can't be held.
+        known = {name for (name,) in con.execute(_KNOWN).fetchall()}
+        self._repeated = {view for view, times in asked.items() if times > 1} & known
         self._is_held: dict[str, bool] = {}
 
     def rows(self, sql: str) -> pl.DataFrame:
@@ -43,7 +48,7 @@ class Held:
 
     def _holds(self, view: str) -> bool:
         if view not in self._is_held:
-            self._is_held[view] = self._asked[view] > 1 and self._hold(view)
+            self._is_held[view] = view in self._repeated and self._hold(view)
         return self._is_held[view]
 
     def _hold(self, view: str) -> bool:
