@@ -31,7 +31,8 @@ def test_the_wheel_has_what_the_repository_has_and_nothing_at_the_top(wheel: Pat
         for path in (ROOT / top).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert names - metadata == inside
+    # Streamlit finds a component by the project file in the package's folder.
+    assert names - metadata == inside | {"talkhouse/pyproject.toml"}
 
 
 @pytest.mark.slow

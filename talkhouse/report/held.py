@@ -17,11 +17,14 @@ _MOST_ROWS = 100_000
 
 _VIEW = re.compile(rf"\b{BI}\.(\w+)")
 
+_HELD = "talkhouse_held"
+"""A database in memory: a temporary table `schemes` would be found where a query says `main.schemes`."""
+
 _KNOWN = f"select view_name from duckdb_views() where schema_name = '{BI}' and database_name = current_database()"
 
 
 class Held:
-    """Runs queries over views; those that are asked more than once are temporary tables by then."""
+    """Runs queries over views; those that are asked more than once are tables by then."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, declared: Iterable[Declared], views: Iterable[str]) -> None:
         """Take the dashboards whose charts and headlines will be asked, and the views that others ask once more."""
@@ -31,6 +34,7 @@ class Held:
         known = {name for (name,) in con.execute(_KNOWN).fetchall()}
         self._repeated = {view for view, times in asked.items() if times > 1} & known
         self._is_held: dict[str, bool] = {}
+        con.execute(f"attach ':memory:' as {_HELD} (read_write)")
 
     def rows(self, sql: str) -> pl.DataFrame:
         """Run a query and return all of its rows."""
@@ -38,13 +42,11 @@ class Held:
 
     def sql(self, sql: str) -> str:
         """Return a query with the tables that hold what it asks in place of the views."""
-        return _VIEW.sub(lambda match: f"temp.{match[1]}" if self._holds(match[1]) else match[0], sql)
+        return _VIEW.sub(lambda match: f"{_HELD}.{match[1]}" if self._holds(match[1]) else match[0], sql)
 
     def close(self) -> None:
         """Drop the tables."""
-        for view, is_held in self._is_held.items():
-            if is_held:
-                self._drop(view)
+        self._con.execute(f"detach {_HELD}")
 
     def _holds(self, view: str) -> bool:
         if view not in self._is_held:
@@ -53,15 +55,12 @@ class Held:
 
     def _hold(self, view: str) -> bool:
         """Return whether a view could be held: false where it has too many rows."""
-        source, table = f"{BI}.{quoted(view)}", f"temp.{quoted(view)}"
-        self._con.execute(f"create temp table {quoted(view)} as select * from {source} limit {_MOST_ROWS + 1}")
+        source, table = f"{BI}.{quoted(view)}", f"{_HELD}.{quoted(view)}"
+        self._con.execute(f"create table {table} as select * from {source} limit {_MOST_ROWS + 1}")
         ((count,),) = self._con.execute(f"select count(*) from {table}").fetchall()
         if count > _MOST_ROWS:
-            self._drop(view)
+            self._con.execute(f"drop table {table}")
         return bool(count <= _MOST_ROWS)
-
-    def _drop(self, view: str) -> None:
-        self._con.execute(f"drop table temp.{quoted(view)}")
 
 
 def _views(declared: Declared) -> Iterable[str]:

@@ -6,7 +6,7 @@ import pytest
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.metric import Metric
-from talkhouse.charts.query import chart_sql
+from talkhouse.charts.query import chart_sql, narrowed
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 DECLARED = [
@@ -86,7 +86,8 @@ def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("chart", DECLARED)
 def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> None:
-    found = con.execute(chart_sql(chart, metrics().get(chart.view, {})))
+    columns = con.table(f"bi.{chart.view}").columns
+    found = con.execute(chart_sql(narrowed(chart, {}, columns), metrics().get(chart.view, {})))
     assert [name for name, *_ in found.description] == [*chart.columns, *chart.metrics, *chart.counts]
     rows = found.fetchall()
     for index, name in enumerate((*chart.metrics, *chart.counts), start=len(chart.columns)):

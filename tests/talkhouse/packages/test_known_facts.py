@@ -51,7 +51,11 @@ def test_annotators_and_counts_are_those_of_the_tables(sample: Path) -> None:
 @pytest.mark.slow
 def test_agreement_is_of_schemes_that_several_annotate(sample: Path) -> None:
     facts, (agreement, findings) = _facts(
-        sample, "select scheme, release, unit_count from bi.scheme_agreement", _FINDINGS
+        sample,
+        "select scheme, release, unit_count from bi.scheme_agreement"
+        # Of several releases each is told, and not what their default publications are together.
+        " where release is not null or scheme not in (select scheme from bi.scheme_agreement where release is not null)",
+        _FINDINGS,
     )
     known = [
         (scheme.scheme, each.release, each.units)

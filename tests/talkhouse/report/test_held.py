@@ -18,9 +18,17 @@ def test_a_view_that_is_asked_twice_is_held_and_a_macro_is_not(sample: Path) -> 
     with talkhouse.open(sample) as con:
         held = Held(con, [], TWICE)
         sql = "select sum(bi.word_count(text)), count(*) from bi.turns"
-        assert held.sql(sql) == sql.replace("bi.turns", "temp.turns")
+        assert held.sql(sql) == sql.replace("bi.turns", "talkhouse_held.turns")
         assert rows(con, held.sql(sql)) == rows(con, sql)
         once = "select count(*) from bi.dialogues"
         assert held.sql(once) == once
         held.close()
-        assert rows(con, "select count(*) from duckdb_tables() where temporary") == [(0,)]
+        assert rows(con, "select count(*) from duckdb_databases() where database_name = 'talkhouse_held'") == [(0,)]
+
+
+def test_what_is_held_stands_in_no_table_s_way(sample: Path) -> None:
+    with talkhouse.open(sample) as con:
+        held = Held(con, [], ["schemes", "schemes"])
+        assert rows(con, held.sql("select count(used_label_count) > 0 from bi.schemes")) == [(True,)]
+        assert rows(con, "select count(kind) > 0 from main.schemes") == [(True,)]
+        held.close()
