@@ -87,6 +87,9 @@ def _watch(con: duckdb.DuckDBPyConnection, stop: Stop, has_ended: threading.Even
             stop.interrupted.set()
             break
     while not has_ended.is_set():
-        con.interrupt()
+        try:
+            con.interrupt()
+        except duckdb.ConnectionException:
+            break  # it was closed before the block ended
         # DuckDB forgets an interrupt that comes between two queries.
         has_ended.wait(0.1)
