@@ -29,7 +29,8 @@ kinds as (
     left join several_at_once on several_at_once.scheme = schemes.scheme
 ),
 
-counted as (
+-- Who is asked for one label gives one: the labels are the annotators.
+single as (
     select
         annotations.record_id,
         annotations.dialogue_id,
@@ -38,10 +39,18 @@ counted as (
         annotations.persona_position,
         annotations.persona_id,
         annotations.scheme,
-        kinds.scheme_kind,
+        'single_label' as scheme_kind,
         coalesce(annotations.label, annotations.value::varchar) as label,
         count(*) as vote_count,
-        count(*) as annotators,
+        sum(count(*)) over (
+            partition by
+                annotations.record_id,
+                annotations.dialogue_id,
+                annotations.turn_index,
+                annotations.persona_set,
+                annotations.persona_position,
+                annotations.scheme
+        ) as annotator_count,
     from main.annotations
     inner join kinds on kinds.scheme = annotations.scheme
     where coalesce(annotations.label, annotations.value::varchar) is not null
@@ -54,11 +63,11 @@ counted as (
         annotations.persona_position,
         annotations.persona_id,
         annotations.scheme,
-        kinds.scheme_kind,
         coalesce(annotations.label, annotations.value::varchar)
 ),
 
 -- Where labels go together, an annotator may give the same one twice, such as an act with two slots, or none at all.
+-- The windows name scheme_kind, which a scheme implies, so that a filter by it is applied before them.
 given as (
     select distinct
         annotations.record_id,
@@ -86,6 +95,7 @@ placed as (
                 turn_index,
                 persona_set,
                 persona_position,
+                scheme_kind,
                 scheme,
                 annotator_index
             order by label
@@ -93,10 +103,7 @@ placed as (
     from given
 ),
 
-votes as (
-    select *
-    from counted
-    union all
+together as (
     select
         record_id,
         dialogue_id,
@@ -108,7 +115,16 @@ votes as (
         scheme_kind,
         label,
         count(*) as vote_count,
-        count(*) filter (where place = 1) as annotators,
+        sum(count(*) filter (where place = 1)) over (
+            partition by
+                record_id,
+                dialogue_id,
+                turn_index,
+                persona_set,
+                persona_position,
+                scheme_kind,
+                scheme
+        ) as annotator_count,
     from placed
     group by
         record_id,
@@ -123,18 +139,11 @@ votes as (
 ),
 
 shared as (
-    select
-        *,
-        sum(annotators) over (
-            partition by
-                record_id,
-                dialogue_id,
-                turn_index,
-                persona_set,
-                persona_position,
-                scheme
-        ) as annotator_count,
-    from votes
+    select *
+    from single
+    union all
+    select *
+    from together
 )
 
 select

@@ -65,28 +65,30 @@ people as (
     where starts_with(participants.dialogue_id, 'delidata:') and speakers.kind = 'human'
 ),
 
+-- Of each group, the cards that somebody holds at once: people keep theirs for many rows.
+sets as (
+    select distinct record_id, cards
+    from held
+),
+
 solutions as (
     select
-        group_cards.*,
-        held.turn_index,
-        people.speaker_id,
-        people.speaker_name,
-        people.group_size,
+        sets.record_id,
+        sets.cards,
         coalesce(
             nullif(
                 array_to_string(
-                    list_filter(group_cards.cards, lambda card: list_contains(held.cards, card))
-                    || list_filter(held.cards, lambda card: not list_contains(group_cards.cards, card)),
+                    list_filter(group_cards.cards, lambda card: list_contains(sets.cards, card))
+                    || list_filter(sets.cards, lambda card: not list_contains(group_cards.cards, card)),
                     ', '
                 ),
                 ''
             ),
             'none'
         ) as solution,
-    from group_cards
-    inner join held on held.record_id = group_cards.record_id
-    inner join people on people.dialogue_id = group_cards.dialogue_id and people.speaker_name = held.annotator_id
-    where not list_contains(held.cards, 'N/A')
+    from sets
+    inner join group_cards on group_cards.record_id = sets.record_id
+    where not list_contains(sets.cards, 'N/A')
 ),
 
 typed as (
@@ -120,6 +122,22 @@ scored as (
     from typed
 ),
 
+owned as (
+    select
+        group_cards.*,
+        held.turn_index,
+        people.speaker_id,
+        people.speaker_name,
+        people.group_size,
+        scored.solution,
+        scored.solution_type,
+        scored.score,
+    from held
+    inner join scored on scored.record_id = held.record_id and scored.cards = held.cards
+    inner join group_cards on group_cards.record_id = held.record_id
+    inner join people on people.dialogue_id = group_cards.dialogue_id and people.speaker_name = held.annotator_id
+),
+
 compared as (
     select
         *,
@@ -128,8 +146,8 @@ compared as (
         first_value(solution_type) over so_far as first_solution_type,
         first_value(score) over so_far as first_score,
         row_number() over so_far = 1 as is_first,
-        row_number() over (partition by record_id, speaker_id order by -turn_index) = 1 as is_last,
-    from scored
+        lead(turn_index) over so_far is null as is_last,
+    from owned
     window so_far as (partition by record_id, speaker_id order by turn_index)
 ),
 
