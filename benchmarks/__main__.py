@@ -1,0 +1,86 @@
+"""Compares Talkhouse with other tools, on the same invented files in one run.
+
+    uv run --group bench python -m benchmarks [--quick] [--only NAME ...] [--output FOLDER]
+
+Each side of a case is run once to warm up, and then five times in turn with the others. The report is printed, and
+written as results.md, results.json and ratios.png. What has no package index at hand tells so in its place.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.machine import machine
+from benchmarks.measure import Run, SideFailed, run
+from benchmarks.report import draw, markdown
+from benchmarks.results import Measured, Result, as_json
+from benchmarks.scenario import Case, Scenario
+from benchmarks.scenarios import SCENARIOS
+
+_REPEAT = 5
+_QUICK_REPEAT = 3
+
+
+def measured(scenario: Scenario, case: Case, repeat: int) -> Result:
+    """Run the sides of a case in turn; one that fails is not run again."""
+    runs: dict[str, list[Run]] = {side.name: [] for side in case.sides}
+    failures: dict[str, str] = {}
+    for number in range(repeat + 1):
+        for side in case.sides:
+            if side.name in failures:
+                continue
+            print(f"{scenario.name}, {case.name}: {side.name}, {number} of {repeat}", file=sys.stderr, flush=True)
+            try:
+                one = run(side)
+            except SideFailed as reason:
+                failures[side.name], runs[side.name] = str(reason), []
+                continue
+            if number:
+                runs[side.name].append(one)
+    sides = [Measured(side.name, tuple(runs[side.name]), failures.get(side.name)) for side in case.sides]
+    return Result(scenario, case.name, case.size, tuple(sides))
+
+
+def results(names: list[str], repeat: int, *, is_quick: bool, folder: Path) -> list[Result]:
+    """Run the scenarios; the files of a case are removed after it."""
+    done = []
+    for scenario in SCENARIOS:
+        if names and scenario.name not in names:
+            continue
+        for name in scenario.quick if is_quick else scenario.cases:
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                done.append(measured(scenario, scenario.cases[name](Path(place)), repeat))
+    return done
+
+
+def main() -> None:
+    """Run what the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small files and three rounds: five minutes")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", choices=[one.name for one in SCENARIOS])
+    parser.add_argument(
+        "--repeat", type=int, help=f"rounds after the warm-up; {_REPEAT}, and {_QUICK_REPEAT} of --quick"
+    )
+    parser.add_argument("--output", type=Path, default=Path("benchmark-results"), metavar="FOLDER")
+    parser.add_argument("--files", type=Path, metavar="FOLDER", help="where files are invented: up to 8 GB at once")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and their cases")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for scenario in SCENARIOS:
+            print(f"{scenario.name}: {scenario.title} ({', '.join(scenario.cases)})")
+        return
+    facts = machine()
+    repeat = arguments.repeat or (_QUICK_REPEAT if arguments.quick else _REPEAT)
+    done = results(arguments.only, repeat, is_quick=arguments.quick, folder=arguments.files)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    report = markdown(facts, done)
+    (arguments.output / "results.md").write_text(report, encoding="utf-8")
+    (arguments.output / "results.json").write_text(json.dumps(as_json(facts, done), indent=2), encoding="utf-8")
+    draw(done, arguments.output / "ratios.png")
+    print(report)
+
+
+if __name__ == "__main__":
+    main()

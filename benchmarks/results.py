@@ -1,0 +1,95 @@
+"""What was measured, and what follows from it: medians, ratios, growth."""
+
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from benchmarks.measure import Run
+from benchmarks.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The runs of one side, or why there are none."""
+
+    side: str
+    runs: tuple[Run, ...]
+    failure: str | None = None
+
+    def median(self, measure: str) -> float | None:
+        """Return the median of a measure; None where there are no runs or nothing was written."""
+        values = [value for run in self.runs if (value := getattr(run, measure)) is not None]
+        return median(values) if values else None
+
+
+@dataclass(frozen=True)
+class Result:
+    """A case: its sides were run in turn, so that the runs of one number are of the same minute."""
+
+    scenario: Scenario
+    case: str
+    size: float
+    measured: tuple[Measured, ...]
+
+    def ratio(self, other: Measured) -> float | None:
+        """Return our time by that of another side: the median over the rounds; None where one has no runs."""
+        ours, theirs = self.measured[0].runs, other.runs
+        if not ours or not theirs:
+            return None
+        name = self.scenario.measure
+        return median(getattr(a, name) / getattr(b, name) for a, b in zip(ours, theirs, strict=True))
+
+    @property
+    def bar(self) -> float | None:
+        """The ratio to the second side that is wanted at most."""
+        return self.scenario.bar.get(self.case)
+
+    @property
+    def is_kept(self) -> bool | None:
+        """Tell whether the bar is kept; None where there is none, or a side has no runs."""
+        ratio = self.ratio(self.measured[1]) if len(self.measured) > 1 else None
+        return None if self.bar is None or ratio is None else ratio <= self.bar
+
+
+def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
+    """Return, for each case after the smallest, how many times the size, our time and our memory are.
+
+    Straight growth is a time of at most as many times as the size.
+    """
+    known = sorted((one for one in results if one.measured[0].runs), key=lambda one: one.size)
+    if len(known) < 2:
+        return []
+    first = known[0]
+    base, memory = (first.measured[0].median(name) or 0 for name in (first.scenario.measure, "peak"))
+    return [
+        (
+            one.case,
+            one.size / first.size,
+            (one.measured[0].median(one.scenario.measure) or 0) / base,
+            (one.measured[0].median("peak") or 0) / memory,
+        )
+        for one in known[1:]
+    ]
+
+
+def as_json(machine: dict[str, str], results: list[Result]) -> dict[str, Any]:
+    """Return everything, each run too."""
+    return {
+        "machine": machine,
+        "results": [
+            {
+                "scenario": one.scenario.name,
+                "title": one.scenario.title,
+                "case": one.case,
+                "size": one.size,
+                "measure": one.scenario.measure,
+                "bar": one.bar,
+                "kept": one.is_kept,
+                "sides": [
+                    asdict(side) | {"ratio": None if side is one.measured[0] else one.ratio(side)}
+                    for side in one.measured
+                ],
+            }
+            for one in results
+        ],
+    }

@@ -1,0 +1,74 @@
+"""What a scenario is: one job, done in several ways on the same files."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TALKHOUSE = (sys.executable, "-c", "from talkhouse.cli import main; main()")
+"""The command as a user has it, without the start of uv."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One way to do the job, run as a process of its own."""
+
+    name: str
+    command: tuple[str, ...]
+    """The program and its arguments. One that ends in .py is a peer: run by the Python of the script's environment."""
+    writes: Path | None = None
+    """File or folder that it makes: removed before each run, and its size is told."""
+    is_part: bool = False
+    """True where its last printed line is JSON with ``seconds`` and ``cpu`` of the part that counts, such as a query
+    without the start of Python."""
+    seconds: float = 3600
+    """It is stopped after so long, which the table tells."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario at one size, with its files made."""
+
+    name: str
+    sides: tuple[Side, ...]
+    """The first is ours, the second what the bar compares it with."""
+    size: float = 0
+    """Megabytes of input, or whatever ``unit`` says; for growth."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A job, what it is compared with, and the ratio that it shall keep."""
+
+    name: str
+    title: str
+    cases: dict[str, Callable[[Path], Case]]
+    """By name, what makes the files of a case in a folder of its own and gives it."""
+    quick: tuple[str, ...]
+    """The cases that ``--quick`` runs."""
+    bar: dict[str, float] = field(default_factory=dict)
+    """By case: our time (of ``measure``) divided by that of the second side is at most this."""
+    measure: str = "seconds"
+    """What the ratios are of: seconds, cpu (processor seconds) or peak."""
+    grows: bool = False
+    """True where the cases are one job at several sizes: the table tells how time and memory grow."""
+    notes: tuple[str, ...] = ()
+    """What a peer can't do, and what the numbers do not say."""
+
+
+def talkhouse(*arguments: str | Path, name: str = "Talkhouse", writes: Path | None = None) -> Side:
+    """Return the side that runs our command."""
+    return Side(name, (*TALKHOUSE, *map(str, arguments)), writes)
+
+
+def peer(name: str, script: str, *arguments: str | Path, writes: Path | None = None, is_part: bool = False) -> Side:
+    """Return the side that runs a script of ``peers/`` in the environment that its head names."""
+    path = Path(__file__).with_name("peers") / f"{script}.py"
+    return Side(name, (str(path), *map(str, arguments)), writes, is_part)
+
+
+def module(
+    name: str, module_name: str, *arguments: str | Path, writes: Path | None = None, is_part: bool = True
+) -> Side:
+    """Return the side that runs a module of ours (``python -m``), such as one that asks a warehouse in Python."""
+    return Side(name, (sys.executable, "-m", module_name, *map(str, arguments)), writes, is_part)
