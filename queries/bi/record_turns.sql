@@ -32,11 +32,15 @@ select
     turns.kind,
     turns.text,
     length(turns.text) as character_count,
-    bi.word_count(turns.text) as word_count,
-    bi.word_count(turns.text) // 10 * 10 as word_count_bin,
+    turns.word_count,
+    turns.word_count // 10 * 10 as word_count_bin,
     turns.said_at,
 from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
-inner join main.turns on turns.dialogue_id = publications.dialogue_id
+-- Counted before the join: a turn is there as often as it was published.
+inner join (
+    select *, bi.word_count(text) as word_count
+    from main.turns
+) as turns on turns.dialogue_id = publications.dialogue_id
 left join main.speakers on speakers.speaker_id = turns.speaker_id

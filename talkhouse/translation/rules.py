@@ -66,7 +66,7 @@ SAME: frozenset[type[exp.Expr]] = frozenset(
         *(exp.JSONExtractScalar, exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONKeys),
         # aggregates and windows
         *(exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.Filter),
-        *(exp.WithinGroup, exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.Lag, exp.FirstValue),
+        *(exp.WithinGroup, exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.Lag, exp.Lead, exp.FirstValue),
     }
 )
 """What sqlglot writes so that it means the same in Spark."""
