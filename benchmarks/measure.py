@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -113,11 +114,12 @@ def _command(side: Side) -> list[str]:
 
 @cache
 def python_of(script: Path) -> str:
-    """Return the Python of a script's own environment, which is made where it is not there yet.
+    """Return the Python of a script's own environment, of our version; it is made where it is not there yet.
 
     Raises SideFailed.
     """
-    for command in (["uv", "sync", "--quiet", "--script"], ["uv", "python", "find", "--script"]):
+    version = platform.python_version()
+    for command in (["uv", "sync", "--quiet", "--python", version, "--script"], ["uv", "python", "find", "--script"]):
         done = subprocess.run([*command, str(script)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise SideFailed(f"no environment for {script.name}: {done.stderr[-_LAST_WORDS:].strip()}")

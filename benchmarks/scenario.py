@@ -61,10 +61,17 @@ def talkhouse(*arguments: str | Path, name: str = "Talkhouse", writes: Path | No
     return Side(name, (*TALKHOUSE, *map(str, arguments)), writes)
 
 
-def peer(name: str, script: str, *arguments: str | Path, writes: Path | None = None, is_part: bool = False) -> Side:
+def peer(
+    name: str,
+    script: str,
+    *arguments: str | Path,
+    writes: Path | None = None,
+    is_part: bool = False,
+    seconds: float = 3600,
+) -> Side:
     """Return the side that runs a script of ``peers/`` in the environment that its head names."""
     path = Path(__file__).with_name("peers") / f"{script}.py"
-    return Side(name, (str(path), *map(str, arguments)), writes, is_part)
+    return Side(name, (str(path), *map(str, arguments)), writes, is_part, seconds)
 
 
 def module(
