@@ -68,8 +68,8 @@ def run(side: Side) -> Run:
     if side.is_part:
         part: dict[str, Any] = json.loads(words.strip().splitlines()[-1])
         seconds, cpu = part["seconds"], part["cpu"]
-    # A process too short to be looked at: what the system says of the largest one.
-    return Run(seconds, cpu, max(memory.peak, used.ru_maxrss * 1024) / 1e6, _size(side.writes))
+    # What the system tells begins with the memory of this process: only for one too short to be looked at.
+    return Run(seconds, cpu, (memory.peak or used.ru_maxrss * 1024) / 1e6, _size(side.writes))
 
 
 class _Memory(threading.Thread):

@@ -4,19 +4,13 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.mantis_shape import write_file
-from benchmarks.scenario import Case, Scenario, Side, peer, talkhouse
+from benchmarks.scenario import Case, Scenario, growing, ingest, peer
 
 _PATIENCE = 900
 """Seconds after which a peer is stopped."""
 
-_SIZES = {"3 dialogues": 3, "10 MB": 1_900, "50 MB": 9_500, "430 MB": 82_000}
+_SIZES = {"3 dialogues": 3, "5 MB": 950, "50 MB": 9_500, "430 MB": 82_000}
 _GROWTH = {"27 MB": 5_125, "107 MB": 20_500, "430 MB": 82_000}
-
-
-def ours(source: Path) -> Side:
-    """Return the side that ingests the conversations."""
-    database = source.parent / "talkhouse" / "warehouse.duckdb"
-    return talkhouse("ingest", "mantis", source, "--db", database, name="talkhouse ingest", writes=database)
 
 
 def _case(name: str, dialogues: int, folder: Path, *, is_strict: bool = False) -> Case:
@@ -25,7 +19,7 @@ def _case(name: str, dialogues: int, folder: Path, *, is_strict: bool = False) -
     database = folder / "duckdb" / "tables.duckdb"
     written = {kind: folder / kind for kind in ("datasets", "convokit", "dlt")}
     sides = (
-        ours(source),
+        ingest("mantis", source),
         peer("DuckDB, typed read_json into two tables", "duckdb_object", source, database, writes=database),
         peer("json.load", "json_load", source),
         peer("orjson", "orjson_loads", source),
@@ -43,20 +37,14 @@ def _case(name: str, dialogues: int, folder: Path, *, is_strict: bool = False) -
     return Case(name, sides, size)
 
 
-def _growth(name: str, dialogues: int, folder: Path) -> Case:
-    source = folder / "merged_train.json"
-    size = write_file(source, dialogues)
-    return Case(name, (ours(source),), size)
-
-
 SCENARIO = Scenario(
     name="json",
     title="Load one JSON object of conversations (MANtIS's shape)",
     cases={
         **{name: partial(_case, name, count) for name, count in _SIZES.items()},
-        "50 MB, strict": partial(_case, "50 MB, strict", _SIZES["50 MB"], is_strict=True),
+        "50 MB strict": partial(_case, "50 MB strict", _SIZES["50 MB"], is_strict=True),
     },
-    quick=("10 MB",),
+    quick=("5 MB",),
     bar={"50 MB": 1.2, "430 MB": 0.8},
     notes=(
         "Whole processes on both sides, start and imports included: what 3 dialogues take is the same for every size.",
@@ -71,11 +59,4 @@ SCENARIO = Scenario(
     ),
 )
 
-GROWTH = Scenario(
-    name="json-growth",
-    title="Load a JSON object of 1, 4 and 16 times the size",
-    cases={name: partial(_growth, name, count) for name, count in _GROWTH.items()},
-    quick=(),
-    measure="cpu",
-    grows=True,
-)
+GROWTH = growing("json-growth", "Load a JSON object of 1, 4 and 16 times the size", _case, _GROWTH)
