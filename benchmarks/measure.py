@@ -2,10 +2,10 @@
 
 import json
 import os
-import platform
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -114,12 +114,14 @@ def _command(side: Side) -> list[str]:
 
 @cache
 def python_of(script: Path) -> str:
-    """Return the Python of a script's own environment, of our version; it is made where it is not there yet.
+    """Return the Python of a script's own environment, of our Python; it is made where it is not there yet.
 
     Raises SideFailed.
     """
-    version = platform.python_version()
-    for command in (["uv", "sync", "--quiet", "--python", version, "--script"], ["uv", "python", "find", "--script"]):
+    for command in (
+        ["uv", "sync", "--quiet", "--python", sys.executable, "--script"],
+        ["uv", "python", "find", "--script"],
+    ):
         done = subprocess.run([*command, str(script)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise SideFailed(f"no environment for {script.name}: {done.stderr[-_LAST_WORDS:].strip()}")
