@@ -37,7 +37,8 @@ _RARE = 50
 class Inventor:
     """Invents a vocabulary once, and conversations of it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, is_strict: bool = False) -> None:
+        self._is_strict = is_strict
         self._chance = random.Random(seed)
         words = ["".join(self._chance.choices(_SYLLABLES, k=self._chance.randint(1, 5))) for _ in range(_WORDS)]
         words[_COMMON::_RARE] = (f"{word}é" for word in words[_COMMON::_RARE])
@@ -61,7 +62,7 @@ class Inventor:
 
     def _person(self, number: int) -> tuple[str | float, float]:
         """Return name and id of somebody; a few have no name, which the publisher's code writes as NaN."""
-        name = f"{self._words[number % _WORDS]}{number}" if number % _NAMELESS else float("nan")
+        name = f"{self._words[number % _WORDS]}{number}" if self._is_strict or number % _NAMELESS else float("nan")
         return name, float(number)
 
     def _utterance(self, turn: int, begun: str, post: int, person: tuple[str | float, float]) -> dict[str, Any]:
@@ -87,15 +88,16 @@ class Inventor:
         return " ".join(self._chance.choices(self._words, k=words))
 
 
-def dialogues(count: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Invent so many conversations, the same ones for the same seed."""
-    inventor = Inventor(seed)
+def dialogues(count: int, seed: int, *, is_strict: bool = False) -> Iterator[dict[str, Any]]:
+    """Invent so many conversations, the same ones for the same seed; strict ones are JSON without NaN."""
+    inventor = Inventor(seed, is_strict=is_strict)
     return (inventor.dialogue(number) for number in range(count))
 
 
-def write_file(path: Path, count: int, seed: int = 7) -> None:
-    """Write a file as its publisher's code does: one JSON object on one line, keys from 0."""
+def write_file(path: Path, count: int, seed: int = 7, *, is_strict: bool = False) -> float:
+    """Write a file as its publisher's code does, one JSON object on one line, keys from 0; return its megabytes."""
     with path.open("w", encoding="utf-8") as stream:
-        for key, dialogue in enumerate(dialogues(count, seed)):
+        for key, dialogue in enumerate(dialogues(count, seed, is_strict=is_strict)):
             stream.write((", " if key else "{") + f'"{key}": ' + json.dumps(dialogue))
         stream.write("}")
+    return path.stat().st_size / 1e6

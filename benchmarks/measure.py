@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -67,8 +68,8 @@ def run(side: Side) -> Run:
     if side.is_part:
         part: dict[str, Any] = json.loads(words.strip().splitlines()[-1])
         seconds, cpu = part["seconds"], part["cpu"]
-    # A process too short to be looked at: what the system says of the largest one.
-    return Run(seconds, cpu, max(memory.peak, used.ru_maxrss * 1024) / 1e6, _size(side.writes))
+    # What the system tells begins with the memory of this process: only for one too short to be looked at.
+    return Run(seconds, cpu, (memory.peak or used.ru_maxrss * 1024) / 1e6, _size(side.writes))
 
 
 class _Memory(threading.Thread):
@@ -113,11 +114,14 @@ def _command(side: Side) -> list[str]:
 
 @cache
 def python_of(script: Path) -> str:
-    """Return the Python of a script's own environment, which is made where it is not there yet.
+    """Return the Python of a script's own environment, of our Python; it is made where it is not there yet.
 
     Raises SideFailed.
     """
-    for command in (["uv", "sync", "--quiet", "--script"], ["uv", "python", "find", "--script"]):
+    for command in (
+        ["uv", "sync", "--quiet", "--python", sys.executable, "--script"],
+        ["uv", "python", "find", "--script"],
+    ):
         done = subprocess.run([*command, str(script)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise SideFailed(f"no environment for {script.name}: {done.stderr[-_LAST_WORDS:].strip()}")

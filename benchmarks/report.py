@@ -6,7 +6,7 @@ from pathlib import Path
 
 import altair
 
-from benchmarks.results import Measured, Result, growth
+from benchmarks.results import STRAIGHT, Measured, Result, bend, growth
 
 _HEAD = ("case", "by", "s, median", "min to max", "processor s", "peak MB", "wrote MB", "ours / its")
 
@@ -64,6 +64,9 @@ def _bars(cases: Iterable[Result]) -> Iterator[str]:
 def _growth(cases: list[Result]) -> Iterator[str]:
     for case, size, time, memory in growth(cases):
         yield f"{case}: {size:.3g} times the size takes {time:.3g} times the time and {memory:.3g} times the memory"
+    if (times := bend(cases)) is not None:
+        kept = "kept" if times <= STRAIGHT else "**not kept**"
+        yield f"straight line through the first two: the last takes {times:.3g} times it; bar {STRAIGHT:g}: {kept}"
 
 
 def draw(results: list[Result], path: Path) -> None:

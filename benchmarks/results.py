@@ -51,11 +51,12 @@ class Result:
         return None if self.bar is None or ratio is None else ratio <= self.bar
 
 
-def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
-    """Return, for each case after the smallest, how many times the size, our time and our memory are.
+STRAIGHT = 1.15
+"""What growth may take at most of what a straight line foretells."""
 
-    Straight growth is a time of at most as many times as the size.
-    """
+
+def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
+    """Return, for each case after the smallest, how many times the size, our time and our memory are."""
     known = sorted((one for one in results if one.measured[0].runs), key=lambda one: one.size)
     if len(known) < 2:
         return []
@@ -70,6 +71,18 @@ def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
         )
         for one in known[1:]
     ]
+
+
+def bend(results: list[Result]) -> float | None:
+    """Return our time in the largest case, by what a straight line through the two smallest foretells for its size.
+
+    None where there are fewer than three cases, or one has no runs.
+    """
+    points = sorted((one.size, one.measured[0].median(one.scenario.measure) or 0) for one in results)
+    if len(points) < 3 or not all(time for _, time in points):
+        return None
+    (size, time), (second_size, second), (last_size, last) = points[0], points[1], points[-1]
+    return last / (time + (second - time) / (second_size - size) * (last_size - size))
 
 
 def as_json(machine: dict[str, str], results: list[Result]) -> dict[str, Any]:

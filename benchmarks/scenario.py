@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 TALKHOUSE = (sys.executable, "-c", "from talkhouse.cli import main; main()")
@@ -61,10 +62,23 @@ def talkhouse(*arguments: str | Path, name: str = "Talkhouse", writes: Path | No
     return Side(name, (*TALKHOUSE, *map(str, arguments)), writes)
 
 
-def peer(name: str, script: str, *arguments: str | Path, writes: Path | None = None, is_part: bool = False) -> Side:
+def ingest(corpus: str, source: Path, *options: str) -> Side:
+    """Return the side that loads files into a warehouse beside them, as a user does."""
+    database = source.parent / "talkhouse" / "warehouse.duckdb"
+    return talkhouse("ingest", corpus, source, *options, "--db", database, name="talkhouse ingest", writes=database)
+
+
+def peer(
+    name: str,
+    script: str,
+    *arguments: str | Path,
+    writes: Path | None = None,
+    is_part: bool = False,
+    seconds: float = 3600,
+) -> Side:
     """Return the side that runs a script of ``peers/`` in the environment that its head names."""
     path = Path(__file__).with_name("peers") / f"{script}.py"
-    return Side(name, (str(path), *map(str, arguments)), writes, is_part)
+    return Side(name, (str(path), *map(str, arguments)), writes, is_part, seconds)
 
 
 def module(
@@ -72,3 +86,14 @@ def module(
 ) -> Side:
     """Return the side that runs a module of ours (``python -m``), such as one that asks a warehouse in Python."""
     return Side(name, (sys.executable, "-m", module_name, *map(str, arguments)), writes, is_part)
+
+
+def growing(name: str, title: str, make: Callable[[str, int, Path], Case], sizes: dict[str, int]) -> Scenario:
+    """Return the scenario in which our side does a job alone at several sizes; ``make`` gives the case of a size."""
+
+    def alone(case: str, size: int, folder: Path) -> Case:
+        made = make(case, size, folder)
+        return replace(made, sides=made.sides[:1])
+
+    cases = {case: partial(alone, case, size) for case, size in sizes.items()}
+    return Scenario(name, title, cases, quick=(), measure="cpu", grows=True)

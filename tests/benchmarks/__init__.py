@@ -1,0 +1,1 @@
+"""The benchmarks: what they invent, and what they say of growth."""
