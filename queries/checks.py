@@ -118,16 +118,16 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
     """Every reference points at a row; one with a null in it points nowhere."""
     pairs = [(element.parent.name, element.column.name) for element in constraint.elements]
     target = constraint.elements[0].column.table
-    not_null = " and ".join(f"{column} is not null" for column, _ in pairs)
+    not_null = " and ".join(f"here.{column} is not null" for column, _ in pairs)
     match = " and ".join(f"there.{to} = here.{column}" for column, to in pairs)
     columns = ", ".join(column for column, _ in pairs)
-    grain = ", ".join(dict.fromkeys([*(column for column, _ in pairs), *table.info["grain"]]))
+    shown = ", ".join(f"here.{column}" for column in dict.fromkeys([*(own for own, _ in pairs), *table.info["grain"]]))
     return _generated(
         table,
         f"{table.name}_{'_'.join(column for column, _ in pairs)}_in_{target.name}",
         f"Every {columns} of {qualified(table)} is in {qualified(target)}.",
-        f"select {grain} from {qualified(table)} as here where {not_null} "
-        f"and not exists (select 1 from {qualified(target)} as there where {match})",
+        f"select {shown} from {qualified(table)} as here anti join {qualified(target)} as there on {match} "
+        f"where {not_null}",
     )
 
 

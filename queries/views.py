@@ -68,7 +68,7 @@ def check_schemes(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
     """Raise CatalogueError where a head names a scheme that none of these corpora declares, though they are there."""
     present = set(corpora)
     known = {scheme for (scheme,) in con.execute("select scheme from main.schemes").fetchall()}
-    queries: Iterable[ViewQuery | ScoreQuery] = (*catalogue.views, *catalogue.scores)
+    queries: Iterable[ViewQuery | ScoreQuery] = (*catalogue.written_views, *catalogue.scores)
     for query in queries:
         if query.scheme and query.scheme not in known and query.schema in present:
             raise unknown_name(query, "scheme", query.scheme, known)
@@ -92,7 +92,8 @@ def create_split_views(
         others = occurring[view.schema, view.name] - declared
         for split in sorted(declared | others if len(others) <= MOST_SPLITS else declared):
             wanted.append(split_view(view, split))
-    _create(con, [view for view in wanted if (view.schema, view.name) not in existing])
+    if missing := [view for view in wanted if (view.schema, view.name) not in existing]:
+        _create(con, missing)
 
 
 def split_view(task: ViewQuery, split: str) -> ViewQuery:

@@ -44,16 +44,16 @@ def _compressed(*_: Any, **__: Any) -> str:
 class GrainKey(UniqueConstraint):
     """A key that has columns which may be null: two nulls are equal, as in a grain. Servers before 15 can't say so."""
 
-    def __init__(self, *columns: Any, **kw: Any) -> None:
-        super().__init__(*columns, **{"postgresql_nulls_not_distinct": True, **kw})
 
-
-@compiles(GrainKey, "postgresql")
+@compiles(GrainKey, _ENFORCES)
 def _null_safe(constraint: GrainKey, compiler: Any, **options: Any) -> str:
-    """Return the DDL of the key; on an older server nulls differ, and only checks have proven the grain."""
+    """Return the DDL of the key; on an older server nulls differ, and only checks have proven the grain.
+
+    Not by the argument ``postgresql_nulls_not_distinct``, for which SQLAlchemy would import its PostgreSQL at once.
+    """
     ddl: str = compiler.visit_unique_constraint(constraint, **options)
     has_it = (compiler.dialect.server_version_info or _NULLS_NOT_DISTINCT) >= _NULLS_NOT_DISTINCT
-    return ddl if has_it else ddl.replace("NULLS NOT DISTINCT ", "")
+    return ddl.replace("UNIQUE ", "UNIQUE NULLS NOT DISTINCT ", 1) if has_it else ddl
 
 
 Required: Callable[..., Column[Any]] = partial(Column, nullable=False)

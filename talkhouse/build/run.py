@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -42,8 +43,10 @@ class Result:
     unchanged_since: datetime | None = None
     """When the warehouse was built, UTC, if it already was what was asked for; None where it was built now."""
     seconds: float = 0.0
+    status: dict[str, Any] = field(default_factory=dict)
+    """What was built, as ``explore.status`` says; empty where nothing had to be."""
     inventory: Inventory | None = None
-    """What the warehouse would hold, of a dry run."""
+    """The files and findings that the warehouse would have, of a dry run."""
 
 
 def build(
@@ -143,7 +146,9 @@ class _Job:
 
                 migrate_old(workspace)
                 stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit)
-                result.notes += stage.build(self.limit)
+                built = stage.build(self.limit)
+                result.notes += built.warnings
+                result.status = {**built.status, "database": str(self.path)}
                 if self.is_dry_run:
                     result.inventory = stage.inventory()
                 else:

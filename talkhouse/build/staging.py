@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -31,6 +32,15 @@ from talkhouse.translation.left_out import left_out, told
 from talkhouse.warehouse import query_files
 
 
+class Built(NamedTuple):
+    """What is known of a staged file that is ready to be published."""
+
+    warnings: list[str]
+    """For the user."""
+    status: dict[str, Any]
+    """What it holds, as ``explore.status`` says."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """One new warehouse that is being built."""
@@ -42,8 +52,8 @@ class Stage:
     plan: Plan
     memory_limit: MemoryLimit
 
-    def build(self, limit: QuarantineLimit) -> list[str]:
-        """Make the staged file ready to be published; return the warnings for the user."""
+    def build(self, limit: QuarantineLimit) -> Built:
+        """Make the staged file ready to be published."""
         started, begun = datetime.now(UTC), time.monotonic()
         known, catalogue = self.known, self.known.catalogue
         loaded = [item.corpus for item in self.plan.load]
@@ -75,12 +85,12 @@ class Stage:
             finished = started + timedelta(seconds=time.monotonic() - begun)
             record_load(con, self.request, catalogue, self.plan, started, finished)
             con.execute("checkpoint")
-        return warnings
+            return Built(warnings, status(con, self.workspace.stage))
 
     def inventory(self) -> Inventory:
-        """Describe what the staged file holds."""
+        """List the files and the findings of the staged file."""
         with warehouse.connect(self.workspace.stage) as con:
-            return Inventory(status(con, self.workspace.stage), files(con), findings(con))
+            return Inventory(files(con), findings(con))
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         """Make the file, with its tables and views, and open it."""

@@ -11,9 +11,8 @@ from talkhouse.schema.sql import dicts
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a dry run built: its status, its files by what became of them, its findings."""
+    """What a dry run built: its files by what became of them, its findings."""
 
-    status: dict[str, Any]
     files: list[dict[str, Any]]
     findings: list[dict[str, Any]]
 

@@ -7,12 +7,10 @@ from typing import Any
 
 from rich.markup import escape
 
-import talkhouse
 from talkhouse.build.run import Result
 from talkhouse.cli.terminal.console import output
 from talkhouse.cli.terminal.finding_list import show_findings
 from talkhouse.explore.findings import Inventory
-from talkhouse.explore.status import status
 from talkhouse.made import not_published
 from talkhouse.settings import database
 
@@ -31,19 +29,17 @@ def show(result: Result) -> None:
     if result.inventory:
         _show_dry_run(result, result.inventory)
         return
-    with talkhouse.open(result.path) as con:
-        described = status(con, result.path)
-    output.print(f"[bold green]Built[/] {size(described)} in {result.seconds:.1f} s", soft_wrap=True)
+    output.print(f"[bold green]Built[/] {size(result.status)} in {result.seconds:.1f} s", soft_wrap=True)
     for corpus_id in result.plan.remove:
         output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
-    show_corpora(described, unchanged=result.plan.keep)
-    _suggest(described, _option(result.path))
+    show_corpora(result.status, unchanged=result.plan.keep)
+    _suggest(result.status, _option(result.path))
 
 
 def _show_dry_run(result: Result, inventory: Inventory) -> None:
     """Print what a build would do: what is recognised, what is ignored and why, what is found."""
     output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
-    show_corpora(inventory.status, unchanged=result.plan.keep)
+    show_corpora(result.status, unchanged=result.plan.keep)
     for corpus_id in result.plan.remove:
         output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
     output.print("Files:")
