@@ -330,7 +330,7 @@ def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path
         assert_exported(con, name, file_format, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_every_relation_can_be_exported_in_every_format(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, file_format: ExportFormat
