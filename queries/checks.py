@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 import duckdb
@@ -13,7 +12,7 @@ from sqlalchemy import ForeignKeyConstraint, Table
 from talkhouse.queries.catalogue import CHECKS, Catalogue
 from talkhouse.queries.heads import CheckQuery
 from talkhouse.queries.sql_errors import sql_of
-from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql import dicts, literal
 from talkhouse.schema.tables import metadata, qualified
 
 ROWS_KEPT = 1_000
@@ -64,11 +63,12 @@ def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
 
 def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Outcome]:
     """Run checks one by one."""
-    is_empty = cache(partial(_is_empty, con))
-    for check in wanted:
+    listed = list(wanted)
+    without_rows = _without_rows(con, {check.about for check in listed if check.about})
+    for check in listed:
         begun = time.perf_counter()
         rows = []
-        if check.about is None or not is_empty(check.about):
+        if check.about not in without_rows:
             with nullcontext() if check.query is None else sql_of(check.query):
                 rows = dicts(con.execute(f"select * from ({check.sql}\n) order by all limit {ROWS_KEPT + 1}"))
         offending = len(rows)
@@ -78,8 +78,10 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
         yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
 
 
-def _is_empty(con: duckdb.DuckDBPyConnection, table: str) -> bool:
-    return not con.execute(f"select 1 from {table} limit 1").fetchall()
+def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
+    """Tell which tables are empty, by one statement: each takes longer than to look into another table."""
+    looks = " union all ".join(f"(select {literal(table)} from {table} limit 1)" for table in sorted(tables))
+    return tables - {name for (name,) in con.execute(looks).fetchall()} if tables else set()
 
 
 def _written(query: CheckQuery) -> Check:

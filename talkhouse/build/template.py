@@ -13,8 +13,7 @@ import duckdb
 from talkhouse import migrations, queries, schema
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
-from talkhouse.schema import contents, warehouse
-from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.schema import warehouse
 from talkhouse.system.cache import Cache, code_of, key_of
 
 FORMAT = 1
@@ -54,8 +53,8 @@ def _open_copy(path: Path) -> duckdb.DuckDBPyConnection | None:
         con = warehouse.create(path)
     except duckdb.Error:
         return None
-    with suppress(NotAWarehouse, duckdb.Error):
-        if contents.revision(con, path) == migrations.head():
+    with suppress(duckdb.Error):  # such as: there is no such table
+        if con.execute("select version_num from meta.alembic_version").fetchall() == [(migrations.head(),)]:
             return con
     con.close()
     return None
