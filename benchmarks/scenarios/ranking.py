@@ -16,8 +16,8 @@ def _case(name: str, dialogues: int, folder: Path) -> Case:
     lines = source / "data_train.tsv"
     sides = (
         ingest("mantis", source),
-        peer("DuckDB, lines into a file", "duckdb_lines", lines, database, writes=database),
         peer("DuckDB, lines into memory", "duckdb_lines", lines, ":memory:"),
+        peer("DuckDB, lines into a file", "duckdb_lines", lines, database, writes=database),
     )
     return Case(name, sides, size)
 
