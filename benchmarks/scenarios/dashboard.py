@@ -28,7 +28,7 @@ SCENARIO = Scenario(
     quick=("700,000 examples",),
     limit=dict.fromkeys(SHARES, 3.0),
     notes=(
-        "A page is opened by its address, in Chromium, and is there when its script has ended and its charts are drawn.",
+        "A page is opened by its address in Chromium, and is there when its script has ended and its charts are drawn.",
         "The server is new in each run, and has not shown the page before; memory is that of server and browser.",
     ),
 )

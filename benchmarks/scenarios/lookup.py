@@ -6,11 +6,11 @@ from pathlib import Path
 import talkhouse
 from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario
+from benchmarks.scenarios.views import SHARES
 from benchmarks.sides.ask import asking
 
 _VIEW = "mantis.response_ranking_50"
-_SHARES = {"275,000 rows": (0.25, 0.05), "1.1 million rows": (1, 0.2), "10 million rows": (0.05, 1.8)}
-"""The share of the other corpora, and that of MANtIS."""
+_SHARES = {"275,000 rows": SHARES["small"], "1.1 million rows": SHARES["large"], "10 million rows": (0.05, 1.8)}
 
 
 def _case(folder: Path, *, name: str) -> Case:
@@ -43,7 +43,7 @@ SCENARIO = Scenario(
     measure="cpu",
     grows=True,
     notes=(
-        f"{_VIEW}: a dialogue has 51 rows, or a few times as many, whatever the view has; the split has a fifth of them. "
+        f"{_VIEW}: a dialogue has 51 rows, however many the view has; the split has a fifth of them.",
         "The growth is in rows stored: what follows the rows returned does not grow for a dialogue.",
     ),
 )

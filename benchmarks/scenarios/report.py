@@ -12,9 +12,8 @@ from talkhouse.schema.tables import metadata, qualified
 
 def _case(folder: Path, *, name: str) -> Case:
     warehouse, page = in_common(folder, SHARES[name]), folder / "report.html"
-    tables = " union all ".join(
-        f"select sum(hash(one)) from {qualified(table)} as one" for table in metadata.sorted_tables
-    )
+    hashes = (f"select sum(hash(one)) from {qualified(table)} as one" for table in metadata.sorted_tables)
+    tables = " union all ".join(hashes)
     return Case(
         name,
         (

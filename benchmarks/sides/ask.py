@@ -35,7 +35,7 @@ def main() -> None:
     statements: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
     with talkhouse.open(Path(*warehouse)) if warehouse else duckdb.connect() as con:
         read(con, "select 1")  # imports Arrow
-        took = {name: timed(lambda text=text: read(con, text)) for name, text in statements.items()}
+        took = {name: timed(read, con, text) for name, text in statements.items()}
     print(json.dumps(took if len(took) > 1 else took.popitem()[1]))
 
 

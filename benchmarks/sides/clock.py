@@ -9,10 +9,10 @@ import psutil
 Times = dict[str, float]
 
 
-def timed(action: Callable[[], object]) -> Times:
+def timed(action: Callable[..., object], *arguments: object) -> Times:
     """Do something, and return its ``seconds`` and ``cpu`` (processor seconds)."""
     used, begun = processor_seconds(), time.perf_counter()
-    action()
+    action(*arguments)
     return {"seconds": time.perf_counter() - begun, "cpu": processor_seconds() - used}
 
 

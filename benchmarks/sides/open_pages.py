@@ -24,7 +24,7 @@ def pages(browser: Browser, warehouse: Path, folder: Path) -> dict[str, Times]:
     with served(warehouse, folder) as server, visit(browser, server.url) as visited:
         took = {"/": timed(visited.open)}
         others = visited.links()[1:]
-        return took | {path: timed(lambda path=path: visited.open(path)) for path in others}
+        return took | {path: timed(visited.open, path) for path in others}
 
 
 def empty_page(browser: Browser, folder: Path) -> Times:
