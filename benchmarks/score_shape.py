@@ -42,13 +42,7 @@ from range({messages}) as t(i);
 create or replace view delidata.change_of_mind as from delidata.invented
 """
 
-# Most candidates are answers of other examples, as those that are published.
 _GUIDED = """
-create temp table answers as select text_id, row_number() over (order by text_id) - 1 as number
-from (select distinct text_id from main.candidates where candidate_set = 'label' and is_gold);
-update main.candidates set text_id = answers.text_id from answers
-where candidate_set = 'label' and not is_gold
-    and number = hash(record_id, turn_index, position) % (select count(*) from answers);
 create temp table guided as select
     example_index, guided_chosen_suggestion as answer,
     label_candidates[1 + (hash(example_index) % 100)::integer] as text,
