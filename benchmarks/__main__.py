@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.measure import Run, SideFailed, run
 from benchmarks.report import draw, markdown
-from benchmarks.results import Measured, Result, as_json
+from benchmarks.results import Measured, Result, as_json, parted
 from benchmarks.scenario import Case, Scenario
 from benchmarks.scenarios import SCENARIOS
 
@@ -23,7 +23,7 @@ _REPEAT = 5
 _QUICK_REPEAT = 3
 
 
-def measured(scenario: Scenario, case: Case, repeat: int) -> Result:
+def measured(scenario: Scenario, case: Case, repeat: int) -> list[Result]:
     """Run the sides of a case in turn; one that fails is not run again."""
     runs: dict[str, list[Run]] = {side.name: [] for side in case.sides}
     failures: dict[str, str] = {}
@@ -40,18 +40,19 @@ def measured(scenario: Scenario, case: Case, repeat: int) -> Result:
             if number:
                 runs[side.name].append(one)
     sides = [Measured(side.name, tuple(runs[side.name]), failures.get(side.name)) for side in case.sides]
-    return Result(scenario, case.name, case.size, tuple(sides))
+    return parted(Result(scenario, case.name, case.size, tuple(sides)))
 
 
 def results(names: list[str], repeat: int, *, is_quick: bool, folder: Path) -> list[Result]:
-    """Run the scenarios; the files of a case are removed after it."""
+    """Run the scenarios; the files of a case are removed after it, those that several have in common at the end."""
     done = []
-    for scenario in SCENARIOS:
-        if names and scenario.name not in names:
-            continue
-        for name in scenario.quick if is_quick else scenario.cases:
-            with tempfile.TemporaryDirectory(dir=folder) as place:
-                done.append(measured(scenario, scenario.cases[name](Path(place)), repeat))
+    with tempfile.TemporaryDirectory(dir=folder) as common:
+        for scenario in SCENARIOS:
+            if names and scenario.name not in names:
+                continue
+            for name in scenario.quick if is_quick else scenario.cases:
+                with tempfile.TemporaryDirectory(dir=common) as place:
+                    done += measured(scenario, scenario.cases[name](Path(place)), repeat)
     return done
 
 

@@ -1,6 +1,6 @@
 """Makes a large warehouse of invented dialogues: the samples, copied until they are as many as the published ones.
 
-    uv run python -m benchmarks.large_warehouse large.duckdb [--share 1]
+    uv run python -m benchmarks.large_warehouse large.duckdb [--share 1] [--mantis 0.2]
 
 With --share 1 it has 510,000 turns, 8.4 million candidates and 7 million examples, in about the proportions of the
 published corpora. The ids of a copy end in its number, and its texts in other words; examples are made by the tasks'
@@ -10,14 +10,17 @@ Pointers into source files are those of the samples.
 
 import argparse
 import random
+import subprocess
+import sys
 import time
+from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
 
 import duckdb
 from sqlalchemy import Column, Table
 
-from benchmarks.search_time import vocabulary
+from benchmarks.words import vocabulary
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.queries.catalogue import catalogue
@@ -28,7 +31,7 @@ from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.system.atomic_output import atomic_file
 
 COPIES = {"blended_skill_talk": 1_500, "dbdc3": 100, "delidata": 500, "mantis": 7_200, "mpchat": 1_100}
-"""How many times the sample of a corpus is there at share 1; that of another corpus 500 times."""
+"""How many times the sample of a corpus is there at share 1."""
 
 WORDS = {"mantis": 160}
 """How many words are added to a text at most; in other corpora 16."""
@@ -124,43 +127,65 @@ def invent_paragraphs(con: duckdb.DuckDBPyConnection, longest: int) -> None:
     insert(con, "paragraphs", paragraphs)
 
 
-def multiply(con: duckdb.DuckDBPyConnection, share: float) -> None:
-    """Copy all corpora of a warehouse of the samples, and make the examples anew."""
+def copies_at(share: float, mantis: float | None = None) -> dict[str, int]:
+    """Return how many times the sample of each corpus is there at a share; that of MANtIS may be another."""
+    shares = dict.fromkeys(COPIES, share) | ({} if mantis is None else {"mantis": mantis})
+    return {corpus_id: max(1, round(copies * shares[corpus_id])) for corpus_id, copies in COPIES.items()}
+
+
+def multiply(con: duckdb.DuckDBPyConnection, copies: Mapping[str, int]) -> None:
+    """Copy corpora of a warehouse of the samples until they are there so many times, and make their examples anew."""
     tables = [table for table in metadata.sorted_tables if table.name != "examples" and any(map(target, table.columns))]
-    corpora = [corpus_id for (corpus_id,) in con.execute("select corpus_id from main.corpora order by 1").fetchall()]
     con.execute(_ONCE)
-    for corpus_id in corpora:
+    for corpus_id, times in copies.items():
         begun = time.perf_counter()
         invent_paragraphs(con, WORDS.get(corpus_id, 16))
-        copies = max(1, round(COPIES.get(corpus_id, 500) * share))
         for table in tables:
-            copy_rows(con, table, corpus_id, copies)
+            copy_rows(con, table, corpus_id, times)
         con.execute(
             "update meta.source_files set records_in = records_in * ?, records_loaded = records_loaded * ? "
             "where corpus_id = ? and source_file_id not in "
             "(select source_file_id from main.records where record_id in (from once))",
-            [copies, copies, corpus_id],
+            [times, times, corpus_id],
         )
-        print(f"{corpus_id}: {copies:,} copies, {time.perf_counter() - begun:.0f} s", flush=True)
+        print(f"{corpus_id}: {times:,} copies, {time.perf_counter() - begun:.0f} s", flush=True)
     con.execute(_BLOCKS)
-    con.execute("delete from main.examples")
-    for corpus_id in corpora:
-        begun = time.perf_counter()
+    for corpus_id in copies:
+        con.execute("delete from main.examples where corpus_id = ?", [corpus_id])
         fill_examples(con, catalogue(), [corpus_id])
-        print(f"{corpus_id}: examples, {time.perf_counter() - begun:.0f} s", flush=True)
 
 
-def main() -> None:
-    """Make the file; it appears whole."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("--share", type=float, default=1.0)
-    arguments = parser.parse_args()
-    with atomic_file(arguments.output) as part:
+def make(path: Path, copies: Mapping[str, int]) -> None:
+    """Make a warehouse of the samples, copied so many times; the file appears whole."""
+    with atomic_file(path) as part:
         build(part, Silent())
         part.chmod(0o644)
         with warehouse.create(part) as con:
-            multiply(con, arguments.share)
+            multiply(con, copies)
+
+
+def in_common(folder: Path, share: float, mantis: float | None = None) -> Path:
+    """Return a warehouse that the scenarios of a run have in common, made by the first that asks for it.
+
+    ``folder`` is that of the case.
+    """
+    path = folder.parent / f"large_{share:g}_{mantis or share:g}.duckdb"
+    if not path.exists():
+        # In a process of its own, for its memory.
+        command = [sys.executable, "-m", "benchmarks.large_warehouse", str(path), "--share", str(share)]
+        command += ["--mantis", str(mantis)] if mantis else []
+        subprocess.run(command, check=True, stdout=sys.stderr)
+    return path
+
+
+def main() -> None:
+    """Make the file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--mantis", type=float, help="its share, where it is another: it has most of the rows")
+    arguments = parser.parse_args()
+    make(arguments.output, copies_at(arguments.share, arguments.mantis))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ class Run:
     """Largest resident memory of the tree of processes in MB (10^6), looked at every 20 ms."""
     disk: float | None
     """Size of what it wrote in MB."""
+    parts: Mapping[str, "Run"] = field(default_factory=dict)
+    """What each thing that it did took, where a side does several in one process; memory and disk are the process's."""
 
 
 class SideFailed(Exception):
@@ -64,12 +67,17 @@ def run(side: Side) -> Run:
         raise SideFailed(f"stopped after {side.seconds:.0f} s")
     if status:
         raise SideFailed(f"ended with {process.returncode}: {words[-_LAST_WORDS:].strip()}")
-    cpu = used.ru_utime + used.ru_stime
-    if side.is_part:
-        part: dict[str, Any] = json.loads(words.strip().splitlines()[-1])
-        seconds, cpu = part["seconds"], part["cpu"]
-    # What the system tells begins with the memory of this process: only for one too short to be looked at.
-    return Run(seconds, cpu, (memory.peak or used.ru_maxrss * 1024) / 1e6, _size(side.writes))
+    # What the system says begins with the memory of the parent: only where the process was too short to be looked at.
+    peak = (memory.peak or used.ru_maxrss * 1024) / 1e6
+    whole = Run(seconds, used.ru_utime + used.ru_stime, peak, _size(side.writes))
+    return _told(whole, json.loads(words.strip().splitlines()[-1])) if side.is_part else whole
+
+
+def _told(whole: Run, told: dict[str, Any]) -> Run:
+    """Return a run with the times that the side told itself."""
+    if "seconds" in told:
+        return replace(whole, seconds=told["seconds"], cpu=told["cpu"])
+    return replace(whole, parts={name: replace(whole, **times) for name, times in told.items()})
 
 
 class _Memory(threading.Thread):

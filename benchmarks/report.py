@@ -27,7 +27,7 @@ def _table(cases: Iterable[Result]) -> Iterator[str]:
     yield "|---|---|" + "---:|" * (len(_HEAD) - 2)
     for case in cases:
         for side in case.measured:
-            yield "| " + " | ".join((case.case, side.side, *_cells(case, side))) + " |"
+            yield "| " + " | ".join((case.name, side.side, *_cells(case, side))) + " |"
 
 
 def _cells(case: Result, side: Measured) -> tuple[str, ...]:
@@ -58,10 +58,18 @@ def _bars(cases: Iterable[Result]) -> Iterator[str]:
             what = {"cpu": "processor time", "seconds": "time", "peak": "peak memory"}[case.scenario.measure]
             kept = "kept" if case.is_kept else "**not kept**"
             other = case.measured[1].side
-            yield f"{case.case}: {what} {_number(ratio)} times that of {other}; bar {case.bar:g}: {kept}"
+            yield f"{case.name}: {what} {_number(ratio)} times that of {other}; bar {case.bar:g}: {kept}"
+        if case.limit is not None and (seconds := case.measured[0].median("seconds")) is not None:
+            kept = "kept" if seconds <= case.limit else "**not kept**"
+            yield f"{case.name}: {_number(seconds)} s; at most {case.limit:g} s: {kept}"
 
 
 def _growth(cases: list[Result]) -> Iterator[str]:
+    for part in dict.fromkeys(case.part for case in cases):
+        yield from _growth_of_part([case for case in cases if case.part == part])
+
+
+def _growth_of_part(cases: list[Result]) -> Iterator[str]:
     for case, size, time, memory in growth(cases):
         yield f"{case}: {size:.3g} times the size takes {time:.3g} times the time and {memory:.3g} times the memory"
     if (times := bend(cases)) is not None:
@@ -72,7 +80,7 @@ def _growth(cases: list[Result]) -> Iterator[str]:
 def draw(results: list[Result], path: Path) -> None:
     """Write a picture (PNG): our time by that of each other side, on a logarithmic axis; below 1 we are faster."""
     rows = [
-        {"case": f"{case.scenario.name}: {case.case}", "by": side.side, "ratio": ratio}
+        {"case": f"{case.scenario.name}: {case.name}", "by": side.side, "ratio": ratio}
         for case in results
         for side in case.measured[1:]
         if (ratio := case.ratio(side)) is not None

@@ -1,6 +1,6 @@
 """What was measured, and what follows from it: medians, ratios, growth."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -30,6 +30,13 @@ class Result:
     case: str
     size: float
     measured: tuple[Measured, ...]
+    part: str = ""
+    """Which of the case's parts, where it has some."""
+
+    @property
+    def name(self) -> str:
+        """The case, and its part."""
+        return f"{self.case}: {self.part}" if self.part else self.case
 
     def ratio(self, other: Measured) -> float | None:
         """Return our time by that of another side: the median over the rounds; None where one has no runs."""
@@ -42,7 +49,12 @@ class Result:
     @property
     def bar(self) -> float | None:
         """The ratio to the second side that is wanted at most."""
-        return self.scenario.bar.get(self.case)
+        return self.scenario.bar.get(self.name, self.scenario.bar.get(self.case))
+
+    @property
+    def limit(self) -> float | None:
+        """The seconds that we may take at most."""
+        return self.scenario.limit.get(self.case)
 
     @property
     def is_kept(self) -> bool | None:
@@ -55,8 +67,22 @@ STRAIGHT = 1.15
 """What growth may take at most of what a straight line foretells."""
 
 
+def parted(result: Result) -> list[Result]:
+    """Return a result for each part that our side has told; another side without parts is compared as a whole."""
+    parts = next((run.parts for run in result.measured[0].runs), {})
+    return [_of_part(result, part) for part in parts] or [result]
+
+
+def _of_part(result: Result, part: str) -> Result:
+    sides = [replace(side, runs=tuple(run.parts.get(part, run) for run in side.runs)) for side in result.measured]
+    return replace(result, part=part, measured=tuple(sides))
+
+
 def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
-    """Return, for each case after the smallest, how many times the size, our time and our memory are."""
+    """Return, for each case after the smallest, how many times the size, our time and our memory are.
+
+    ``results`` are of one part of a scenario.
+    """
     known = sorted((one for one in results if one.measured[0].runs), key=lambda one: one.size)
     if len(known) < 2:
         return []
@@ -64,7 +90,7 @@ def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
     base, memory = (first.measured[0].median(name) or 0 for name in (first.scenario.measure, "peak"))
     return [
         (
-            one.case,
+            one.name,
             one.size / first.size,
             (one.measured[0].median(one.scenario.measure) or 0) / base,
             (one.measured[0].median("peak") or 0) / memory,
@@ -93,10 +119,11 @@ def as_json(machine: dict[str, str], results: list[Result]) -> dict[str, Any]:
             {
                 "scenario": one.scenario.name,
                 "title": one.scenario.title,
-                "case": one.case,
+                "case": one.name,
                 "size": one.size,
                 "measure": one.scenario.measure,
                 "bar": one.bar,
+                "limit": one.limit,
                 "kept": one.is_kept,
                 "sides": [
                     asdict(side) | {"ratio": None if side is one.measured[0] else one.ratio(side)}

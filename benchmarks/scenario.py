@@ -21,7 +21,7 @@ class Side:
     """File or folder that it makes: removed before each run, and its size is told."""
     is_part: bool = False
     """True where its last printed line is JSON with ``seconds`` and ``cpu`` of the part that counts, such as a query
-    without the start of Python."""
+    without the start of Python; or of several, by name, each of which becomes a line of the table."""
     seconds: float = 3600
     """It is stopped after so long, which the table tells."""
 
@@ -44,11 +44,15 @@ class Scenario:
     name: str
     title: str
     cases: dict[str, Callable[[Path], Case]]
-    """By name, what makes the files of a case in a folder of its own and gives it."""
+    """By name, what makes the files of a case in a folder of its own and gives it. The folder above it lasts as long as
+    the whole run: for files of several scenarios."""
     quick: tuple[str, ...]
     """The cases that ``--quick`` runs."""
     bar: dict[str, float] = field(default_factory=dict)
-    """By case: our time (of ``measure``) divided by that of the second side is at most this."""
+    """By case, or by case and part ("case: part"): our time (of ``measure``) divided by that of the second side is at
+    most this."""
+    limit: dict[str, float] = field(default_factory=dict)
+    """By case: our median seconds are at most this, on two cores."""
     measure: str = "seconds"
     """What the ratios are of: seconds, cpu (processor seconds) or peak."""
     grows: bool = False

@@ -1,7 +1,28 @@
 """The scenarios, in the order in which they run."""
 
 from benchmarks.scenario import Scenario
-from benchmarks.scenarios import decode, dump, files, frames, json_object, mpchat, negatives, own, ranking, samples
+from benchmarks.scenarios import (
+    dashboard,
+    decode,
+    dump,
+    export,
+    files,
+    frames,
+    json_object,
+    lake,
+    lookup,
+    mpchat,
+    negatives,
+    own,
+    publish,
+    ranking,
+    report,
+    samples,
+    score,
+    search,
+    spark,
+    views,
+)
 
 SCENARIOS: tuple[Scenario, ...] = (
     samples.SCENARIO,
@@ -11,6 +32,16 @@ SCENARIOS: tuple[Scenario, ...] = (
     json_object.GROWTH,
     files.GROWTH,
     ranking.GROWTH,
+    views.SCENARIO,
+    lookup.SCENARIO,
+    search.SCENARIO,
+    dashboard.SCENARIO,
+    report.SCENARIO,
+    publish.SCENARIO,
+    score.SCENARIO,
+    export.SCENARIO,
+    lake.SCENARIO,
+    spark.SCENARIO,
     mpchat.SCENARIO,
     frames.SCENARIO,
     own.SCENARIO,

@@ -1,6 +1,6 @@
 """One writer for each format, streamed from DuckDB as Arrow batches, to a file or to standard output.
 
-Beside DuckDB's own COPY (benchmarks/export_throughput.py) this is slower in some formats on 300,000 rows of 1 kB,
+Beside DuckDB's own COPY (benchmarks/scenarios/export.py) this is slower in some formats on 300,000 rows of 1 kB,
 faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could not write at all.
 """
 

@@ -23,7 +23,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import talkhouse
-from benchmarks.export_throughput import invent
+from benchmarks.export_shape import invent
+from benchmarks.measure import run as measured
+from benchmarks.scenario import Side
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query import export as exports
 from talkhouse.query.export import export
@@ -539,14 +541,14 @@ def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     script = (
         "import talkhouse.query.export; talkhouse.query.export.MEMORY = 500_000_000\n"
-        "from benchmarks.export_throughput import main; main()"
+        "from benchmarks.sides.export_rows import main; main()"
     )
     peaks, sizes = [], []
     for number in (200_000, 600_000):
         path, output = tmp_path / f"{number}.duckdb", tmp_path / f"{number}.csv"
         invent(path, number)
-        command = [COMMAND[0], "-c", script, "--write", "export", "csv", str(path), str(output)]
-        peaks.append(json.loads(subprocess.check_output(command))["peak"])
+        command = (COMMAND[0], "-c", script, "export", str(path), str(output))
+        peaks.append(measured(Side("export", command)).peak)
         sizes.append(output.stat().st_size / 1e6)
     assert sizes[1] - sizes[0] > 400
     assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
