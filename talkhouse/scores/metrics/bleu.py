@@ -1,11 +1,10 @@
 """Sentence BLEU as ParlAI has it from NLTK: smoothing method 1, tokens between single blanks."""
 
 import math
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 
-from pyarrow import lib as pa
+import polars as pl
 
 from talkhouse.scores.tasks.workspace import Table, Workspace
 
@@ -46,12 +45,10 @@ def with_bleu(workspace: Workspace, scored: Table) -> Table:
     """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
     query = f"select rowid, guess, answer from {scored} where guess is not null"
     rows = workspace.con.execute(query).fetchall()
-    values = [sentence_bleu(guess, answer) for _, guess, answer in rows]
-    # From buffers: to make an array of a list, Arrow imports pandas, which takes longer than all of BLEU.
-    columns = {"place": _column(pa.int64(), array("q", [row[0] for row in rows]))}
-    for index in range(_LONGEST):
-        columns[f"bleu_{index + 1}"] = _column(pa.float64(), array("d", [value[index] for value in values]))
-    bleu = workspace.create_arrow("bleu", pa.table(columns))
+    values = [(place, *sentence_bleu(guess, answer)) for place, guess, answer in rows]
+    kinds = {"place": pl.Int64} | {f"bleu_{size}": pl.Float64 for size in range(1, _LONGEST + 1)}
+    # By Polars: to make an array of a list, Arrow imports pandas where that is installed.
+    bleu = workspace.create_arrow("bleu", pl.DataFrame(values, kinds, orient="row").to_arrow())
     with_columns = workspace.create(
         "scored",
         f"select scored.*, bleu.* exclude (place) from {scored} as scored "
@@ -59,7 +56,3 @@ def with_bleu(workspace: Workspace, scored: Table) -> Table:
     )
     workspace.drop([bleu, scored])
     return with_columns
-
-
-def _column(kind: pa.DataType, values: "array[int] | array[float]") -> pa.Array:
-    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])

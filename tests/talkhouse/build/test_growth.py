@@ -20,6 +20,7 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
 from talkhouse.queries.views import create_views, fill_examples
+from tests.samples import PICTURES, POSTS
 
 DECODERS = {"Decoder.decode", "json_decode"}
 """The functions of msgspec that turn bytes into values."""
@@ -30,11 +31,11 @@ where type = 'QueryLog' and message not in ('begin', 'commit') and message not l
 """
 
 
-def mantis(folder: Path, size: int) -> None:
+def conversations(folder: Path, size: int) -> None:
     write_file(folder / "merged_train.json", 1_000 * size or 10)
 
 
-def mpchat(folder: Path, size: int) -> None:
+def pictures(folder: Path, size: int) -> None:
     # From 150 persona speakers on they are as many as the size says.
     Inventor(size * 150 / PERSONA_SPEAKERS).file(folder / "mpchat_si.json")
 
@@ -82,12 +83,12 @@ def statements(con: duckdb.DuckDBPyConnection) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("invent", [mantis, mpchat])
+@pytest.mark.parametrize(("corpus_id", "invent"), [(POSTS, conversations), (PICTURES, pictures)])
 def test_a_load_of_four_times_the_size_runs_as_many_statements_and_does_four_times_the_work(
-    invent: Callable[[Path, int], None], tmp_path: Path
+    corpus_id: str, invent: Callable[[Path, int], None], tmp_path: Path
 ) -> None:
-    loaded(invent.__name__, invent, tmp_path / "first", 0)  # imports what is imported once
-    once, twice, four_times = (loaded(invent.__name__, invent, tmp_path, size) for size in (1, 2, 4))
+    loaded(corpus_id, invent, tmp_path / "first", 0)  # imports what is imported once
+    once, twice, four_times = (loaded(corpus_id, invent, tmp_path, size) for size in (1, 2, 4))
     assert once["statements"] == twice["statements"] == four_times["statements"]
     # What a load costs whatever its rows are is in all of them; each row more costs what the rows before did.
     for work in ("decoded", "calls"):

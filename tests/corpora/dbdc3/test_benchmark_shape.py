@@ -1,0 +1,20 @@
+"""The files that benchmarks invent are as the publisher writes them."""
+
+import json
+
+import msgspec
+
+from benchmarks.dbdc3_shape import logs
+from talkhouse.ingest.corpora.dbdc3.format import Log
+
+
+def test_an_invented_log_is_written_as_its_publisher_writes() -> None:
+    path, text = next(logs(1))
+    assert path == "DBDC3/dbdc3/en/dev/IRIS_100/iris_00000.log.json"
+    assert text == json.dumps(json.loads(text), indent=4)
+    log = msgspec.json.decode(text, type=Log)
+    labels = [[*turn.annotations] if turn.annotations else [] for turn in log.turns]
+    assert [(turn.speaker, len(found)) for turn, found in zip(log.turns, labels, strict=True)] == [
+        ("U", 0),
+        ("S", 30),
+    ] * 10
