@@ -10,12 +10,14 @@ from msgspec import UNSET, Raw
 from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.bots import Family
 from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
-from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
 
 CORPUS = "dbdc3"
 BREAKDOWN = "dbdc3.breakdown"
 UNGRAMMATICAL = "dbdc3.ungrammatical"
 ROLES = {"U": "user", "S": "system"}
+
+_LABEL_COLUMNS = ("turn_index", "scheme", "annotator_index", "annotator_id", "label", "extra")
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
@@ -86,23 +88,25 @@ def _time(text: object) -> datetime | None:
         return None
 
 
-def annotation_rows(record: Record, log: Log) -> Iterator[Annotation]:
-    """List every label, one row per annotator and scheme."""
-    for index, turn in enumerate(log.turns):
-        for annotator, label in enumerate(turn.annotations or ()):
-            annotator_id = None if label.annotator_id is None else label.annotator_id or ""
-            yield record.annotation(
-                index,
-                BREAKDOWN,
-                label.breakdown,
-                annotator_index=annotator,
-                annotator_id=annotator_id,
-                extra=_label_extra(label),
-            )
-            if grammar := label.ungrammatical_sentence:
-                yield record.annotation(
-                    index, UNGRAMMATICAL, grammar, annotator_index=annotator, annotator_id=annotator_id
-                )
+def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
+    """Make the rows of all labels, one per annotator and scheme; nothing where there are none."""
+    rows = [
+        row
+        for index, turn in enumerate(log.turns)
+        for annotator, label in enumerate(turn.annotations or ())
+        for row in _label_rows(index, annotator, label)
+    ]
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        yield record.annotations(**dict(zip(_LABEL_COLUMNS, columns, strict=True)))
+
+
+def _label_rows(turn_index: int, annotator: int, label: Label) -> Iterator[tuple[Any, ...]]:
+    """List the values of ``_LABEL_COLUMNS``."""
+    annotator_id = None if label.annotator_id is None else label.annotator_id or ""
+    yield turn_index, BREAKDOWN, annotator, annotator_id, label.breakdown, _label_extra(label)
+    if grammar := label.ungrammatical_sentence:
+        yield turn_index, UNGRAMMATICAL, annotator, annotator_id, grammar, None
 
 
 def _label_extra(label: Label) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.bots import family
-from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, annotation_rows, dialogue_rows, speakers
+from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
 from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
 from talkhouse.ingest.corpora.dbdc3.format import Log
@@ -72,11 +72,10 @@ class _Reader:
             both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
             language = facts.language or (bot.language if bot else None)
             rows += dialogue_rows(dialogue_id, log, both, language, background)
-        rows += annotation_rows(record, log)
         findings = list(warnings(log, stem, bot, has_background=background is not None))
         findings += self._repetitions(log.dialogue_id, stored)
         self._first.setdefault(log.dialogue_id, dialogue_id)
-        return Loaded(location, rows, findings)
+        return Loaded(location, rows, findings, list(label_batches(record, log)))
 
     def paragraph(self, location: SourceLocation, text: str) -> Loaded:
         """Turn one background paragraph into a record; its text is the dialogue's where both agree."""
