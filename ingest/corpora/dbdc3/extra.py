@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct
@@ -43,15 +44,15 @@ def stated(log: Log) -> dict[str, Any]:
 def published_keys(raw: bytes, log: Log) -> dict[str, Any]:
     """Collect what is needed to write a log as it was: the keys of each object, and null lists."""
     objects = decode.decoder(_Objects).decode(raw).turns
-    turns = {f"/turns/{index}": list(turn) for index, turn in enumerate(objects)}
-    labels = {
+    turns, labels = [tuple(turn) for turn in objects], [_label_keys(turn) for turn in objects]
+    turn_fields, label_fields = _commonest(turns), _commonest(chain.from_iterable(labels))
+    others = {f"/turns/{index}": keys for index, keys in enumerate(turns) if keys != turn_fields}
+    others |= {
         f"/turns/{index}/annotations/{position}": keys
-        for index, turn in enumerate(objects)
-        for position, keys in enumerate(_label_keys(turn))
+        for index, of_turn in enumerate(labels)
+        for position, keys in enumerate(of_turn)
+        if keys != label_fields
     }
-    turn_fields, label_fields = _commonest(turns.values()), _commonest(labels.values())
-    others = {pointer: keys for pointer, keys in turns.items() if keys != turn_fields}
-    others |= {pointer: keys for pointer, keys in labels.items() if keys != label_fields}
     nulls = {f"/turns/{index}/annotations": None for index, turn in enumerate(log.turns) if turn.annotations is None}
     return {
         "fields": decode.keys(raw),
@@ -62,14 +63,14 @@ def published_keys(raw: bytes, log: Log) -> dict[str, Any]:
     }
 
 
-def _label_keys(turn: dict[str, Raw]) -> list[list[str]]:
+def _label_keys(turn: dict[str, Raw]) -> list[tuple[str, ...]]:
     """List the keys of every label of a turn."""
     raw = turn.get("annotations")
     labels = None if raw is None else decode.decoder(list[dict[str, Raw]] | None).decode(raw)
-    return [list(label) for label in labels or ()]
+    return [tuple(label) for label in labels or ()]
 
 
-def _commonest(orders: Iterable[list[str]]) -> list[str]:
+def _commonest(orders: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the keys that most objects have; of equals those that come first."""
-    counts = Counter(map(tuple, orders))
-    return list(counts.most_common(1)[0][0]) if counts else []
+    counts = Counter(orders)
+    return counts.most_common(1)[0][0] if counts else ()
