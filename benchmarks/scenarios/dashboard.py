@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario, module
+from benchmarks.shapes.large_warehouse import in_common
 
 SHARES = {"700,000 examples": 0.1, "7 million examples": 1.0}
 

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.decode_shape import write_file
 from benchmarks.scenario import Case, Scenario, module, peer
+from benchmarks.shapes.decode import write_file
 
 
 def case(name: str, megabytes: float, folder: Path) -> Case:
@@ -12,7 +12,7 @@ def case(name: str, megabytes: float, folder: Path) -> Case:
     source = folder / "talks.json"
     number = write_file(source, megabytes)
     sides = (
-        module("typed members", "benchmarks.decode_members", source, str(number), is_part=False),
+        module("typed members", "benchmarks.sides.decode_members", source, str(number), is_part=False),
         peer("json.load", "json_load", source),
     )
     return Case(name, sides, source.stat().st_size / 1e6)

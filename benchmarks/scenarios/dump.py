@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.dump_shape import write_dump
 from benchmarks.scenario import Case, Scenario, module, peer, talkhouse
+from benchmarks.shapes.dump import write_dump
 
 
 def _case(name: str, megabytes: int, folder: Path) -> Case:
@@ -15,7 +15,7 @@ def _case(name: str, megabytes: int, folder: Path) -> Case:
     sides = (
         talkhouse("make", "mantis", dump, "--negatives", "none", "--output", made, name="talkhouse make", writes=made),
         peer("expat without handlers", "expat_parse", *read),
-        module("XML to columns alone", "benchmarks.xml_columns", dump, is_part=False),
+        module("XML to columns alone", "benchmarks.sides.xml_columns", dump, is_part=False),
     )
     return Case(name, sides, sum(path.stat().st_size for path in read) / 1e6)
 

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.export_shape import invent
 from benchmarks.scenario import Case, Scenario, Side, module
+from benchmarks.shapes.export import invent
 from benchmarks.sides.export_rows import COPIES
 from talkhouse.query.formats import ExportFormat
 

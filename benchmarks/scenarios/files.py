@@ -3,21 +3,21 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks import dbdc3_shape
 from benchmarks.scenario import Case, Scenario, growing, ingest, peer
+from benchmarks.shapes import dbdc3
 
 _FILES = 30_000
 
 
 def _loose(name: str, count: int, folder: Path) -> Case:
-    size = dbdc3_shape.loose(folder, count)
-    source = folder / dbdc3_shape.FOLDER.split("/")[0]
+    size = dbdc3.loose(folder, count)
+    source = folder / dbdc3.FOLDER.split("/")[0]
     return Case(name, (ingest("dbdc3", source), peer("json.load of each", "json_load", source)), size)
 
 
 def _zipped(name: str, count: int, folder: Path) -> Case:
     source = folder / "DBDC3.zip"
-    size = dbdc3_shape.zipped(source, count)
+    size = dbdc3.zipped(source, count)
     return Case(name, (ingest("dbdc3", source), peer("json.load of each", "json_load", source)), size)
 
 

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import service_talks
-from benchmarks.frames_shape import Inventor
 from benchmarks.scenario import Case, Scenario, ingest, peer
+from benchmarks.shapes.frames import Inventor
 
 _CORPUS = Path(service_talks.__file__).parent
 _SCALES = {"300 MB": 1.0, "15 MB": 0.05}

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.mantis_shape import write_file
 from benchmarks.scenario import Case, Scenario, growing, ingest, peer
+from benchmarks.shapes.mantis import write_file
 
 _PATIENCE = 900
 """Seconds after which a peer is stopped."""

@@ -4,8 +4,8 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from benchmarks.publish_shape import CANDIDATES, invent
 from benchmarks.scenario import Case, Scenario, Side, module, talkhouse
+from benchmarks.shapes.publish import CANDIDATES, invent
 
 _TURNS = {"50,000 turns": 50_000, "500,000 turns": 500_000, "2 million turns": 2_000_000}
 

@@ -4,9 +4,9 @@ from functools import partial
 from pathlib import Path
 
 import talkhouse
-from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario
 from benchmarks.scenarios.views import SHARES
+from benchmarks.shapes.large_warehouse import in_common
 from benchmarks.sides.ask import asking
 
 _VIEW = "mantis.response_ranking_50"

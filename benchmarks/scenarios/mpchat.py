@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.mpchat_shape import Inventor
 from benchmarks.scenario import Case, Scenario, ingest, peer
+from benchmarks.shapes.mpchat import Inventor
 
 _SCALES = {"470 MB": 1.0, "47 MB": 0.1, "almost empty": 0.0001}
 

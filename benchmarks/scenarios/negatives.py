@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.negatives_shape import write_splits
 from benchmarks.scenario import Case, Scenario, module
+from benchmarks.shapes.negatives import write_splits
 
 
 def _case(name: str, texts: int, folder: Path) -> Case:
@@ -12,7 +12,7 @@ def _case(name: str, texts: int, folder: Path) -> Case:
     sides = (
         module(
             f"{jobs} processes" if jobs > 1 else "1 process",
-            "benchmarks.draw_negatives",
+            "benchmarks.sides.draw_negatives",
             folder,
             str(jobs),
             is_part=False,

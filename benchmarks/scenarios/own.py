@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.own_shape import Inventor, convokit, formats, lines, table
 from benchmarks.scenario import Case, Scenario, ingest, peer
+from benchmarks.shapes.own import Inventor, convokit, formats, lines, table
 
 _MEMORY = "2GB"
 _MESSAGE = "struct(message_id varchar, text varchar, role varchar, lang varchar, rank integer, replies json[])"

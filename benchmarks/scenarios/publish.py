@@ -5,8 +5,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks.publish_shape import CANDIDATES, invent
 from benchmarks.scenario import Case, Scenario, module
+from benchmarks.shapes.publish import CANDIDATES, invent
 
 _SIDE = "benchmarks.sides.to_postgres"
 _TURNS = {"50,000 turns": 50_000, "1 million turns": 1_000_000}

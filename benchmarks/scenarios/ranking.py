@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.ranking_shape import write_folder
 from benchmarks.scenario import Case, Scenario, growing, ingest, peer
+from benchmarks.shapes.ranking import write_folder
 
 _SIZES = {"90 MB": 312, "1.5 GB": 5_000}
 _GROWTH = {"90 MB": 312, "370 MB": 1_250, "1.5 GB": 5_000}

@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario, talkhouse
 from benchmarks.scenarios.dashboard import SHARES
+from benchmarks.shapes.large_warehouse import in_common
 from benchmarks.sides.ask import asking
 from talkhouse.schema.tables import metadata, qualified
 

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.scenario import Case, Scenario, Side, peer, talkhouse
-from benchmarks.score_shape import SIZE, guided, lists, messages
+from benchmarks.shapes.score import SIZE, guided, lists, messages
 
 _COPIES = 2_741
 """Of the two guided responses of the sample's test split: as many as are published."""

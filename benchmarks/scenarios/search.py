@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.scenario import Case, Scenario, Side, peer, talkhouse
-from benchmarks.search_shape import invent
+from benchmarks.shapes.search import invent
 
 _TURNS = {"20,000 turns": 20_000, "440,160 turns": 440_160}
 _NAMES = (

@@ -4,8 +4,8 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario, Side, module, talkhouse
+from benchmarks.shapes.large_warehouse import in_common
 
 _SHARES = {"40,000 rows": 0.005, "160,000 rows": 0.02, "610,000 rows": 0.08}
 

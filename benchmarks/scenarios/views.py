@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import talkhouse
-from benchmarks.large_warehouse import in_common
 from benchmarks.scenario import Case, Scenario
+from benchmarks.shapes.large_warehouse import in_common
 from benchmarks.sides.ask import asking
 from talkhouse.schema.sql import literal
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import talkhouse
-from benchmarks.export_shape import VIEW
+from benchmarks.shapes.export import VIEW
 from benchmarks.sides.clock import timed
 from talkhouse.query.export import export, settings
 from talkhouse.query.formats import ExportFormat

@@ -11,8 +11,8 @@ from types import FrameType
 import duckdb
 import pytest
 
-from benchmarks.mantis_shape import write_file
-from benchmarks.mpchat_shape import PERSONA_SPEAKERS, Inventor
+from benchmarks.shapes.mantis import write_file
+from benchmarks.shapes.mpchat import PERSONA_SPEAKERS, Inventor
 from talkhouse import migrations
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.load import Load

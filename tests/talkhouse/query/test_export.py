@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import talkhouse
-from benchmarks.export_shape import invent
 from benchmarks.measure import run as measured
 from benchmarks.scenario import Side
+from benchmarks.shapes.export import invent
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query import export as exports
 from talkhouse.query.export import export

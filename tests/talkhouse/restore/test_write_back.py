@@ -205,7 +205,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from talkhouse import migrations
-from benchmarks.memory import peak
+from tests.memory import peak
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema import warehouse
 from talkhouse.restore.write_back import write_back

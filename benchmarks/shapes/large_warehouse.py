@@ -1,6 +1,6 @@
 """Makes a large warehouse of invented dialogues: the samples, copied until they are as many as the published ones.
 
-    uv run python -m benchmarks.large_warehouse large.duckdb [--share 1] [--mantis 0.2]
+    uv run python -m benchmarks.shapes.large_warehouse large.duckdb [--share 1] [--mantis 0.2]
 
 With --share 1 it has 510,000 turns, 8.4 million candidates and 7 million examples, in about the proportions of the
 published corpora. The ids of a copy end in its number, and its texts in other words; examples are made by the tasks'
@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 from sqlalchemy import Column, Table
 
-from benchmarks.words import vocabulary
+from benchmarks.shapes.words import vocabulary
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.queries.catalogue import catalogue
@@ -172,7 +172,7 @@ def in_common(folder: Path, share: float, mantis: float | None = None) -> Path:
     path = folder.parent / f"large_{share:g}_{mantis or share:g}.duckdb"
     if not path.exists():
         # In a process of its own, for its memory.
-        command = [sys.executable, "-m", "benchmarks.large_warehouse", str(path), "--share", str(share)]
+        command = [sys.executable, "-m", "benchmarks.shapes.large_warehouse", str(path), "--share", str(share)]
         command += ["--mantis", str(mantis)] if mantis else []
         subprocess.run(command, check=True, stdout=sys.stderr)
     return path

@@ -1,8 +1,8 @@
 """Decodes the members of one JSON object as a corpus does; ends with an error where their number is not the told one.
 
-    python -m benchmarks.decode_members FILE NUMBER
+    python -m benchmarks.sides.decode_members FILE NUMBER
 
-The file is that of ``decode_shape``.
+The file is that of ``shapes.decode``.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Draws the negatives of invented conversations, 10 and 50 for each context.
 
-    python -m benchmarks.draw_negatives FOLDER JOBS
+    python -m benchmarks.sides.draw_negatives FOLDER JOBS
 
-The conversations are those of ``negatives_shape``. The rankings of a real corpus take 30 GB: they go to /dev/null.
+The conversations are those of ``shapes.negatives``. The rankings of a real corpus take 30 GB: they go to /dev/null.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.negatives_shape import SHARES
+from benchmarks.shapes.negatives import SHARES
 from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
 from talkhouse.ingest.corpora.mantis.make.ranking.write import write_rankings
 

@@ -1,6 +1,6 @@
 """Reads Posts.xml and Comments.xml of a dump to columns, as MANtIS's maker does, and no further.
 
-python -m benchmarks.xml_columns FOLDER
+python -m benchmarks.sides.xml_columns FOLDER
 """
 
 import sys

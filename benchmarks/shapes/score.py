@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from benchmarks.large_warehouse import make
+from benchmarks.shapes.large_warehouse import make
 from talkhouse.schema.sql import literal
 
 SIZE = 51

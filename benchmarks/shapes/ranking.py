@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mantis_shape import dialogues
+from benchmarks.shapes.mantis import dialogues
 
 NEGATIVES = 50
 """Wrong responses for each right one."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks.words import vocabulary
+from benchmarks.shapes.words import vocabulary
 from talkhouse import migrations
 from talkhouse.schema import warehouse
 

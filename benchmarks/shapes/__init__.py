@@ -1,0 +1,1 @@
+"""Invented files and warehouses, in the shapes of those that are published."""
