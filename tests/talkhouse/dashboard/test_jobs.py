@@ -127,6 +127,7 @@ def test_filter_share_and_download(browser: Browser, pages: Served, reader: Read
     reader.click(reader.card(RELEASES).get_by_role("link", name="Read its dialogues"))
     shared = reader.page.url
     reader.open(reader.main.get_by_text("Download", exact=True))
+    reader.page.wait_for_timeout(1_000)  # the box that opens moves the button: on a busy machine a click could miss it
     reader.click(reader.main.get_by_role("button", name="Make the file"))
     with reader.page.expect_download() as download:
         reader.open(reader.main.get_by_role("button", name=re.compile("^Download ")))
