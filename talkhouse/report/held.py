@@ -17,9 +17,6 @@ _MOST_ROWS = 100_000
 
 _VIEW = re.compile(rf"\b{BI}\.(\w+)")
 
-_HELD = "talkhouse_held"
-"""A database in memory: a temporary table `schemes` would be found where a query says `main.schemes`."""
-
 _KNOWN = f"select view_name from duckdb_views() where schema_name = '{BI}' and database_name = current_database()"
 
 
@@ -34,7 +31,11 @@ class Held:
         known = {name for (name,) in con.execute(_KNOWN).fetchall()}
         self._repeated = {view for view, times in asked.items() if times > 1} & known
         self._is_held: dict[str, bool] = {}
-        con.execute(f"attach ':memory:' as {_HELD} (read_write)")
+        # Not temporary tables: one named schemes would be found where a query says main.schemes. The database in memory
+        # is named after the warehouse's, so that it never has the same name.
+        ((warehouse,),) = con.execute("select current_database()").fetchall()
+        self._database = quoted(f"{warehouse}_held")
+        con.execute(f"attach ':memory:' as {self._database} (read_write)")
 
     def rows(self, sql: str) -> pl.DataFrame:
         """Run a query and return all of its rows."""
@@ -42,11 +43,11 @@ class Held:
 
     def sql(self, sql: str) -> str:
         """Return a query with the tables that hold what it asks in place of the views."""
-        return _VIEW.sub(lambda match: f"{_HELD}.{match[1]}" if self._holds(match[1]) else match[0], sql)
+        return _VIEW.sub(lambda match: f"{self._database}.{match[1]}" if self._holds(match[1]) else match[0], sql)
 
     def close(self) -> None:
         """Drop the tables."""
-        self._con.execute(f"detach {_HELD}")
+        self._con.execute(f"detach {self._database}")
 
     def _holds(self, view: str) -> bool:
         if view not in self._is_held:
@@ -55,7 +56,7 @@ class Held:
 
     def _hold(self, view: str) -> bool:
         """Return whether a view could be held: false where it has too many rows."""
-        source, table = f"{BI}.{quoted(view)}", f"{_HELD}.{quoted(view)}"
+        source, table = f"{BI}.{quoted(view)}", f"{self._database}.{quoted(view)}"
         self._con.execute(f"create table {table} as select * from {source} limit {_MOST_ROWS + 1}")
         ((count,),) = self._con.execute(f"select count(*) from {table}").fetchall()
         if count > _MOST_ROWS:
