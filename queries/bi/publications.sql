@@ -6,20 +6,26 @@
 --   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
 --   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
 with
+published as (
+    select
+        corpus_id,
+        dialogue_id,
+        release,
+        split,
+        subset,
+        min(standard_split) as standard_split,
+        min_by(record_id, (record_index, record_id)) as record_id,
+    from main.records
+    where dialogue_id is not null and extra ->> 'repeats' is null
+    group by corpus_id, dialogue_id, release, split, subset
+),
+
 placed as (
     select
         *,
-        row_number() over (
-            partition by corpus_id, dialogue_id, release, split, subset
-            order by record_index, record_id
-        ) as place_in_subset,
-        row_number() over (
-            partition by corpus_id, dialogue_id, release, split
-            order by subset, record_index, record_id
-        ) as place_in_split,
+        row_number() over (partition by corpus_id, dialogue_id, release, split order by subset) as place_in_split,
         max(split) over (partition by corpus_id, dialogue_id) as some_split,
-    from main.records
-    where dialogue_id is not null and extra ->> 'repeats' is null
+    from published
 )
 
 select
@@ -34,4 +40,4 @@ select
     coalesce(default_releases.release = placed.release, default_releases.release is null) as is_default,
 from placed
 left join bi.default_releases on default_releases.dialogue_id = placed.dialogue_id
-where placed.place_in_subset = 1 and (placed.split is not null or placed.some_split is null)
+where placed.split is not null or placed.some_split is null

@@ -26,8 +26,8 @@ select
     dialogues.language,
     dialogues.domain,
     turns.speaker_id,
-    speakers.name as speaker_name,
-    speakers.kind as speaker_kind,
+    turns.speaker_name,
+    turns.speaker_kind,
     turns.role,
     turns.kind,
     turns.text,
@@ -38,9 +38,13 @@ select
 from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id
--- Counted before the join: a turn is there as often as it was published.
+-- Before the join to publications: a turn is there as often as it was published.
 inner join (
-    select *, bi.word_count(text) as word_count
+    select
+        turns.*,
+        speakers.name as speaker_name,
+        speakers.kind as speaker_kind,
+        bi.word_count(turns.text) as word_count,
     from main.turns
+    left join main.speakers on speakers.speaker_id = turns.speaker_id
 ) as turns on turns.dialogue_id = publications.dialogue_id
-left join main.speakers on speakers.speaker_id = turns.speaker_id

@@ -14,26 +14,24 @@ from talkhouse.charts.formats import number
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
+from talkhouse.charts.rows import Rows
 from talkhouse.dashboard import chart_table, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 
-_COLUMNS = f"""
-select table_name, column_name from duckdb_columns()
-where schema_name = '{BI}' and database_name = current_database()
-"""
-"""Of all views at once: to ask for each takes as long."""
 
+def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
+    """Draw a chart, whose query is given to ``run``, below a heading of a level.
 
-def put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
-    """Draw a chart below a heading of a level; CatalogueError where it can't be computed."""
+    CatalogueError where it can't be computed.
+    """
     of_view = metrics(opened.query_files).get(chart.view, {})
-    chosen = _narrowed(opened, chart, choices)
+    chosen = narrowed(chart, choices, opened.columns.get(chart.view, ()))
     sql = chart_sql(chosen, of_view)
     with sql_of_chart(opened.rows, chart, opened.query_files):
-        rows = opened.rows(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
+        rows = run(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
     left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
     rows = rows.drop(TOTAL, TIED, strict=False)
     columns = fields(chart, of_view)
@@ -69,11 +67,6 @@ def heading(title: str, description: str, level: int) -> None:
     """Draw a heading of level 2 or 3, with what is to be known beside it."""
     put_heading = st.header if level == 2 else st.subheader
     put_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
-
-
-def _narrowed(opened: Warehouse, chart: Chart, choices: Choices) -> Chart:
-    columns = opened.rows(_COLUMNS).filter(pl.col("table_name") == chart.view)["column_name"]
-    return narrowed(chart, choices, columns.to_list())
 
 
 def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:

@@ -1,7 +1,7 @@
 """The warehouse that the pages read: opened read-only and sandboxed, and again after each build."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,11 @@ import polars as pl
 import streamlit as st
 
 from talkhouse import migrations
+from talkhouse.charts.declarations import metrics
+from talkhouse.charts.declared import Dashboard
+from talkhouse.charts.held import Connect, Held, often_asked
 from talkhouse.charts.rows import frame
-from talkhouse.queries.catalogue import Catalogue, catalogue_of
+from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
@@ -27,6 +30,15 @@ MEMORY = "30%"
 
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
+
+_MOST_HELD = 3_000_000
+"""Rows of a view that are held for the charts of a page."""
+
+_COLUMNS = f"""
+select table_name, list(column_name order by column_index) from duckdb_columns()
+where schema_name = '{BI}' and database_name = current_database() group by table_name
+"""
+"""Of all views at once: to ask for each takes as long."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,10 @@ class Warehouse:
 
         with warehouse.another_connection(self._con, version.path) as con:
             self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])
-        """The SQL and the charts of its views."""
+            self.columns: dict[str, list[str]] = dict(con.execute(_COLUMNS).fetchall())
+        """The SQL and the charts of its views; the columns of each view of ``bi``."""
+        self._held: dict[Dashboard, Held] = {}
+        self._holding = threading.Lock()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -67,7 +82,16 @@ class Warehouse:
 
     def rows(self, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Return all rows of a query; a second time from memory."""
-        return _rows(self, self.version, sql, dict(values or {}))
+        return _rows(self.connection, self.version, sql, dict(values or {}), str)
+
+    def rows_of(self, dashboard: Dashboard, sql: str) -> pl.DataFrame:
+        """Return all rows of a query that a dashboard declares; a view that several of them ask is computed once."""
+        with self._holding:
+            if dashboard not in self._held:
+                often = often_asked(dashboard, metrics(self.query_files), self.columns)
+                name = f"{self.version.path.stem}_held_{len(self._held)}"
+                self._held[dashboard] = Held(self.connection, name, often, _MOST_HELD)
+        return _rows(self.connection, self.version, sql, {}, self._held[dashboard].sql)
 
 
 @contextmanager
@@ -123,7 +147,14 @@ def _open(version: Version) -> Warehouse:
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)
-def _rows(_opened: Warehouse, version: Version, sql: str, values: dict[str, object]) -> pl.DataFrame:  # noqa: ARG001
-    # By the version, and not by what has it open, is a result known again.
-    with _opened.connection() as con:
-        return frame(con, sql, values)
+def _rows(
+    _connect: Connect,
+    version: Version,  # noqa: ARG001 - by it, and not by what has it open, is a result known again
+    sql: str,
+    values: dict[str, object],
+    _held: Callable[[str], str],
+) -> pl.DataFrame:
+    """Return all rows of a query; ``_held`` writes it for the tables that hold what it asks."""
+    asked = _held(sql)
+    with _connect() as con:
+        return frame(con, asked, values)

@@ -5,8 +5,8 @@ from typing import Any
 import duckdb
 
 from talkhouse import queries
+from talkhouse.charts.held import Held
 from talkhouse.charts.metric import NumberFormat
-from talkhouse.report.held import Held
 from talkhouse.report.tables import Table, of_rows, table
 from talkhouse.schema.sql import dicts
 

@@ -1,13 +1,15 @@
 """Gathers all that the page says of a warehouse."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from talkhouse.charts.declarations import Declared, dashboards
 from talkhouse.charts.headlines import Said, said
+from talkhouse.charts.held import Held, views_in
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software
 from talkhouse.explore import data_dictionary
@@ -17,7 +19,6 @@ from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content, votes
 from talkhouse.report.examples import examples, places
 from talkhouse.report.figures import Figure, figures
-from talkhouse.report.held import Held
 from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.own_views import fits_views
@@ -25,6 +26,8 @@ from talkhouse.warehouse.own_views import fits_views
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
 
+_MOST_HELD = 100_000
+"""Rows of a view that are held while the page is made."""
 
 _COLUMNS = """
 select table_name, list(column_name order by column_index) from duckdb_columns()
@@ -37,7 +40,7 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
     con, files = warehouse.con, warehouse.query_files
     there = {BI, *warehouse.corpus_ids}
     declared = [file for file in dashboards(files) if file.folder in there]
-    with fits_views("the report"), closing(Held(con, declared, content.VIEWS)) as held:
+    with fits_views("the report"), closing(_held(warehouse, declared)) as held:
         build = content.build(con)
         sentences = {file.name: list(_headlines(held, file, files)) for file in declared}
         shown = _figures(warehouse, held, declared, on_chart)
@@ -64,6 +67,19 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
             "views": data_dictionary.views(con, warehouse.catalogue.views),
             "schemes": content.schemes(con),
         }
+
+
+def _held(warehouse: Warehouse, declared: Iterable[Declared]) -> Held:
+    """Hold the views that are asked more than once, whole: several dashboards and sections ask them."""
+    asked = Counter(content.VIEWS)
+    for file in declared:
+        asked.update(chart.view for chart in file.dashboard.charts)
+        for headline in file.dashboard.headlines:
+            asked.update(views_in(headline.sql))
+    # A macro looks like a view in a query, and can't be held.
+    selects = {view: f"select * from {BI}.{view}" for view in _columns(warehouse) if asked[view] > 1}
+    ((name,),) = warehouse.con.execute("select current_database()").fetchall()
+    return Held(lambda: nullcontext(warehouse.con), f"{name}_held", selects, _MOST_HELD)
 
 
 def _headlines(held: Held, declared: Declared, files: Files) -> Iterator[Said]:

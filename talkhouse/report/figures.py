@@ -12,6 +12,7 @@ from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.held import Held
 from talkhouse.charts.metric import Metric
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
@@ -19,7 +20,6 @@ from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.words import alternative, single
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
-from talkhouse.report.held import Held
 from talkhouse.report.svg import svg
 from talkhouse.report.tables import ID, MOST_ROWS, Table, cell, made
 from talkhouse.visible import visible

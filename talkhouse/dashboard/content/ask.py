@@ -188,7 +188,7 @@ def _put_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices
     if reason := questions.refusal(asked.metric, chart, choices, several):
         st.warning(plain(reason), icon=":material/block:")
         return
-    chart_on_page.put(opened, chart, choices, level=2)
+    chart_on_page.put(opened, chart, choices, 2, opened.rows)
     sql = chart_sql(whole, {asked.name: asked.metric})
     with st.expander("Its SQL", icon=":material/database:"):
         st.code(sql, language="sql", wrap_lines=True)

@@ -62,7 +62,7 @@ def page() -> None:
         st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
-    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines])
+    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines], opened.rows)
     st.header("Corpora", anchor=False)
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
@@ -98,7 +98,7 @@ def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: S
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
     st.markdown(plain(corpus["description"]))
-    headlines.put(opened, found)
+    headlines.put(opened, found, opened.rows)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
     st.markdown(f"{', '.join(sizes)}; {', '.join(corpus['languages'].split())}")
     st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")
