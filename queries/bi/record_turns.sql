@@ -41,10 +41,10 @@ inner join main.dialogues
 -- Before the join to publications: a turn is there as often as it was published.
 inner join (
     select
-        turns.*,
+        original.*,
         speakers.name as speaker_name,
         speakers.kind as speaker_kind,
-        bi.word_count(turns.text) as word_count,
-    from main.turns
-    left join main.speakers on speakers.speaker_id = turns.speaker_id
+        bi.word_count(original.text) as word_count,
+    from main.turns as original
+    left join main.speakers on speakers.speaker_id = original.speaker_id
 ) as turns on turns.dialogue_id = publications.dialogue_id
