@@ -53,7 +53,12 @@ def run(side: Side) -> Run:
     with tempfile.TemporaryFile() as printed:
         begun = time.perf_counter()
         process = subprocess.Popen(
-            _command(side), stdout=printed, stderr=subprocess.STDOUT, start_new_session=True, stdin=subprocess.DEVNULL
+            _command(side),
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env=_environment(),
         )
         memory = _Memory(process.pid, begun + side.seconds)
         memory.start()
@@ -113,6 +118,11 @@ def _resident(process: psutil.Process) -> int:
     except psutil.Error:
         return 0
     return total
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a side: Python keeps what it compiled, as it does for users, wherever we are run."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _command(side: Side) -> list[str]:
