@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -296,6 +297,7 @@ class _Key(NamedTuple):
     is_required: bool
 
 
+@cache
 def _keys(kind: type[Query]) -> Mapping[str, _Key]:
     """Return the keys of a kind of file: the fields of its class that other kinds do not have."""
     shared = {*(own.name for own in fields(Query)), "columns"}
