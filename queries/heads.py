@@ -268,7 +268,7 @@ def line_of(query: Query, key: str) -> int:
 
 def _values(path: Path, head: list[str], kind: type[Query]) -> dict[str, Any]:
     """Return the values of a head by their keys, each of its type."""
-    keys = _keys(kind)
+    keys = _keys(kind)  # type: ignore[arg-type]  # mypy takes the hash of its instances for that of the class
     values, meanings = dict[str, Any](), dict[str, str]()
     for number, line in enumerate(head, 2):
         if not (match := _LINE.fullmatch(line.rstrip())):

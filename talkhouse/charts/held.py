@@ -35,7 +35,7 @@ class Held:
         """
         self._connect, self._selects, self._most_rows = connect, selects, most_rows
         self._is_held: dict[str, bool] = {}
-        self._one_at_a_time = threading.Lock()
+        self._holding = {view: threading.Lock() for view in selects}
         # Not temporary tables: one named schemes would be found where a query says main.schemes.
         self._database = quoted(name)
         with connect() as con:
@@ -59,7 +59,7 @@ class Held:
     def _holds(self, view: str) -> bool:
         if view not in self._selects:
             return False
-        with self._one_at_a_time:
+        with self._holding[view]:
             if view not in self._is_held:
                 self._is_held[view] = False
                 self._is_held[view] = self._hold(view)
@@ -84,27 +84,38 @@ def views_in(sql: str) -> set[str]:
     return {match[1] for match in _VIEW.finditer(sql)}
 
 
-def often_asked(dashboard: Dashboard, metrics: Metrics, columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the views that a page asks more than once, each with the SELECT of what is asked of it.
+def often_asked(
+    dashboards: Iterable[Dashboard], metrics: Metrics, columns: Mapping[str, Sequence[str]], more: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the views whose rows pages ask more than once, each with the SELECT of what is asked of it.
 
     These are the columns that a chart, a filter or a sentence names or a choice acts on, and the rows that fit the
-    condition of one of them. ``columns``: those of each view by its name.
+    condition of one of them. ``columns``: those of each view by its name; ``more``: other queries of pages.
     """
     asked: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for chart in dashboard.charts:
-        asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
-    for choice in dashboard.filters:
-        asked[choice.view].append((filter_sql(choice, OPTIONS), choice.where))
-    for headline in dashboard.headlines:
-        for view in views_in(headline.sql):
-            asked[view].append((headline.sql, ""))
-    chosen = {DEFAULT, *(choice.column for choice in dashboard.filters)}
+    chosen = {DEFAULT}
+    queries = [*more]
+    for dashboard in dashboards:
+        for chart in dashboard.charts:
+            asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
+        for choice in dashboard.filters:
+            asked[choice.view].append((filter_sql(choice, OPTIONS), choice.where))
+            chosen.add(choice.column)
+        queries += [headline.sql for headline in dashboard.headlines]
+    for sql in queries:
+        for view in views_in(sql):
+            asked[view].append((sql, ""))
     # A macro looks like a view in a query, and has no columns.
     return {
         view: _select(view, queries, chosen, columns[view])
         for view, queries in asked.items()
-        if len(queries) > 1 and view in columns
+        if view in columns and _overlap([where for _, where in queries])
     }
+
+
+def _overlap(conditions: Sequence[str]) -> bool:
+    """Tell whether some of the conditions choose the same rows; an empty one chooses all."""
+    return len(conditions) > 1 and ("" in conditions or len({*conditions}) < len(conditions))
 
 
 def _select(view: str, queries: Iterable[tuple[str, str]], chosen: Iterable[str], columns: Iterable[str]) -> str:

@@ -1,7 +1,6 @@
 """Draws the declared dashboards: what was found, their filters, then their charts in rows as wide as declared."""
 
 from collections.abc import Iterable
-from functools import partial
 
 import streamlit as st
 
@@ -21,14 +20,14 @@ _TILE = 168
 
 def put(opened: Warehouse, dashboard: Dashboard) -> None:
     """Draw a dashboard below what is on the page: what was found first."""
-    headlines.put(opened, dashboard.headlines, partial(opened.rows_of, dashboard))
-    choices = put_filters(opened, dashboard)
-    put_charts(opened, dashboard, dashboard.charts, choices)
+    headlines.put(opened, dashboard.headlines)
+    choices = put_filters(opened, dashboard.filters)
+    put_charts(opened, dashboard.charts, choices)
 
 
-def put_filters(opened: Warehouse, dashboard: Dashboard) -> Choices:
+def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
     """Draw the filters, whose state is in the URL, and return what was chosen; one with a single value is left out."""
-    offered = [(choice, _options(opened, dashboard, choice)) for choice in dashboard.filters]
+    offered = [(choice, _options(opened, choice)) for choice in filters]
     wanted = [(choice, options) for choice, options in offered if len(options) > 1]
     if not wanted:
         return {}
@@ -42,14 +41,12 @@ def put_filters(opened: Warehouse, dashboard: Dashboard) -> Choices:
         }
 
 
-def _options(opened: Warehouse, dashboard: Dashboard, choice: Filter) -> list[str]:
+def _options(opened: Warehouse, choice: Filter) -> list[str]:
     with sql_of_filter(choice, opened.query_files):
-        return opened.rows_of(dashboard, filter_sql(choice, OPTIONS)).to_series().to_list()
+        return opened.rows_of_pages(filter_sql(choice, OPTIONS)).to_series().to_list()
 
 
-def put_charts(
-    opened: Warehouse, dashboard: Dashboard, charts: Iterable[Chart], choices: Choices, *, level: int = 2
-) -> None:
+def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
     """Draw charts of a dashboard row by row, below headings of a level.
 
     One that can't be computed says so in its place.
@@ -59,15 +56,15 @@ def put_charts(
             with st.container(horizontal=True):
                 for chart in row:
                     with st.container(border=True, width="stretch"):
-                        _put(opened, dashboard, chart, choices, level)
+                        _put(opened, chart, choices, level)
             continue
         for column, chart in zip(st.columns([chart.width for chart in row]), row, strict=True):
             with column:
-                _put(opened, dashboard, chart, choices, level)
+                _put(opened, chart, choices, level)
 
 
-def _put(opened: Warehouse, dashboard: Dashboard, chart: Chart, choices: Choices, level: int) -> None:
+def _put(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     try:
-        chart_on_page.put(opened, chart, choices, level, partial(opened.rows_of, dashboard))
+        chart_on_page.put(opened, chart, choices, level, opened.rows_of_pages)
     except CatalogueError as error:
         errors.show(str(error), f"The chart '{plain(chart.title)}' can't be shown.")

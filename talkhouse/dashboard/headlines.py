@@ -6,7 +6,6 @@ import streamlit as st
 
 from talkhouse.charts.declared import Headline
 from talkhouse.charts.headlines import Said, said
-from talkhouse.charts.rows import Rows
 from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -16,15 +15,15 @@ _PAGES = {"read": "Read", "tasks": "Examples", "sql": "SQL"}
 """What a link to a page is called; to another one, More."""
 
 
-def put(opened: Warehouse, headlines: Iterable[Headline], run: Rows) -> None:
+def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
     """Draw the sentences that have something to say, one below another, and what opens their receipts.
 
-    Their queries are given to ``run``. One that is broken says so in its place.
+    One that is broken says so in its place.
     """
     lines, queries = [], {}
     for headline in headlines:
         try:
-            found = said(run, headline, opened.query_files)
+            found = said(opened.rows_of_pages, headline, opened.query_files)
         except CatalogueError as error:
             errors.show(str(error), f"The headline '{plain(headline.sentence)}' can't be shown.")
             continue

@@ -11,8 +11,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse import migrations
-from talkhouse.charts.declarations import metrics
-from talkhouse.charts.declared import Dashboard
+from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.held import Connect, Held, often_asked
 from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
@@ -32,7 +31,16 @@ _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
 
 _MOST_HELD = 3_000_000
-"""Rows of a view that are held for the charts of a page."""
+"""Rows of a view that are held for the charts of pages."""
+
+CORPORA = """
+select
+    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
+    dialogue_count, turn_count, record_count, default_annotation_count, default_example_count, finding_count,
+from bi.corpora
+order by title
+"""
+"""What the home page says of each corpus."""
 
 _COLUMNS = f"""
 select table_name, list(column_name order by column_index) from duckdb_columns()
@@ -63,8 +71,9 @@ class Warehouse:
             self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])
             self.columns: dict[str, list[str]] = dict(con.execute(_COLUMNS).fetchall())
         """The SQL and the charts of its views; the columns of each view of ``bi``."""
-        self._held: dict[Dashboard, Held] = {}
-        self._holding = threading.Lock()
+        declared = [file.dashboard for file in dashboards(self.query_files)]
+        often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
+        self._held = Held(self.connection, f"{version.path.stem}_held", often, _MOST_HELD)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -84,14 +93,9 @@ class Warehouse:
         """Return all rows of a query; a second time from memory."""
         return _rows(self.connection, self.version, sql, dict(values or {}), str)
 
-    def rows_of(self, dashboard: Dashboard, sql: str) -> pl.DataFrame:
-        """Return all rows of a query that a dashboard declares; a view that several of them ask is computed once."""
-        with self._holding:
-            if dashboard not in self._held:
-                often = often_asked(dashboard, metrics(self.query_files), self.columns)
-                name = f"{self.version.path.stem}_held_{len(self._held)}"
-                self._held[dashboard] = Held(self.connection, name, often, _MOST_HELD)
-        return _rows(self.connection, self.version, sql, {}, self._held[dashboard].sql)
+    def rows_of_pages(self, sql: str) -> pl.DataFrame:
+        """Return all rows of a query that pages ask as they are; a view that several of them ask is computed once."""
+        return _rows(self.connection, self.version, sql, {}, self._held.sql)
 
 
 @contextmanager

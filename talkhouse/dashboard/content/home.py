@@ -24,14 +24,6 @@ _BUILD = """
 select load_id, finished_at, source, talkhouse_version, schema_revision from meta.loads order by load_id desc limit 1
 """
 
-_CORPORA = """
-select
-    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, default_annotation_count, default_example_count, finding_count,
-from bi.corpora
-order by title
-"""
-
 _COUNTERS = {
     "Dialogues": "dialogue_count",
     "Turns": "turn_count",
@@ -55,14 +47,14 @@ def page() -> None:
     st.title("Talkhouse", anchor=False)
     opened = warehouse.current()
     _put_build(opened)
-    corpora = opened.rows(_CORPORA).to_dicts()
+    corpora = opened.rows_of_pages(warehouse.CORPORA).to_dicts()
     with opened.connection() as con:
         cited = bibtex_of(Warehouse(con).corpora)
     if not corpora:
         st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
-    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines], opened.rows)
+    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines])
     st.header("Corpora", anchor=False)
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
@@ -98,7 +90,7 @@ def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: S
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
     st.markdown(plain(corpus["description"]))
-    headlines.put(opened, found, opened.rows)
+    headlines.put(opened, found)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
     st.markdown(f"{', '.join(sizes)}; {', '.join(corpus['languages'].split())}")
     st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")

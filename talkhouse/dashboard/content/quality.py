@@ -1,7 +1,6 @@
 """Quality: findings by rule with their places, the checks, and the charts of agreement and builds."""
 
 from collections.abc import Callable
-from functools import partial
 
 import polars as pl
 import streamlit as st
@@ -82,14 +81,14 @@ def page() -> None:
     st.title("Quality", anchor=False)
     opened = warehouse.current()
     declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
-    headlines.put(opened, declared.headlines, partial(opened.rows_of, declared))
+    headlines.put(opened, declared.headlines)
     _put_findings(opened)
     _put_checks(opened)
     st.header("Agreement, files and builds", anchor=False)
     st.caption(plain(declared.description, lines=True))
-    choices = drawing.put_filters(opened, declared)
+    choices = drawing.put_filters(opened, declared.filters)
     others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is Kind.TABLE)]
-    drawing.put_charts(opened, declared, others, choices, level=3)
+    drawing.put_charts(opened, others, choices, level=3)
 
 
 def _put_findings(opened: warehouse.Warehouse) -> None:

@@ -73,12 +73,13 @@ def test_a_view_that_cant_be_held_is_asked_itself(sample: Path, select: str, mos
 def test_what_is_held_is_what_charts_filters_and_sentences_name() -> None:
     columns = {"turns": ["corpus_id", "role", "kind", "language", "text", "word_count"]}
     by_role, by_kind = chart("a", by=["role"], where="kind = 'message'"), chart("b", by=["kind"], where="role is null")
-    assert often_asked(dashboard(by_role), {}, columns) == {}
-    assert often_asked(dashboard(by_role, by_kind), {}, columns) == {
+    assert often_asked([dashboard(by_role)], {}, columns) == {}
+    assert often_asked([dashboard(by_role), dashboard(by_kind)], {}, columns) == {}
+    assert often_asked([dashboard(by_role, by_kind), dashboard(by_kind)], {}, columns) == {
         "turns": 'select "role", "kind" from bi."turns" where (kind = \'message\') or (role is null)'
     }
     language = Filter("language", "Language", "turns")
-    assert often_asked(dashboard(by_role, filters=(language,)), {}, columns) == {
+    assert often_asked([dashboard(by_role, filters=(language,))], {}, columns) == {
         "turns": 'select "role", "kind", "language" from bi."turns"'
     }
     for sql, kept in [
@@ -87,7 +88,7 @@ def test_what_is_held_is_what_charts_filters_and_sentences_name() -> None:
         ("select count(*) as n from (from bi.turns)", columns["turns"]),
     ]:
         named = ", ".join(f'"{name}"' for name in kept)
-        assert often_asked(dashboard(by_role, headline=sql), {}, columns) == {
+        assert often_asked([dashboard(by_role, headline=sql)], {}, columns) == {
             "turns": f'select {named} from bi."turns"'
         }
 
@@ -95,10 +96,10 @@ def test_what_is_held_is_what_charts_filters_and_sentences_name() -> None:
 def test_every_declared_chart_and_filter_gives_the_same_from_what_is_held(sample: Path) -> None:
     with talkhouse.open(sample) as con:
         columns: dict[str, list[str]] = dict(con.execute(COLUMNS).fetchall())
+        boards = [declared.dashboard for declared in dashboards()]
+        held = held_in(con, often_asked(boards, metrics(), columns))
         compared = 0
-        for declared in dashboards():
-            board = declared.dashboard
-            held = held_in(con, often_asked(board, metrics(), columns))
+        for board in boards:
             offered = {choice.column: rows(con, filter_sql(choice, 1)) for choice in board.filters}
             chosen = {name: [str(value) for (value,) in values] for name, values in offered.items()}
             queries = [
@@ -113,5 +114,5 @@ def test_every_declared_chart_and_filter_gives_the_same_from_what_is_held(sample
             for sql in queries:
                 assert_frame_equal(held.rows(sql), frame(con, sql))
                 compared += held.sql(sql) != sql
-            held.close()
+        held.close()
         assert compared > 50
