@@ -11,6 +11,8 @@ import polars as pl
 
 from talkhouse.charts.declarations import Metrics
 from talkhouse.charts.declared import Dashboard
+from talkhouse.charts.missing import MISSING
+from talkhouse.charts.palette import values_query
 from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql
 from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
@@ -25,10 +27,14 @@ _STAR = re.compile(r"\*\s*(,|from\b|exclude\b|replace\b|rename\b)|(^|\()\s*from\
 """Where a query asks for columns that it does not name."""
 
 
+_MOST_ROWS = 3_000_000
+"""Rows of a view that are held."""
+
+
 class Held:
     """Runs queries over views; those to hold are tables once they were asked."""
 
-    def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int) -> None:
+    def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int = _MOST_ROWS) -> None:
         """Take, for each view to hold, the SELECT of what is held of it; of one with more rows, nothing is.
 
         ``name`` is that of the database in memory: no other that is open has it.
@@ -93,18 +99,19 @@ def often_asked(
     condition of one of them. ``columns``: those of each view by its name; ``more``: other queries of pages.
     """
     asked: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    chosen = {DEFAULT}
-    queries = [*more]
-    for dashboard in dashboards:
-        for chart in dashboard.charts:
-            asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
-        for choice in dashboard.filters:
-            asked[choice.view].append((filter_sql(choice, OPTIONS), choice.where))
-            chosen.add(choice.column)
-        queries += [headline.sql for headline in dashboard.headlines]
+    listed = list(dashboards)
+    filters = [choice for dashboard in listed for choice in dashboard.filters]
+    for choice in filters:
+        asked[choice.view].append((filter_sql(choice, OPTIONS), choice.where))
+    queries = [*more, MISSING, *(headline.sql for dashboard in listed for headline in dashboard.headlines)]
+    for chart in (chart for dashboard in listed for chart in dashboard.charts):
+        asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
+        if len(chart.by) == 1:
+            queries.append(values_query(chart, filters))
     for sql in queries:
         for view in views_in(sql):
             asked[view].append((sql, ""))
+    chosen = {DEFAULT, *(choice.column for choice in filters)}
     # A macro looks like a view in a query, and has no columns.
     return {
         view: _select(view, queries, chosen, columns[view])

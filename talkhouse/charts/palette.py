@@ -1,10 +1,10 @@
 """Which colour each series of a chart has: by its labels' scheme, or by all values of its column."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from talkhouse.charts.colours import PLAIN, Scale, label_colours
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart
+from talkhouse.charts.declared import Chart, Filter
 from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import OPTIONS, filter_sql, values_sql
 from talkhouse.charts.rows import Rows
@@ -33,19 +33,19 @@ def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: File
         return {}
     if chart.scheme:
         return _of_scheme(rows, chart.scheme)
-    return label_colours(chart.values or _values(rows, chart, files), chart.scale)
+    filters = (choice for one in dashboards(files) for choice in one.dashboard.filters)
+    values = chart.values or [str(value) for value in rows(values_query(chart, filters)).to_series()]
+    return label_colours(values, chart.scale)
+
+
+def values_query(chart: Chart, filters: Iterable[Filter]) -> str:
+    """Return the query of all values of a chart's one series: those of the first filter by it, on whatever page."""
+    (column,) = chart.by
+    first = next((choice for choice in filters if choice.column == column), None)
+    return filter_sql(first, OPTIONS) if first else values_sql(chart.view, column, OPTIONS)
 
 
 def _of_scheme(rows: Rows, scheme: str) -> dict[str, str]:
     labels = rows(_LABELS.format(scheme=literal(scheme)))
     scales: list[Scale | None] = labels["scale"].to_list()
     return label_colours(labels["label"].to_list(), scales[0] if scales else None)
-
-
-def _values(rows: Rows, chart: Chart, files: Files | None) -> list[str]:
-    """Return all values of a chart's one series: those of the first filter by it, on whatever page."""
-    (column,) = chart.by
-    filters = (choice for one in dashboards(files) for choice in one.dashboard.filters)
-    first = next((choice for choice in filters if choice.column == column), None)
-    sql = filter_sql(first, OPTIONS) if first else values_sql(chart.view, column, OPTIONS)
-    return [str(value) for value in rows(sql).to_series()]

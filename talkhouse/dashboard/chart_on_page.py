@@ -52,7 +52,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
         st.markdown(plain(sentence))
         receipt.put(opened, chart.title, sql)
     else:
-        colours = palette(opened.rows, chart, of_view, opened.query_files)
+        colours = palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))

@@ -30,9 +30,6 @@ MEMORY = "30%"
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
 
-_MOST_HELD = 3_000_000
-"""Rows of a view that are held for the charts of pages."""
-
 CORPORA = """
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
@@ -73,7 +70,7 @@ class Warehouse:
         """The SQL and the charts of its views; the columns of each view of ``bi``."""
         declared = [file.dashboard for file in dashboards(self.query_files)]
         often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
-        self._held = Held(self.connection, f"{version.path.stem}_held", often, _MOST_HELD)
+        self._held = Held(self.connection, f"{version.path.stem}_held", often)
 
     @property
     def catalogue(self) -> Catalogue:

@@ -12,9 +12,6 @@ from talkhouse.schema.sql import dicts
 
 _INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
 
-VIEWS = ("scheme_agreement", "subset_agreement")
-"""Views that charts and sentences ask, too, and that are dear."""
-
 # Not where its files came from: that is a path on somebody's machine.
 _BUILD = """
 select
@@ -98,6 +95,11 @@ select scheme, kind, why_not_compared, unit_count, vote_count
 from bi.schemes where why_not_compared is not null order by scheme
 """
 
+_CORPORA = "select * from bi.corpora order by corpus_id"
+
+QUERIES = (_CORPORA, _SIZES, _TASKS, *(2 * (_SPLITS, _LABELS)), _AGREEMENT, _SUBSETS, _NOT_COMPARED)
+"""What is asked of views that charts or other sections ask, too; of splits and labels, for each corpus."""
+
 _CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
@@ -132,9 +134,9 @@ def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     return found
 
 
-def corpora(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def corpora(held: Held) -> list[dict[str, Any]]:
     """Return the corpora with their counts, licences and citations."""
-    return dicts(con.execute("select * from bi.corpora order by corpus_id"))
+    return held.rows(_CORPORA).to_dicts()
 
 
 def files(con: duckdb.DuckDBPyConnection) -> Table:
@@ -143,15 +145,15 @@ def files(con: duckdb.DuckDBPyConnection) -> Table:
     return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
 
 
-def sizes(con: duckdb.DuckDBPyConnection) -> Table:
+def sizes(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     """Return the corpora with their sizes; a dialogue and a turn count once."""
     counts = dict.fromkeys(("Dialogues", "Turns", "Labels", "Examples"), _INTEGER)
-    return table(con, _SIZES, {"Corpus": None, "Licence": None, "Languages": None, **counts})
+    return table(con, held.sql(_SIZES), {"Corpus": None, "Licence": None, "Languages": None, **counts})
 
 
-def tasks(con: duckdb.DuckDBPyConnection) -> Table:
+def tasks(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     """Return the tasks with the examples of each split of the default publication."""
-    return table(con, _TASKS, dict.fromkeys(("Corpus", "Task", "Release", "Examples")))
+    return table(con, held.sql(_TASKS), dict.fromkeys(("Corpus", "Task", "Release", "Examples")))
 
 
 def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
@@ -160,17 +162,19 @@ def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
     return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
 
 
-def splits(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> Table:
+def splits(con: duckdb.DuckDBPyConnection, held: Held, corpus_id: str, *, default: bool) -> Table:
     """Count the examples of each split of the tasks of a corpus: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
-    return table(con, _SPLITS, {**heads, **counts}, "bi.split_publications", corpus=corpus_id, default=default)
+    return table(
+        con, held.sql(_SPLITS), {**heads, **counts}, "bi.split_publications", corpus=corpus_id, default=default
+    )
 
 
-def gold_labels(con: duckdb.DuckDBPyConnection, corpus_id: str, *, default: bool) -> Table:
+def gold_labels(con: duckdb.DuckDBPyConnection, held: Held, corpus_id: str, *, default: bool) -> Table:
     """Count the examples of a corpus that have each gold label: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Label": None, "Meaning": None, "Examples": _INTEGER}
-    return table(con, _LABELS, heads, "bi.example_labels", corpus=corpus_id, default=default)
+    return table(con, held.sql(_LABELS), heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
 def agreement(held: Held) -> dict[str, Table]:
@@ -192,10 +196,10 @@ def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 
-def not_compared(con: duckdb.DuckDBPyConnection) -> Table:
+def not_compared(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     """Return the schemes of which nothing is said about agreement, and why."""
     heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
-    return table(con, _NOT_COMPARED, heads, "bi.schemes")
+    return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
 
 
 def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -1,15 +1,14 @@
 """Gathers all that the page says of a warehouse."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from talkhouse.charts.declarations import Declared, dashboards
+from talkhouse.charts.declarations import Declared, dashboards, metrics
 from talkhouse.charts.headlines import Said, said
-from talkhouse.charts.held import Held, views_in
+from talkhouse.charts.held import Held, often_asked
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software
 from talkhouse.explore import data_dictionary
@@ -26,9 +25,6 @@ from talkhouse.warehouse.own_views import fits_views
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
 
-_MOST_HELD = 100_000
-"""Rows of a view that are held while the page is made."""
-
 _COLUMNS = """
 select table_name, list(column_name order by column_index) from duckdb_columns()
 where schema_name = ? and database_name = current_database() group by table_name
@@ -40,24 +36,24 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
     con, files = warehouse.con, warehouse.query_files
     there = {BI, *warehouse.corpus_ids}
     declared = [file for file in dashboards(files) if file.folder in there]
-    with fits_views("the report"), closing(_held(warehouse, declared)) as held:
+    with fits_views("the report"), closing(_held(warehouse)) as held:
         build = content.build(con)
         sentences = {file.name: list(_headlines(held, file, files)) for file in declared}
         shown = _figures(warehouse, held, declared, on_chart)
-        corpora = _corpora(warehouse, declared, sentences, shown)
+        corpora = _corpora(warehouse, held, declared, sentences, shown)
         return {
             "build": build,
             "software": software(build).sentence,
             "software_bibtex": bibtex([software(build)]),
             "headlines": [one for file in declared if file.folder == BI for one in sentences[file.name]],
-            "sizes": content.sizes(con),
-            "tasks": content.tasks(con),
+            "sizes": content.sizes(con, held),
+            "tasks": content.tasks(con, held),
             "overview": shown[BI],
             "corpora": corpora,
             "places": places(con, [example for corpus in corpora for example in corpus["examples"]]),
             "figures": [figure for folder in (BI, *warehouse.corpus_ids) for figure in shown[folder] if figure.number],
             "agreement": content.agreement(held),
-            "not_compared": content.not_compared(con),
+            "not_compared": content.not_compared(con, held),
             "agreement_by_subset": content.agreement_by_subset(con, held),
             "files": content.files(con),
             "findings": content.findings(con),
@@ -69,17 +65,12 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
         }
 
 
-def _held(warehouse: Warehouse, declared: Iterable[Declared]) -> Held:
-    """Hold the views that are asked more than once, whole: several dashboards and sections ask them."""
-    asked = Counter(content.VIEWS)
-    for file in declared:
-        asked.update(chart.view for chart in file.dashboard.charts)
-        for headline in file.dashboard.headlines:
-            asked.update(views_in(headline.sql))
-    # A macro looks like a view in a query, and can't be held.
-    selects = {view: f"select * from {BI}.{view}" for view in _columns(warehouse) if asked[view] > 1}
-    ((name,),) = warehouse.con.execute("select current_database()").fetchall()
-    return Held(lambda: nullcontext(warehouse.con), f"{name}_held", selects, _MOST_HELD)
+def _held(warehouse: Warehouse) -> Held:
+    """Hold the views that are asked more than once: several dashboards and sections ask them."""
+    files = warehouse.query_files
+    boards = [file.dashboard for file in dashboards(files)]  # a chart has the colours of filters of any of them
+    often = often_asked(boards, metrics(files), _columns(warehouse), content.QUERIES)
+    return Held(lambda: nullcontext(warehouse.con), f"{warehouse.database}_held", often)
 
 
 def _headlines(held: Held, declared: Declared, files: Files) -> Iterator[Said]:
@@ -108,6 +99,7 @@ def _figures(
 
 def _corpora(
     warehouse: Warehouse,
+    held: Held,
     declared: Sequence[Declared],
     sentences: dict[str, list[Said]],
     shown: dict[str, list[Figure]],
@@ -127,15 +119,15 @@ def _corpora(
             "figures": shown[corpus["corpus_id"]],
             "votes": [one for one in given if one["corpus_id"] == corpus["corpus_id"]],
             "publications": content.publications(con, corpus["corpus_id"]),
-            "splits": content.splits(con, corpus["corpus_id"], default=True),
-            "other_splits": content.splits(con, corpus["corpus_id"], default=False),
-            "gold_labels": content.gold_labels(con, corpus["corpus_id"], default=True),
-            "other_gold_labels": content.gold_labels(con, corpus["corpus_id"], default=False),
+            "splits": content.splits(con, held, corpus["corpus_id"], default=True),
+            "other_splits": content.splits(con, held, corpus["corpus_id"], default=False),
+            "gold_labels": content.gold_labels(con, held, corpus["corpus_id"], default=True),
+            "other_gold_labels": content.gold_labels(con, held, corpus["corpus_id"], default=False),
             "examples": [one for one in every if one.about.corpus_id == corpus["corpus_id"]],
             "datasheet": _answers(sheets.get(corpus["corpus_id"], {})),
             "parts": parts_of_corpus(warehouse, corpus["corpus_id"]),
         }
-        for corpus in content.corpora(con)
+        for corpus in content.corpora(held)
     ]
 
 
