@@ -116,7 +116,6 @@ def command(
 
         talkhouse score delidata.probing_target --template empty.csv
     """
-    from talkhouse.scores.metrics.each_example import check_output
     from talkhouse.scores.predictions.reader import MEMORY
     from talkhouse.scores.printed import printed
     from talkhouse.scores.saved.runs import check_run
@@ -159,6 +158,8 @@ def command(
             _write_template(workspace, wanted, request, template, force=force)
             return
         if examples is not None:
+            from talkhouse.scores.metrics.each_example import check_output
+
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold or ()))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.

@@ -25,6 +25,11 @@ listed as (
         split,
         label,
         answer,
+        list_reduce(
+            metrics.words(answer),
+            lambda longest, word: case when len(word) > len(longest) then word else longest end,
+            ''
+        ) as longest_word,
         unnest(label_candidates) as candidate,
         unnest(scores) as score,
         unnest(range(len(label_candidates))) as place,
@@ -32,50 +37,46 @@ listed as (
     where len(scores) = len(label_candidates)
 ),
 
--- Each text once: most candidates are answers of other examples, too.
-normalised as (
-    select candidate, metrics.normalised(candidate) as words
-    from (select distinct candidate from listed)
-),
-
-candidates as (
+-- A text in lower case has each word of itself normalised, as that puts blanks in place of what is between words and
+-- changes nothing else. So the answer has its longest word, which few other candidates have.
+possible as (
     select
-        listed.example_index,
-        listed.split,
-        normalised.words = listed.answer as is_right,
-        trim(listed.candidate) = trim(listed.label) as is_equal,
-        listed.place,
-        listed.score,
+        example_index,
+        split,
+        metrics.normalised(candidate) = answer as is_right,
+        trim(candidate) = trim(label) as is_equal,
+        place,
+        score,
     from listed
-    inner join normalised on normalised.candidate = listed.candidate
+    where contains(metrics.lower_case(candidate), longest_word)
 ),
 
 bests as (
     select
         example_index,
         split,
+        list(score) filter (where is_right) as right_scores,
         -- Minus infinity is the score of what was not ranked.
         nullif(max(score) filter (where is_right), '-inf'::double) as best,
         -- The agent looks for the first candidate that is the answer.
         nullif(arg_min(score, place) filter (where is_equal), '-inf'::double) as first,
-    from candidates
+    from possible
     group by example_index, split
 ),
 
 places as (
     select
-        example_index,
-        split,
-        count_if(score > best) as above,
-        count_if(score = best) as tied_with_best,
-        count_if(score = best and is_right) as right_ones,
-        count_if(score > first) as first_above,
-        count_if(score = first) as first_tied,
-        any_value(best) is not null as has_right,
-        any_value(first) is not null as has_first,
-    from candidates
-    inner join bests using (example_index, split)
-    group by example_index, split
+        answers.example_index,
+        answers.split,
+        bests.best is not null as has_right,
+        bests.first is not null as has_first,
+        len(list_filter(answers.scores, lambda score: score > bests.best)) as above,
+        len(list_filter(answers.scores, lambda score: score = bests.best)) as tied_with_best,
+        len(list_filter(bests.right_scores, lambda score: score = bests.best)) as right_ones,
+        len(list_filter(answers.scores, lambda score: score > bests.first)) as first_above,
+        len(list_filter(answers.scores, lambda score: score = bests.first)) as first_tied,
+    from answers
+    inner join bests on bests.example_index = answers.example_index and bests.split = answers.split
 )
 
 select

@@ -5,12 +5,7 @@ trim(
         array_to_string(
             list_transform(
                 regexp_extract_all(
-                    regexp_replace(
-                        lower(metrics.final_sigmas(replace(said, chr(304), 'i' || chr(775)))),
-                        '[!-/:-@\[-`{-~]',
-                        ' ',
-                        'g'
-                    ),
+                    regexp_replace(metrics.lower_case(said), '[!-/:-@\[-`{-~]', ' ', 'g'),
                     '[\p{L}\p{N}]+|[^\p{L}\p{N}]+'
                 ),
                 lambda run: case when run in ('a', 'an', 'the') then ' ' else run end

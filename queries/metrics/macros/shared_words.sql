@@ -3,7 +3,7 @@
 coalesce(
     list_sum(
         list_transform(
-            list_distinct(one),
+            list_intersect(one, other),
             lambda word: least(
                 len(list_filter(one, lambda each: each = word)), len(list_filter(other, lambda each: each = word))
             )

@@ -1,10 +1,11 @@
 """Sentence BLEU as ParlAI has it from NLTK: smoothing method 1, tokens between single blanks."""
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 
-import polars as pl
+from pyarrow import lib as pa
 
 from talkhouse.scores.tasks.workspace import Table, Workspace
 
@@ -31,24 +32,25 @@ def _matches(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
     hits = [0] * _LONGEST
     for size in range(1, _LONGEST + 1):
         ours, theirs = _grams(hypothesis, size), _grams(reference, size)
-        hits[size - 1] = sum(min(ours[gram], theirs[gram]) for gram in ours.keys() & theirs.keys())
-        if hits[size - 1] == 0:  # no longer one either: it would begin with one of this size
+        if set(ours).isdisjoint(theirs):  # no longer one either: it would begin with one of this size
             break
+        counts, others = Counter(ours), Counter(theirs)
+        hits[size - 1] = sum(min(count, others[gram]) for gram, count in counts.items())
     return hits
 
 
-def _grams(tokens: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(tokens[start:] for start in range(size)), strict=False))
+def _grams(tokens: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return list(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
 def with_bleu(workspace: Workspace, scored: Table) -> Table:
     """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
     query = f"select rowid, guess, answer from {scored} where guess is not null"
     rows = workspace.con.execute(query).fetchall()
-    values = [(place, *sentence_bleu(guess, answer)) for place, guess, answer in rows]
-    kinds = {"place": pl.Int64} | {f"bleu_{size}": pl.Float64 for size in range(1, _LONGEST + 1)}
-    # By Polars: to make an array of a list, Arrow imports pandas where that is installed.
-    bleu = workspace.create_arrow("bleu", pl.DataFrame(values, kinds, orient="row").to_arrow())
+    values = array("d", (value for _, guess, answer in rows for value in sentence_bleu(guess, answer)))
+    columns = {"place": _column(array("q", (place for place, *_ in rows)), pa.int64())}
+    columns |= {f"bleu_{size + 1}": _column(values[size::_LONGEST], pa.float64()) for size in range(_LONGEST)}
+    bleu = workspace.create_arrow("bleu", pa.table(columns))
     with_columns = workspace.create(
         "scored",
         f"select scored.*, bleu.* exclude (place) from {scored} as scored "
@@ -56,3 +58,8 @@ def with_bleu(workspace: Workspace, scored: Table) -> Table:
     )
     workspace.drop([bleu, scored])
     return with_columns
+
+
+def _column(numbers: "array[float] | array[int]", kind: pa.DataType) -> pa.Array:
+    """Return numbers as a column; of a list, Arrow would import pandas where that is installed."""
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])

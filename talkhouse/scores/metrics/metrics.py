@@ -7,11 +7,13 @@ import duckdb
 
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql import literal
 from talkhouse.scores.metrics import bleu
 from talkhouse.scores.tasks.refusals import refuse
 from talkhouse.scores.tasks.sql_files import Bound
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.warehouse.relations import columns_of
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
 """Columns that the SQL of every task gives: of what scores, and of what it is drawn by."""
@@ -73,7 +75,7 @@ def score_examples(workspace: Workspace, task: Task, predicted: Table) -> Table:
 
     Raises BadPredictions for predictions that can't be scored, CatalogueError where the SQL of the task is wrong.
     """
-    relations = {"predicted": f"from {predicted}", "gold": f"from {task.view}"}
+    relations = {"predicted": f"from {predicted}", "gold": _gold(workspace, task, predicted)}
     sql = Bound(task.query, "scores", relations)
     names = sql.check(workspace.con, *_EXAMPLE)
     with sql.errors(workspace.con):
@@ -87,6 +89,19 @@ def score_examples(workspace: Workspace, task: Task, predicted: Table) -> Table:
             next_step="give what the task declares: see docs/scores.md",
         )
     return bleu.with_bleu(workspace, scored) if "guess" in names else scored
+
+
+def _gold(workspace: Workspace, task: Task, predicted: Table) -> str:
+    """Return the query of the rows of a task's view from the first record that is scored to the last.
+
+    A join with ``predicted`` says the same, but DuckDB would first gather the candidates of all splits: only a
+    comparison with a constant reaches the tables below.
+    """
+    ((first, last),) = workspace.con.execute(f"select min(record_id), max(record_id) from {predicted}").fetchall()
+    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    if first is None or "record_id" not in known:
+        return f"from {task.view}"
+    return f"from {task.view} where record_id between {literal(first)} and {literal(last)}"
 
 
 def whole(scored: Table) -> str:

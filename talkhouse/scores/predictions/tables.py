@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from pyarrow import lib as pa
-from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import open_file
 from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
@@ -158,5 +157,8 @@ def _repeated(column: pa.DictionaryArray) -> int:
     kind = column.type.value_type
     if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
         return 0
+    # It makes a function in Python for each of hundreds in C++, which takes longer than many files do.
+    from pyarrow.compute import call_function  # type: ignore[attr-defined]
+
     lengths = call_function("binary_length", [column.dictionary]).take(column.indices)
     return int(call_function("sum", [lengths.cast("int64")]).as_py() or 0)

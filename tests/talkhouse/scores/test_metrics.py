@@ -177,8 +177,8 @@ def test_blocks_without_ties_are_those_of_ir_measures(
     assert_equal(done, by_ir_measures([scores[:2] for scores in orders], {"R_2@1": ir_measures.R @ 1}))
 
 
-ANSWERS = ["tea", "Tea!", "the tea ", "milk", "jam", "tea"]
-"""Candidates, of which some are equal once normalised, and two to the letter."""
+ANSWERS = ["tea", "Tea!", "the tea ", "milk", "tea", "The", "-", "an ΟΔΟΣ", "οδος", "İ_\u00a0", "i\u0307"]
+"""Candidates, of which some are equal once normalised, two to the letter, and some have no word."""
 
 
 @given(
@@ -366,6 +366,16 @@ TEXTS = st.lists(st.sampled_from(["tea", "The", "a", "milk!", "jam-pot", "Tea", 
 def test_texts_are_normalised_as_by_python(con: duckdb.DuckDBPyConnection, text: str) -> None:
     found = con.execute("select metrics.normalised(?)", [text]).fetchall()
     assert found == [(" ".join(normalised(text)),)]
+
+
+@given(st.text(st.sampled_from("aAnthe'_-.İΣςσé\u00a0\u2003\u200b\x00\x1c\n\t 的٣") | st.characters(codec="utf-8")))
+@invented_examples(400)
+def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Scores of guided responses rely on it: a candidate without a word of the answer is not compared with it."""
+    query = "select metrics.lower_case(text), metrics.normalised(text) from (select ?::varchar as text)"
+    ((lower, words),) = con.execute(query, [text]).fetchall()
+    assert lower == text.lower()
+    assert all(word in lower for word in words.split(" "))
 
 
 @given(st.lists(st.tuples(TEXTS, st.none() | TEXTS), min_size=1, max_size=8))
