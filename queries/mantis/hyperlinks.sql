@@ -10,7 +10,6 @@ grounded as (
     from main.turns
     where starts_with(dialogue_id, 'mantis:')
         and role = 'agent'
-        and (contains(text, 'href') or contains(text, '://'))
 ),
 
 one_by_one as (
