@@ -105,18 +105,19 @@ def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
             label["breakdown"] if scheme == BREAKDOWN else label["ungrammatical-sentence"]
             for scheme, label in zip(schemes, labels, strict=True)
         ],
-        extra=[_label_extra(scheme, label) for scheme, label in zip(schemes, labels, strict=True)],
+        extra=[
+            # Nearly all labels have no comment and no null.
+            _label_extra(scheme, label) if label.get("comment") or None in label.values() else None
+            for scheme, label in zip(schemes, labels, strict=True)
+        ],
     )
 
 
 def _label_extra(scheme: str, label: Label) -> str | None:
     """Keep a comment, and nulls where the format has empty texts, with the row that every label has."""
-    comment, grammar = label.get("comment", ""), label.get("ungrammatical-sentence", "")
-    if scheme != BREAKDOWN or (comment == "" and grammar is not None):
-        return None
     extra: dict[str, Any] = {}
-    if comment != "":
-        extra["comment"] = comment
-    if grammar is None:
+    if scheme == BREAKDOWN and label.get("comment", "") != "":
+        extra["comment"] = label["comment"]
+    if scheme == BREAKDOWN and label.get("ungrammatical-sentence", "") is None:
         extra["ungrammatical-sentence"] = None
     return decode.dump(extra)

@@ -7,7 +7,7 @@ from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.bots import family
 from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
+from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, folder_facts, inner_path, locate, locate_context
 from talkhouse.ingest.corpora.dbdc3.format import Log
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
@@ -52,7 +52,7 @@ class _Reader:
         log, unknown = decode.record(raw, Log, rule="DB-01")
         _require_annotations(log)
         stem, location = location.native_id or "", replace(location, native_id=log["dialogue-id"])
-        facts = path_facts(inner_path(location.file))
+        facts = folder_facts(inner_path(location.file).parent)
         path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log["dialogue-id"]])
         stored = self._keys.record(
             location,
