@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints, is_typeddict
 
 import msgspec
 from msgspec import Raw
@@ -31,26 +31,43 @@ class Decoded(NamedTuple, Generic[T]):
 
 
 def record(raw: bytes, kind: type[T], *, rule: str) -> Decoded[T]:
-    """Decode one JSON document as ``kind``, a Struct type with ``forbid_unknown_fields``.
+    """Decode one JSON document as ``kind``, of TypedDicts or of Struct types with ``forbid_unknown_fields``.
 
-    Its optional fields default to ``UNSET``, so that what is absent stays absent.
+    What is absent stays absent: optional fields of a Struct default to ``UNSET``. A TypedDict has its keys in published
+    order.
     Raises BadRecord: ``rule`` where the shape is wrong, TH-01 to TH-04 where the JSON is.
     """
-    unknown: dict[str, Raw] = {}
-    check_depth(raw)
     try:
-        try:
-            value = decoder(kind).decode(raw)
-        except msgspec.ValidationError as error:
-            if "unknown field" not in str(error):
-                raise
-            known, unknown = _split_unknown(raw, kind)
-            value = decoder(kind).decode(known)
-        _check_duplicates(raw, value)
+        return _known(raw, kind) or _known_and_unknown(raw, kind)
     except msgspec.ValidationError as error:
+        check_depth(raw)
         raise shape_problem(error, rule) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        check_depth(raw)
         raise json_problem(raw, error) from error
+
+
+def _known(raw: bytes, kind: type[T]) -> Decoded[T] | None:
+    """Decode a document that has only fields which its type knows, each once; None for any other."""
+    try:
+        value = decoder(kind).decode(raw)
+    except msgspec.ValidationError as error:
+        if "unknown field" not in str(error):
+            raise
+        return None
+    written = msgspec.json.encode(value)
+    if not _has_same_quotes(raw, written):
+        return None
+    check_depth(written)  # has the same levels as the text, and no blanks
+    return Decoded(value, {})
+
+
+def _known_and_unknown(raw: bytes, kind: type[T]) -> Decoded[T]:
+    """Decode a document that may have unknown fields, which are split off, or a key twice."""
+    check_depth(raw)
+    known, unknown = _split_unknown(raw, kind)
+    value = decoder(kind).decode(known)
+    json.loads(raw, object_pairs_hook=unique, parse_int=str)
     return Decoded(value, unknown)
 
 
@@ -275,9 +292,12 @@ _QUOTE_ESCAPED = rb"\u0022"
 
 def _check_duplicates(raw: bytes, value: object) -> None:
     """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
-    has_same_quotes = raw.count(b'"') == msgspec.json.encode(value).count(b'"')
-    if not has_same_quotes or (b"\\" in raw and _QUOTE_ESCAPED in raw):
+    if not _has_same_quotes(raw, msgspec.json.encode(value)):
         json.loads(raw, object_pairs_hook=unique, parse_int=str)
+
+
+def _has_same_quotes(raw: bytes, written: bytes) -> bool:
+    return raw.count(b'"') == written.count(b'"') and not (b"\\" in raw and _QUOTE_ESCAPED in raw)
 
 
 def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
@@ -292,11 +312,11 @@ def unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
-    """Split off the fields that a Struct type does not know: the JSON without them, and them by pointer."""
+    """Split off the fields that a type does not know: the JSON without them, and them by pointer."""
     unknown: dict[str, Raw] = {}
 
     def strip(text: Raw, kind: Any, at: str) -> Any:
-        fields, item = _struct_fields(kind), _list_item(kind)
+        fields, item = _fields_of(kind), _list_item(kind)
         opening = bytes(text).lstrip()[:1]
         if fields is not None and opening == b"{":
             kept = {}
@@ -316,9 +336,14 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
 
 
 @cache
-def _struct_fields(kind: Any) -> dict[str, Any] | None:
-    """Return the types of a Struct's fields by their JSON names, also of one inside a union; None for other types."""
+def _fields_of(kind: Any) -> dict[str, Any] | None:
+    """Return the types of the fields of a Struct or TypedDict by their JSON names, also of one inside a union.
+
+    None for other types.
+    """
     for option in _options(kind):
+        if is_typeddict(option):
+            return get_type_hints(option)
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return {field.encode_name: field.type for field in msgspec.structs.fields(option)}
     return None

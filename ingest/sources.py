@@ -33,7 +33,7 @@ _READING = Lock()
 """Two files of one .tar.gz share the position in it that is read."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class SourceFile:
     """A file as a reader sees it, on disk or in an archive; its bytes are read when they are asked for."""
 

@@ -34,8 +34,8 @@ SCENARIO = Scenario(
     bar=dict.fromkeys(_cases(_FILES), 4),
     notes=(
         "Whole processes on both sides. A file has 20 turns and 300 votes: ours stores a row for each.",
-        "Files are read one after the other, but memory grows with their number (see the growth below); "
-        "--memory-limit bounds DuckDB's part of it.",
+        "Files are read one after the other in memory that hardly grows with their number. That no two rows have one "
+        "key is checked at the end in memory that does (see the growth below); --memory-limit bounds it.",
     ),
 )
 

@@ -7,6 +7,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable
 from copy import copy
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
@@ -78,6 +79,7 @@ def open_member(archive: Archive, member: str) -> IO[bytes]:
     return stream
 
 
+@lru_cache(maxsize=16)  # a reader asks several times for that of the file which it has in hand
 def unpacked(path: str, member: str | None) -> PurePosixPath:
     """Return the path of a file on disk, or of a member as if its archive were a folder without the ending."""
     if member is None:

@@ -20,7 +20,7 @@ from talkhouse.ingest.files.source_errors import check_spelling, forbidden, read
 from talkhouse.schema.errors import SourceError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Stat:
     """What tells cheaply whether a file on disk has changed."""
 
@@ -36,7 +36,7 @@ class Stat:
         return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC).replace(tzinfo=None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DiskFile:
     """A file on disk: where it is, and what identifies it in the warehouse."""
 

@@ -9,7 +9,7 @@ from talkhouse.ingest.rows import FileRow
 from talkhouse.ingest.sources import BOM_NOTE, Skipped, SourceFile
 
 
-@dataclass
+@dataclass(slots=True)
 class FileCount:
     """What became of one file."""
 

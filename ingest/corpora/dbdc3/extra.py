@@ -1,13 +1,13 @@
 """What the rows do not say of a log and writing it back needs: the keys of its objects, null lists."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import Raw, Struct
 
-from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.format import Log
 
 
@@ -25,26 +25,24 @@ class Extra(Struct):
     unknown: dict[str, Raw] = {}
 
 
-class _Objects(Struct):
-    """A log as objects of any keys."""
-
-    turns: list[dict[str, Raw]]
-
-
 def stated(log: Log) -> dict[str, Any]:
     """Collect everything but words that a log states of its dialogue, by pointer; absent fields are left out."""
-    facts: dict[str, Any] = {"/group-id": log.group_id, "/speaker-id": log.speaker_id}
-    for index, turn in enumerate(log.turns):
-        facts[f"/turns/{index}/turn-index"] = turn.turn_index
-        facts[f"/turns/{index}/time"] = turn.time
-        facts[f"/turns/{index}/annotation-id"] = turn.annotation_id
-    return {pointer: value for pointer, value in facts.items() if value is not UNSET}
+    facts = _facts("", log, ("group-id", "speaker-id"))
+    for index, turn in enumerate(log["turns"]):
+        facts |= _facts(f"/turns/{index}", turn, ("turn-index", "time", "annotation-id"))
+    return facts
 
 
-def published_keys(raw: bytes, log: Log) -> dict[str, Any]:
+def _facts(at: str, values: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {f"{at}/{key}": values[key] for key in keys if key in values}
+
+
+def published_keys(raw: bytes, log: Log, *, has_unknown: bool) -> dict[str, Any]:
     """Collect what is needed to write a log as it was: the keys of each object, and null lists."""
-    objects = decode.decoder(_Objects).decode(raw).turns
-    turns, labels = [tuple(turn) for turn in objects], [_label_keys(turn) for turn in objects]
+    # Fields that the format does not know are not in the log, but have their place among the keys.
+    objects = json.loads(raw, parse_int=str) if has_unknown else log
+    turns = [tuple(turn) for turn in objects["turns"]]
+    labels = [[tuple(label) for label in turn.get("annotations") or ()] for turn in objects["turns"]]
     turn_fields, label_fields = _commonest(turns), _commonest(chain.from_iterable(labels))
     others = {f"/turns/{index}": keys for index, keys in enumerate(turns) if keys != turn_fields}
     others |= {
@@ -53,21 +51,18 @@ def published_keys(raw: bytes, log: Log) -> dict[str, Any]:
         for position, keys in enumerate(of_turn)
         if keys != label_fields
     }
-    nulls = {f"/turns/{index}/annotations": None for index, turn in enumerate(log.turns) if turn.annotations is None}
+    nulls = {
+        f"/turns/{index}/annotations": None
+        for index, turn in enumerate(log["turns"])
+        if turn.get("annotations", ()) is None
+    }
     return {
-        "fields": decode.keys(raw),
+        "fields": list(objects),
         "turn_fields": turn_fields,
         "label_fields": label_fields,
         "fields_at": others,
         "lists": nulls,
     }
-
-
-def _label_keys(turn: dict[str, Raw]) -> list[tuple[str, ...]]:
-    """List the keys of every label of a turn."""
-    raw = turn.get("annotations")
-    labels = None if raw is None else decode.decoder(list[dict[str, Raw]] | None).decode(raw)
-    return [tuple(label) for label in labels or ()]
 
 
 def _commonest(orders: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

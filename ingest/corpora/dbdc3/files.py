@@ -1,6 +1,7 @@
 """Which files there are: dialogue logs and background paragraphs, and what their paths say."""
 
 import re
+from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ def locate(file: SourceFile) -> SourceLocation | Unrecognised:
     """Locate the record of a log by its path; its name is the native id, as far as the path knows."""
     if not file.name.endswith(LOG):
         return Unrecognised(file, f"neither *{LOG} nor *{CONTEXT}")
-    facts = path_facts(inner_path(file))
+    facts = folder_facts(inner_path(file).parent)
     return SourceLocation(file, "", facts.subset, facts.release, facts.phase, native_id=stem(file))
 
 
@@ -51,13 +52,14 @@ def inner_path(file: SourceFile) -> PurePosixPath:
     return PurePosixPath(*file.path.parts[1:])
 
 
-def path_facts(path: PurePosixPath) -> PathFacts:
-    """Read a path inside the corpus's folder.
+@cache
+def folder_facts(folder: PurePosixPath) -> PathFacts:
+    """Read the path of a folder inside the corpus's folder; each holds many files.
 
     The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In any other, the subset is the
-    folder that holds the file, and the release the last folder above language and phase.
+    folder itself, and the release the last folder above language and phase.
     """
-    folders = list(path.parent.parts)
+    folders = folder.parts
     if folders and folders[-1].lower() in DEV_ZIPS:
         return PathFacts("dev_zips", "en", "dev", folders[-1])
     words = [_words(folder) for folder in folders]

@@ -1,32 +1,40 @@
-"""The format of a dialogue log, as published; optional fields are UNSET where they are absent."""
+"""The format of a dialogue log, as published: objects that keep the order of their keys, some of them optional."""
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from typing import NotRequired, TypedDict
 
+from msgspec import Raw
 
-class Label(Struct, rename="kebab", forbid_unknown_fields=True):
-    """One annotator's label of one turn."""
+Label = TypedDict(
+    "Label",
+    {
+        "breakdown": str,
+        "annotator-id": NotRequired[str | None],
+        "ungrammatical-sentence": NotRequired[str | None],
+        "comment": NotRequired[str | None],
+    },
+)
+"""One annotator's label of one turn."""
 
-    breakdown: str
-    annotator_id: str | UnsetType | None = UNSET
-    ungrammatical_sentence: str | UnsetType | None = UNSET
-    comment: str | UnsetType | None = UNSET
+LogTurn = TypedDict(
+    "LogTurn",
+    {
+        "speaker": str,
+        "utterance": str,
+        "turn-index": NotRequired[Raw],
+        "time": NotRequired[str | None],
+        "annotation-id": NotRequired[str | None],
+        "annotations": NotRequired[list[Label] | None],
+    },
+)
+"""One utterance; its number is kept as the literal that was published."""
 
-
-class LogTurn(Struct, rename="kebab", forbid_unknown_fields=True):
-    """One utterance; its number is kept as the literal that was published."""
-
-    speaker: str
-    utterance: str
-    turn_index: Raw | UnsetType = UNSET
-    time: str | UnsetType | None = UNSET
-    annotation_id: str | UnsetType | None = UNSET
-    annotations: list[Label] | UnsetType | None = UNSET
-
-
-class Log(Struct, rename="kebab", forbid_unknown_fields=True):
-    """One dialogue."""
-
-    dialogue_id: str
-    turns: list[LogTurn]
-    group_id: str | UnsetType | None = UNSET
-    speaker_id: str | UnsetType | None = UNSET
+Log = TypedDict(
+    "Log",
+    {
+        "dialogue-id": str,
+        "turns": list[LogTurn],
+        "group-id": NotRequired[str | None],
+        "speaker-id": NotRequired[str | None],
+    },
+)
+"""One dialogue."""

@@ -7,7 +7,7 @@ from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.bots import family
 from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, inner_path, locate, locate_context, path_facts
+from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, folder_facts, inner_path, locate, locate_context
 from talkhouse.ingest.corpora.dbdc3.format import Log
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
@@ -51,30 +51,30 @@ class _Reader:
         """Turn one log into its record; raises BadRecord."""
         log, unknown = decode.record(raw, Log, rule="DB-01")
         _require_annotations(log)
-        stem, location = location.native_id or "", replace(location, native_id=log.dialogue_id)
-        facts = path_facts(inner_path(location.file))
-        path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log.dialogue_id])
+        stem, location = location.native_id or "", replace(location, native_id=log["dialogue-id"])
+        facts = folder_facts(inner_path(location.file).parent)
+        path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log["dialogue-id"]])
         stored = self._keys.record(
             location,
-            log.dialogue_id,
-            ((turn.speaker, turn.utterance) for turn in log.turns),
+            log["dialogue-id"],
+            ((turn["speaker"], turn["utterance"]) for turn in log["turns"]),
             path=path,
             standard_split=STANDARD_SPLITS.get(facts.phase or ""),
         )
         record, dialogue_id, is_new = stored
         repeated = self._files.setdefault((path, location.file.sha256), record.record_id)
         differs = self._restatements.differing(dialogue_id, stated(log))
-        extra = published_keys(raw, log) | {"differs": differs, "unknown": unknown}
+        extra = published_keys(raw, log, has_unknown=bool(unknown)) | {"differs": differs, "unknown": unknown}
         record.extra = decode.dump_extra(extra | {"repeats": repeated if repeated != record.record_id else None})
-        bot, background = family(log.dialogue_id, facts.subset), self._backgrounds.get(log.dialogue_id)
+        bot, background = family(log["dialogue-id"], facts.subset), self._backgrounds.get(log["dialogue-id"])
         rows: list[Row] = [record]
         if is_new:
             both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
             language = facts.language or (bot.language if bot else None)
             rows += dialogue_rows(dialogue_id, log, both, language, background)
         findings = list(warnings(log, stem, bot, has_background=background is not None))
-        findings += self._repetitions(log.dialogue_id, stored)
-        self._first.setdefault(log.dialogue_id, dialogue_id)
+        findings += self._repetitions(log["dialogue-id"], stored)
+        self._first.setdefault(log["dialogue-id"], dialogue_id)
         return Loaded(location, rows, findings, list(label_batches(record, log)))
 
     def paragraph(self, location: SourceLocation, text: str) -> Loaded:
@@ -110,7 +110,7 @@ class _Reader:
 
 def _require_annotations(log: Log) -> None:
     """The challenge's script reads the list of every turn that is not the user's."""
-    for index, turn in enumerate(log.turns):
-        if turn.speaker != "U" and not isinstance(turn.annotations, list):
-            problem = "is null" if turn.annotations is None else "is missing"
+    for index, turn in enumerate(log["turns"]):
+        if turn["speaker"] != "U" and turn.get("annotations") is None:
+            problem = "is null" if "annotations" in turn else "is missing"
             raise BadRecord("DB-01", f"the list of annotations {problem}", f"/turns/{index}/annotations")

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from msgspec import UNSET
-
 from talkhouse.ingest.corpora.dbdc3.bots import Family
 from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -19,26 +17,27 @@ TASK = "breakdown_detection"
 def warnings(log: Log, stem: str, bot: Family | None, *, has_background: bool) -> Iterator[ReaderFinding]:
     """List the findings of one log; ``stem`` is its file's name without the ending."""
     yield from _labels(log)
-    if stem != log.dialogue_id:
-        yield ReaderFinding(
-            "DB-03", f"the file is named {stem}, its dialogue-id is {log.dialogue_id}", pointer="/dialogue-id"
-        )
+    dialogue_id, turns = log["dialogue-id"], log["turns"]
+    if stem != dialogue_id:
+        detail = f"the file is named {stem}, its dialogue-id is {dialogue_id}"
+        yield ReaderFinding("DB-03", detail, pointer="/dialogue-id")
+    annotators = [[label.get("annotator-id") for label in _votes(turn)] for turn in turns]
     for rule, what, is_unusual in _UNUSUAL_TURNS:
-        indexes = [index for index, turn in enumerate(log.turns) if is_unusual(index, turn)]
+        indexes = [index for index, turn in enumerate(turns) if is_unusual(index, turn, annotators[index])]
         if indexes:
             shown = ", ".join(map(str, indexes[:10])) + (" ..." if len(indexes) > 10 else "")
-            detail = f"{what}: {len(indexes)} of {len(log.turns)} turns ({shown})"
+            detail = f"{what}: {len(indexes)} of {len(turns)} turns ({shown})"
             yield ReaderFinding(rule, detail, pointer=f"/turns/{indexes[0]}", turn_index=indexes[0])
     if bot and bot.name == "CIC" and not has_background:
-        yield ReaderFinding("DB-06", f"no background paragraph ({log.dialogue_id}.log.context) for this CIC dialogue")
+        yield ReaderFinding("DB-06", f"no background paragraph ({dialogue_id}.log.context) for this CIC dialogue")
 
 
 def _labels(log: Log) -> Iterator[ReaderFinding]:
     """DB-02: turns that make no example since no label is known, and single unknown labels."""
-    for index, turn in enumerate(log.turns):
-        labels = [label.breakdown for label in turn.annotations or ()]
-        unknown = sorted(set(labels) - LABELS)
-        if not unknown or turn.speaker == "U":
+    for index, turn in enumerate(log["turns"]):
+        labels = {label["breakdown"] for label in _votes(turn)}
+        unknown = sorted(labels - LABELS)
+        if not unknown:
             continue
         pointer = f"/turns/{index}/annotations"
         if LABELS.isdisjoint(labels):
@@ -50,43 +49,44 @@ def _labels(log: Log) -> Iterator[ReaderFinding]:
 
 def _votes(turn: LogTurn) -> list[Label]:
     """List the labels of a system turn; those of a user turn are DB-04's."""
-    return [] if turn.speaker == "U" else turn.annotations or []
+    return [] if turn["speaker"] == "U" else turn.get("annotations") or []
 
 
 class _UnusualTurn(NamedTuple):
     rule: str
     what: str
-    is_unusual: Callable[[int, LogTurn], bool]
+    is_unusual: Callable[[int, LogTurn, list[str | None]], bool]
+    """Asked with the position of a turn, the turn, and the ids of those who labelled it."""
 
 
-def _is_misnumbered(index: int, turn: LogTurn) -> bool:
-    return turn.turn_index is UNSET or bytes(turn.turn_index) != str(index).encode()
+def _is_misnumbered(index: int, turn: LogTurn, _: object) -> bool:
+    return "turn-index" not in turn or bytes(turn["turn-index"]) != str(index).encode()
 
 
-def _repeats_annotator(_: int, turn: LogTurn) -> bool:
-    ids = [label.annotator_id for label in _votes(turn) if label.annotator_id]
-    return len(set(ids)) < len(ids)
-
-
-def _lacks_annotator(_: int, turn: LogTurn) -> bool:
-    return any(label.annotator_id in ("", None, UNSET) for label in _votes(turn))
+def _repeats_annotator(_: int, __: LogTurn, annotators: list[str | None]) -> bool:
+    known = list(filter(None, annotators))
+    return len(set(known)) < len(known)
 
 
 _UNUSUAL_TURNS = (
     _UnusualTurn("DB-03", "turn-index is not the position", _is_misnumbered),
-    _UnusualTurn("DB-04", "speaker neither U nor S", lambda _, turn: turn.speaker not in ("U", "S")),
-    _UnusualTurn("DB-04", "annotations on a user turn", lambda _, turn: turn.speaker == "U" and bool(turn.annotations)),
+    _UnusualTurn("DB-04", "speaker neither U nor S", lambda _, turn, __: turn["speaker"] not in ("U", "S")),
+    _UnusualTurn(
+        "DB-04",
+        "annotations on a user turn",
+        lambda _, turn, __: turn["speaker"] == "U" and bool(turn.get("annotations")),
+    ),
     _UnusualTurn(
         "DB-05",
         f"other than {ANNOTATORS} annotations",
-        lambda _, turn: len(_votes(turn)) not in (0, ANNOTATORS),
+        lambda _, __, annotators: len(annotators) not in (0, ANNOTATORS),
     ),
     _UnusualTurn("DB-05", "an annotator twice", _repeats_annotator),
-    _UnusualTurn("DB-05", "annotations without annotator-id", _lacks_annotator),
-    _UnusualTurn("DB-06", "empty utterance", lambda _, turn: turn.utterance == ""),
+    _UnusualTurn("DB-05", "annotations without annotator-id", lambda _, __, annotators: not all(annotators)),
+    _UnusualTurn("DB-06", "empty utterance", lambda _, turn, __: turn["utterance"] == ""),
     _UnusualTurn(
         "DB-06",
         "a system turn without annotations",
-        lambda index, turn: index > 0 and turn.speaker != "U" and not turn.annotations,
+        lambda index, turn, annotators: index > 0 and turn["speaker"] != "U" and not annotators,
     ),
 )

@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
 from talkhouse.ingest.corpora.dbdc3.bots import family
-from talkhouse.ingest.corpora.dbdc3.files import path_facts
+from talkhouse.ingest.corpora.dbdc3.files import folder_facts
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 
@@ -94,7 +94,7 @@ def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.Duck
     ],
 )
 def test_what_paths_say(path: str, expected: tuple[str | None, ...]) -> None:
-    assert tuple(path_facts(PurePosixPath(path))) == expected
+    assert tuple(folder_facts(PurePosixPath(path).parent)) == expected
 
 
 @pytest.mark.parametrize(
