@@ -48,9 +48,9 @@ parts as (
 lines as (
     select
         record_id,
-        unnest(string_split(blended_skill_talk.strip(persona), chr(10))) as line,
-        unnest(range(len(string_split(blended_skill_talk.strip(persona), chr(10))))) as line_index,
-    from parts
+        unnest(lines) as line,
+        unnest(range(len(lines))) as line_index,
+    from (select record_id, string_split(blended_skill_talk.strip(persona), chr(10)) as lines from parts) as personas
 ),
 
 topics_of_lines as (

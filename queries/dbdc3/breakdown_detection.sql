@@ -58,7 +58,7 @@ select
     records.subset,
     examples.turn_index,
     talks.utterances[1:examples.turn_index] as context,
-    turns.text as utterance,
+    talks.utterances[examples.turn_index + 1] as utterance,
     dialogues.extra ->> 'background' as background,
     distributions.count_o,
     distributions.count_t,
@@ -73,8 +73,6 @@ select
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.dialogues on dialogues.dialogue_id = examples.dialogue_id
-inner join main.turns
-    on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index
 inner join talks on talks.dialogue_id = examples.dialogue_id
 inner join distributions
     on distributions.record_id = examples.record_id and distributions.turn_index = examples.turn_index
