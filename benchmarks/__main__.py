@@ -1,6 +1,6 @@
 """Compares Talkhouse with other tools, on the same invented files in one run.
 
-    uv run --group bench python -m benchmarks [--quick] [--only NAME ...] [--output FOLDER]
+    uv run --group bench python -m benchmarks [--quick | --bars] [--only NAME ...] [--output FOLDER]
 
 Each side of a case is run once to warm up, and then five times in turn with the others. The report is printed, and
 written as results.md, results.json and ratios.png. What has no package index at hand tells so in its place.
@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.machine import machine
@@ -43,23 +44,37 @@ def measured(scenario: Scenario, case: Case, repeat: int) -> list[Result]:
     return parted(Result(scenario, case.name, case.size, tuple(sides)))
 
 
-def results(names: list[str], repeat: int, *, is_quick: bool, folder: Path) -> list[Result]:
-    """Run the scenarios; the files of a case are removed after it, those that several have in common at the end."""
+def wanted(scenario: Scenario, *, is_quick: bool, only_bars: bool) -> tuple[str, ...]:
+    """Return the names of the cases to run."""
+    if only_bars:
+        return scenario.barred
+    return scenario.quick if is_quick else tuple(scenario.cases)
+
+
+def results(names: list[str], repeat: int, *, is_quick: bool, only_bars: bool, folder: Path) -> list[Result]:
+    """Run the scenarios; the files of a case are removed after it, those that several have in common at the end.
+
+    ``only_bars``: only what the bars compare, our side and one other.
+    """
     done = []
     with tempfile.TemporaryDirectory(dir=folder) as common:
         for scenario in SCENARIOS:
             if names and scenario.name not in names:
                 continue
-            for name in scenario.quick if is_quick else scenario.cases:
+            for name in wanted(scenario, is_quick=is_quick, only_bars=only_bars):
                 with tempfile.TemporaryDirectory(dir=common) as place:
-                    done += measured(scenario, scenario.cases[name](Path(place)), repeat)
+                    case = scenario.cases[name](Path(place))
+                    case = replace(case, sides=case.sides[:2]) if only_bars else case
+                    done += measured(scenario, case, repeat)
     return done
 
 
 def main() -> None:
     """Run what the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small files and three rounds: five minutes")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small files and three rounds: five minutes")
+    size.add_argument("--bars", action="store_true", help="only the cases and sides that a bar is for")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", choices=[one.name for one in SCENARIOS])
     parser.add_argument(
         "--repeat", type=int, help=f"rounds after the warm-up; {_REPEAT}, and {_QUICK_REPEAT} of --quick"
@@ -74,7 +89,8 @@ def main() -> None:
         return
     facts = machine()
     repeat = arguments.repeat or (_QUICK_REPEAT if arguments.quick else _REPEAT)
-    done = results(arguments.only, repeat, is_quick=arguments.quick, folder=arguments.files)
+    chosen = {"is_quick": arguments.quick, "only_bars": arguments.bars}
+    done = results(arguments.only, repeat, **chosen, folder=arguments.files)
     arguments.output.mkdir(parents=True, exist_ok=True)
     report = markdown(facts, done)
     (arguments.output / "results.md").write_text(report, encoding="utf-8")

@@ -60,6 +60,12 @@ class Scenario:
     notes: tuple[str, ...] = ()
     """What a peer can't do, and what the numbers do not say."""
 
+    @property
+    def barred(self) -> tuple[str, ...]:
+        """The cases that a bar or a limit is for; all where growth is told."""
+        meant = {*self.limit, *(bar if bar in self.cases else bar.rpartition(": ")[0] for bar in self.bar)}
+        return tuple(case for case in self.cases if self.grows or case in meant)
+
 
 def talkhouse(*arguments: str | Path, name: str = "Talkhouse", writes: Path | None = None) -> Side:
     """Return the side that runs our command."""

@@ -15,6 +15,7 @@ def test_quick_runs_and_bars_are_of_cases_that_there_are() -> None:
         assert {*scenario.quick} <= {*scenario.cases}, scenario.name
         for bar in scenario.bar:  # of a case, or of one of its parts: "case: part"
             assert bar in scenario.cases or bar.rpartition(": ")[0] in scenario.cases, scenario.name
+        assert scenario.barred or not (scenario.bar or scenario.limit), scenario.name
     assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
 
 
