@@ -106,8 +106,8 @@ def often_asked(
     queries = [*more, MISSING, *(headline.sql for dashboard in listed for headline in dashboard.headlines)]
     for chart in (chart for dashboard in listed for chart in dashboard.charts):
         asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
-        if len(chart.by) == 1:
-            queries.append(values_query(chart, filters))
+        if colours := values_query(chart, filters):
+            queries.append(colours)
     for sql in queries:
         for view in views_in(sql):
             asked[view].append((sql, ""))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from talkhouse.charts.colours import PLAIN, Scale, label_colours
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart, Filter
+from talkhouse.charts.declared import Chart, Filter, Kind
 from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import OPTIONS, filter_sql, values_sql
 from talkhouse.charts.rows import Rows
@@ -33,13 +33,19 @@ def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: File
         return {}
     if chart.scheme:
         return _of_scheme(rows, chart.scheme)
-    filters = (choice for one in dashboards(files) for choice in one.dashboard.filters)
-    values = chart.values or [str(value) for value in rows(values_query(chart, filters)).to_series()]
+    asked = values_query(chart, (choice for one in dashboards(files) for choice in one.dashboard.filters))
+    values = [str(value) for value in rows(asked).to_series()] if asked else chart.values
     return label_colours(values, chart.scale)
 
 
-def values_query(chart: Chart, filters: Iterable[Filter]) -> str:
-    """Return the query of all values of a chart's one series: those of the first filter by it, on whatever page."""
+def values_query(chart: Chart, filters: Iterable[Filter]) -> str | None:
+    """Return the query of all values of a chart's one series: those of the first filter by it, on whatever page.
+
+    None where nothing has to be asked for its colours.
+    """
+    is_drawn = chart.kind not in (Kind.TABLE, Kind.NUMBER)
+    if not is_drawn or len(chart.by) != 1 or len(chart.metrics) > 1 or chart.scheme or chart.values:
+        return None
     (column,) = chart.by
     first = next((choice for choice in filters if choice.column == column), None)
     return filter_sql(first, OPTIONS) if first else values_sql(chart.view, column, OPTIONS)
