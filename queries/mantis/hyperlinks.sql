@@ -10,6 +10,7 @@ grounded as (
     from main.turns
     where starts_with(dialogue_id, 'mantis:')
         and role = 'agent'
+        and (contains(text, 'href') or contains(text, '://'))
 ),
 
 one_by_one as (
