@@ -26,7 +26,6 @@ _WORD = re.compile(r"\w+")
 _STAR = re.compile(r"\*\s*(,|from\b|exclude\b|replace\b|rename\b)|(^|\()\s*from\b|columns\s*\(", re.IGNORECASE)
 """Where a query asks for columns that it does not name."""
 
-
 _MOST_ROWS = 3_000_000
 """Rows of a view that are held."""
 
@@ -114,9 +113,9 @@ def often_asked(
     chosen = {DEFAULT, *(choice.column for choice in filters)}
     # A macro looks like a view in a query, and has no columns.
     return {
-        view: _select(view, queries, chosen, columns[view])
-        for view, queries in asked.items()
-        if view in columns and _overlap([where for _, where in queries])
+        view: _select(view, of_view, chosen, columns[view])
+        for view, of_view in asked.items()
+        if view in columns and _overlap([where for _, where in of_view])
     }
 
 

@@ -68,9 +68,8 @@ class Warehouse:
             self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])
             self.columns: dict[str, list[str]] = dict(con.execute(_COLUMNS).fetchall())
         """The SQL and the charts of its views; the columns of each view of ``bi``."""
-        declared = [file.dashboard for file in dashboards(self.query_files)]
-        often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
-        self._held = Held(self.connection, f"{version.path.stem}_held", often)
+        self._held: Held | None = None
+        self._holding = threading.Lock()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -92,6 +91,11 @@ class Warehouse:
 
     def rows_of_pages(self, sql: str) -> pl.DataFrame:
         """Return all rows of a query that pages ask as they are; a view that several of them ask is computed once."""
+        with self._holding:  # not at once: pages without charts are there also where a dashboard is broken
+            if self._held is None:
+                declared = [file.dashboard for file in dashboards(self.query_files)]
+                often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
+                self._held = Held(self.connection, f"{self.version.path.stem}_held", often)
         return _rows(self.connection, self.version, sql, {}, self._held.sql)
 
 

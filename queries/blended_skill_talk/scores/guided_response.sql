@@ -37,8 +37,8 @@ listed as (
     where len(scores) = len(label_candidates)
 ),
 
--- A text in lower case has each word of itself normalised, as that puts blanks in place of what is between words and
--- changes nothing else. So the answer has its longest word, which few other candidates have.
+-- To normalise a text in lower case puts blanks in place of some of it and changes nothing else, so each word that is
+-- left stands in the text. Only candidates in which the answer's longest word stands can be equal to it: few do.
 possible as (
     select
         example_index,
