@@ -17,7 +17,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 
 MINUTE = 60_000
 
@@ -204,6 +213,7 @@ def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     """Open a browser context that knows nothing but a token in the address; ``options`` are Playwright's."""
     context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
     context.set_default_timeout(2 * MINUTE)  # however busy the machine is
+    expect.set_options(timeout=2 * MINUTE)
     url, _, token = url.partition("/?")
     if token:
         context.request.get(f"{url}/?{token}")
