@@ -128,7 +128,7 @@ class _Buffer:
                 piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
             text += piece
         self.whole = text.rfind(_NEWLINE) + 1
-        lines.carriage = _carriage(text) if is_first else lines.carriage
+        lines.carriage = _carriage(text) if is_first and not self.is_all else lines.carriage
 
 
 def _carriage(text: bytearray) -> bytes:
