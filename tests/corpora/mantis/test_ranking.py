@@ -197,6 +197,12 @@ def test_a_lookup_file_that_ends_early_refuses_the_rest(built: Built) -> None:
 
 
 @pytest.mark.slow
+def test_a_carriage_return_without_a_newline_belongs_to_the_only_row(built: Built) -> None:
+    con = built({TALKS: FILES[TALKS], TSV: "1\tu1\ta2\r", LOOKUP: "0\n"})
+    assert con.execute("select raw from meta.quarantine where subset = 'mantis_10'").fetchall() == [(b"1\tu1\ta2\r",)]
+
+
+@pytest.mark.slow
 def test_a_lookup_file_that_goes_on_is_told_and_kept(built: Built) -> None:
     con = built(FILES | {LOOKUP: KEYS + "7\n8\n"})
     assert counts(con) == (BLOCKS, BLOCKS, 0)

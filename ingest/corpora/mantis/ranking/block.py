@@ -1,6 +1,5 @@
 """Takes a block of a response-ranking TSV apart: one context, the right response, and the wrong ones."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from talkhouse.ingest.corpora.mantis.ranking.format import cells, plain, row
@@ -17,18 +16,19 @@ class Block(NamedTuple):
     raw: RawBlock
     context: list[str]
     response: str
-    wrong: list[str | bytes | bytearray]
-    """The wrong responses: the keys of those that are known by their cell's hash, the UTF-8 of the others."""
+    keys: list[str | None]
+    """The keys of the wrong responses, None for those that are not known."""
+    new: dict[int, bytes]
+    """The UTF-8 of these others, by position."""
     written: dict[str, str]
     """Rows that are not written as the csv module would, by position."""
 
 
-def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: bytes) -> Block:
+def parse(block: RawBlock, size: int, carriage: bytes) -> Block:
     """Take a block of ``size`` rows apart; ``carriage`` is what stands before each newline.
 
-    ``known`` has the keys of texts by the hashes of their cells. The contexts of a block were compared as bytes: of a
-    file of gigabytes all but the candidates is repetition. Raises BadRecord MA-06 where the rows do not fit together,
-    UnicodeDecodeError for bytes that are not UTF-8.
+    The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
+    Raises BadRecord MA-06 where the rows do not fit together, UnicodeDecodeError for bytes that are not UTF-8.
     """
     end = carriage.decode()
     head = block.head.decode()
@@ -38,7 +38,7 @@ def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: byte
     written = {} if row(["1", *context, response]) + end == head else {"0": head}
     is_plain = block.begin == row(["0", *context, ""]).encode()
 
-    def wrong(tail: bytes | bytearray, position: int) -> bytes | bytearray:
+    def wrong(tail: bytes, position: int) -> bytes:
         text = plain(tail.removesuffix(carriage)) if is_plain and tail.endswith(carriage) else None
         if text is not None:
             return text
@@ -50,11 +50,11 @@ def parse(block: RawBlock, known: Mapping[bytes, str], size: int, carriage: byte
             written[str(position)] = whole
         return words[-1].encode()
 
-    keys = map(known.get, block.fingerprints) if is_plain else [None] * len(block.tails)
-    texts = [key or wrong(tail, at) for at, (key, tail) in enumerate(zip(keys, block.tails, strict=True), 1)]
+    keys: list[str | None] = block.keys if is_plain else [None] * len(block.tails)
+    new = {at: wrong(block.tails[at - 1], at) for at, key in enumerate(keys, 1) if key is None}
     # One that is not UTF-8 must be found before any of them becomes a row.
-    b"\n".join([text for text in texts if not isinstance(text, str)]).decode()
-    return Block(block, context, response, texts, written)
+    b"\n".join(new.values()).decode()
+    return Block(block, context, response, keys, new, written)
 
 
 def misfit(detail: str, position: int) -> BadRecord:

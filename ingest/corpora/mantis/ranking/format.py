@@ -20,7 +20,7 @@ def cell(text: str) -> str:
     return text
 
 
-def plain(cell: bytes | bytearray) -> bytes | bytearray | None:
+def plain(cell: bytes) -> bytes | None:
     """Return the text of a row's last cell; None where it is not written as the csv module would, or not one cell."""
     if b'"' not in cell:
         return None if b"\t" in cell else cell

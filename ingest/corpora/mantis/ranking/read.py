@@ -67,7 +67,7 @@ class Ranking:
         """Add a block to the rows, or yield what is rejected of both files."""
         self._follow(raw, keys)
         try:
-            block = parse(raw, self._rows.known, self._size, self._lines.carriage)
+            block = parse(raw, self._size, self._lines.carriage)
             key = self._checked_key(raw, keys)
         except (BadRecord, UnicodeDecodeError) as bad:
             yield from self._rejected(raw, keys, index, bad)

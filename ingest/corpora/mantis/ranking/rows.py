@@ -15,17 +15,18 @@ from talkhouse.ingest.texts import Texts
 _REFERRED = 8
 """How many times less than its lines the rows of a block are taken to hold: they refer to turns and texts."""
 
-_MOST_KNOWN = 500_000
-"""Cells that are known by their hash; beyond, all are forgotten."""
+_MOST_KNOWN = 100_000_000
+"""Bytes of the cells that are known; beyond, all are forgotten."""
 
 
 class Rows:
-    """The rows of one TSV's blocks; a wrong response comes about fifty times, so cells are known by their hash."""
+    """The rows of one TSV's blocks; a wrong response comes about fifty times, so cells are known from the first on."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self.known: dict[bytes, str] = {}
-        """The keys of the texts in last cells, by the cells' hash."""
+        """The keys of the texts in last cells, by the cells as the file has them."""
+        self._known_bytes = 0
         self._numeric: dict[str, str] = {}
         """Wrong responses that are bare numbers, by their keys."""
         self._examples = 0
@@ -71,22 +72,27 @@ class Rows:
             yield LoadedBatch(file, count, self._bytes, self._rows, self._batches, self._findings, held)
         self._clear()
 
-    def _wrong(self, block: Block) -> Iterator[str]:
-        """Yield the keys of the wrong responses; those that are new are known from now on."""
-        if len(self.known) > _MOST_KNOWN:
+    def _wrong(self, block: Block) -> list[str]:
+        """Return the keys of the wrong responses."""
+        new = {at: self._new(text) for at, text in block.new.items()}
+        if block.raw.begin and not block.written:  # all of them are written as the csv module would
+            self._learn({block.raw.tails[at - 1]: key for at, key in new.items()})
+        return [key or new[at] for at, key in enumerate(block.keys, 1)]
+
+    def _new(self, text: bytes) -> str:
+        """Return the key of a wrong response that is not known."""
+        text_id = self._texts.id_of_bytes(text, self._rows)
+        if text.isdigit():
+            self._numeric[text_id] = text.decode()
+        return text_id
+
+    def _learn(self, cells: dict[bytes, str]) -> None:
+        """Know cells from now on."""
+        if self._known_bytes > _MOST_KNOWN:
             self.known.clear()
-        fingerprints = block.raw.fingerprints
-        is_plain = fingerprints and not block.written  # all of them are written as the csv module would
-        for index, text in enumerate(block.wrong):
-            if isinstance(text, str):
-                yield text
-                continue
-            text_id = self._texts.id_of_bytes(text, self._rows)
-            if text.isdigit():
-                self._numeric[text_id] = text.decode()
-            if is_plain:
-                self.known[fingerprints[index]] = text_id
-            yield text_id
+            self._known_bytes = 0
+        self.known |= cells
+        self._known_bytes += sum(map(len, cells))
 
     def _warnings(self, text_ids: list[str]) -> Iterator[str]:
         """List what a ranking should not have among its wrong responses."""

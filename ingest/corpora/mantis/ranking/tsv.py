@@ -1,9 +1,8 @@
 """The lines of a response-ranking TSV, gathered to blocks: a right response and the wrong ones for the same context."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import pairwise
 from typing import NoReturn
 
@@ -72,10 +71,10 @@ class RawBlock:
     """The first row."""
     begin: bytes
     """What all other rows begin with, where they do."""
-    tails: list[bytes | bytearray]
+    tails: list[bytes]
     """What follows in each of the other rows."""
-    fingerprints: list[bytes]
-    """The hashes of these tails, where all rows begin alike."""
+    keys: list[str | None]
+    """The keys of the texts in these tails, None where one is not known; empty where the rows don't begin alike."""
     size: int
     """Bytes of the rows, line ends included."""
     file_line: int = 0
@@ -103,11 +102,11 @@ class RawBlock:
 
 
 class _Buffer:
-    """As many bytes of a file as are looked at together; its memory is used again and again."""
+    """As many bytes of a file as are looked at together."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines, self._pieces = lines, lines.file.chunks()
-        self.text = bytearray()
+        self.text = b""
         self.whole = 0
         """Bytes up to the end of the last whole line."""
         self.is_all = False
@@ -115,32 +114,32 @@ class _Buffer:
 
     def grow(self, position: int) -> None:
         """Drop what is before a position, and take in more than is left: no byte is looked at again and again."""
-        lines, text = self._lines, self.text
-        is_first = not self.whole and not lines.count
-        del text[:position]
-        enough = min(2 * len(text), lines.file.limits.record)
-        while len(text) <= enough and not self.is_all:
-            piece = next(self._pieces, None)
-            if piece is None:
-                self.is_all = True
-                lines.carriage = _carriage(text) if is_first else lines.carriage
-                lines.lacks_final_newline = bool(text) and not text.endswith(b"\n")
-                piece = lines.carriage + b"\n" if lines.lacks_final_newline else b""
-            text += piece
-        self.whole = text.rfind(_NEWLINE) + 1
-        lines.carriage = _carriage(text) if is_first else lines.carriage
+        lines, pieces = self._lines, [self.text[position:]]
+        size = len(pieces[0])
+        enough = min(2 * size, lines.file.limits.record)
+        while size <= enough and (piece := next(self._pieces, b"")):
+            pieces.append(piece)
+            size += len(piece)
+        self.is_all = size <= enough
+        text = b"".join(pieces)
+        if not self.whole and not lines.count:
+            lines.carriage = _carriage(text)
+        if self.is_all and text and not text.endswith(b"\n"):
+            lines.lacks_final_newline = True
+            text += lines.carriage + b"\n"
+        self.text, self.whole = text, text.rfind(_NEWLINE) + 1
 
 
-def _carriage(text: bytearray) -> bytes:
+def _carriage(text: bytes) -> bytes:
     """Return the carriage return that the first line ends with; empty where it has none, or has no end."""
     return b"\r" if text[: max(text.find(_NEWLINE), 0)].endswith(b"\r") else b""
 
 
-def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
+def blocks(lines: Lines, known: Mapping[bytes, str]) -> Iterator[RawBlock]:
     """Gather rows to blocks, each of which begins with a right response.
 
     The other rows of a block begin as its first one but for the label, so that only the rest of them is looked at,
-    and of those rests only the ones whose hash is not known.
+    and of those rests only the ones that are not among the ``known``, which has the keys of their texts.
     """
     buffer, position, first = _Buffer(lines), 0, 0
     while position < buffer.whole or not buffer.is_all:
@@ -161,14 +160,14 @@ def blocks(lines: Lines, known: Container[bytes]) -> Iterator[RawBlock]:
         yield block
 
 
-def _like_rows(buffer: _Buffer, begun: int, first: int, known: Container[bytes]) -> RawBlock | None:
+def _like_rows(buffer: _Buffer, begun: int, first: int, known: Mapping[bytes, str]) -> RawBlock | None:
     """Gather rows that begin alike, up to the next right response; None where something else comes before it."""
     text, whole = buffer.text, buffer.whole
     end = text.find(_NEWLINE, begun)
-    head = bytes(text[begun:end])
+    head = text[begun:end]
     if end < 0 or not head.startswith(_RIGHT[0]) or head.count(_QUOTE) % 2:
         return None
-    begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes | bytearray]()
+    begin, tails = _WRONG + head[len(_WRONG) : head.rindex(b"\t") + 1], list[bytes]()
     size, position = len(begin), end + 1
     while text.startswith(begin, position, whole):
         if len(tails) >= _LARGEST:
@@ -178,11 +177,10 @@ def _like_rows(buffer: _Buffer, begun: int, first: int, known: Container[bytes])
         position = end + 1
     if position < whole and not text.startswith(_RIGHT[0], position):
         return None
-    fingerprints = [sha256(tail).digest() for tail in tails]
-    pairs = zip(tails, fingerprints, strict=True)
-    if any(tail.count(_QUOTE) % 2 for tail, fingerprint in pairs if fingerprint not in known):
+    keys = list(map(known.get, tails))
+    if any(tail.count(_QUOTE) % 2 for tail, key in zip(tails, keys, strict=True) if key is None):
         return None
-    return RawBlock(first, head, begin, tails, fingerprints, position - begun)
+    return RawBlock(first, head, begin, tails, keys, position - begun)
 
 
 def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:
@@ -201,13 +199,11 @@ def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:
             opened = None
         opened = _open_quote(text, position, end, is_row=is_row, opened=opened)
         position = end + 1
-    rows = [bytes(text[start : end - 1]) for start, end in pairwise([*starts, position])]
+    rows = [text[start : end - 1] for start, end in pairwise([*starts, position])]
     return RawBlock(first, rows[0] if rows else b"", b"", [*rows[1:]], [], position - begun)
 
 
-def _open_quote(
-    text: bytes | bytearray, start: int, end: int, *, is_row: bool, opened: int | None = None
-) -> int | None:
+def _open_quote(text: bytes, start: int, end: int, *, is_row: bool, opened: int | None = None) -> int | None:
     """Return where the quote stands that opens a cell which a line does not close; None where no cell is open.
 
     A quote opens a cell at its begin; all quotes that follow in an open cell stand in pairs. So the last odd run of
@@ -223,9 +219,9 @@ def _open_quote(
     return opened
 
 
-def _place(text: bytes | bytearray, at: int, line: int) -> str:
+def _place(text: bytes, at: int, line: int) -> str:
     """Name a place in a text, which begins in a line (from 0) of the file."""
-    before = bytes(text[text.rfind(_NEWLINE, 0, at) + 1 : at]).decode(errors="replace")
+    before = text[text.rfind(_NEWLINE, 0, at) + 1 : at].decode(errors="replace")
     return f"line {line + 1 + text.count(_NEWLINE, 0, at):,}, column {len(before) + 1:,}"
 
 
