@@ -78,13 +78,18 @@ def _growth_of_part(cases: list[Result]) -> Iterator[str]:
 
 
 def draw(results: list[Result], path: Path) -> None:
-    """Write a picture (PNG): our time by that of each other side, on a logarithmic axis; below 1 we are faster."""
+    """Write a picture (PNG): our time by that of each other side, on a logarithmic axis; below 1 we are faster.
+
+    None where there is no other side: growth is that of ours alone.
+    """
     rows = [
         {"case": f"{case.scenario.name}: {case.name}", "by": side.side, "ratio": ratio}
         for case in results
         for side in case.measured[1:]
         if (ratio := case.ratio(side)) is not None
     ]
+    if not rows:
+        return
     points = (
         altair.Chart(altair.Data(values=rows))
         .mark_point(filled=True, size=80)

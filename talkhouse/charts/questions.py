@@ -17,8 +17,8 @@ _MOST_PLACES = 200
 """Values of a column along an axis."""
 
 _SHOWN = frozenset({"VARCHAR", "BOOLEAN", "INTEGER", "BIGINT"})
-_MEASURES = ("_count", "_raw", "_seconds", "_rank")
-"""Ends of the names of columns that are counted or measured, and not what one groups by."""
+_NOT_GROUPED = ("_count", "_raw", "_seconds", "_rank", "text")
+"""Ends of the names of columns that are counted, measured or read, and not what one groups by."""
 _CHOSEN = frozenset({DEFAULT, "is_first_in_split"})
 """Columns that a question is narrowed by, and not asked by."""
 
@@ -42,7 +42,7 @@ def candidates(columns: Collection[Mapping[str, str]]) -> list[Mapping[str, str]
     return [
         column
         for column in columns
-        if column["type"] in _SHOWN and column["name"] not in _CHOSEN and not column["name"].endswith(_MEASURES)
+        if column["type"] in _SHOWN and column["name"] not in _CHOSEN and not column["name"].endswith(_NOT_GROUPED)
     ]
 
 

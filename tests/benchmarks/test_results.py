@@ -1,10 +1,12 @@
 """Scenarios are whole, and growth that is not straight is seen."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from benchmarks.measure import Run
+from benchmarks.report import draw
 from benchmarks.results import STRAIGHT, Measured, Result, bend
 from benchmarks.scenario import Scenario
 from benchmarks.scenarios import SCENARIOS
@@ -32,3 +34,11 @@ def test_growth_is_compared_with_a_straight_line(seconds: Callable[[float], floa
     found = bend(results)
     assert found is not None
     assert (found <= STRAIGHT) is is_straight
+
+
+def test_what_is_compared_with_nothing_has_no_picture(tmp_path: Path) -> None:
+    alone = Result(Scenario("one", "One", {}, ()), "small", 1, (Measured("ours", (Run(1, 0, 1, None),)),))
+    beside = Result(alone.scenario, "small", 1, (*alone.measured, Measured("its", (Run(2, 0, 1, None),))))
+    draw([alone], tmp_path / "alone.png")
+    draw([beside], tmp_path / "beside.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["beside.png"]

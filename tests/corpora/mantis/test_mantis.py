@@ -521,6 +521,14 @@ def test_only_agents_turns_are_grounded(load: Load) -> None:
 
 
 @pytest.mark.slow
+def test_an_address_in_capitals_grounds_a_turn(load: Load) -> None:
+    talk = said("UA")
+    talk["utterances"][1]["utterance"] = 'as <A HREF="/q/1">here'
+    con = load({"merged_train.json": {"0": talk}})
+    assert con.execute("select url from mantis.hyperlinks").fetchall() == [("/q/1",)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "row"),
     [
