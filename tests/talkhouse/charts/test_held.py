@@ -93,6 +93,7 @@ def test_what_is_held_is_what_charts_filters_and_sentences_name() -> None:
         }
 
 
+@pytest.mark.slow
 def test_every_declared_chart_and_filter_gives_the_same_from_what_is_held(sample: Path) -> None:
     with talkhouse.open(sample) as con:
         columns: dict[str, list[str]] = dict(con.execute(COLUMNS).fetchall())
