@@ -185,9 +185,14 @@ def test_the_browser_is_opened_without_telling_others_the_token(
 def test_a_file_and_a_query_reach_who_has_the_token(browser: Browser, pages: Served) -> None:
     with visit(browser, pages.url, accept_downloads=True) as visited:
         visited.open("sql")
-        visited.page.locator("textarea").first.fill("select 40 + 2 as answer")
+        area = visited.page.get_by_role("textbox", name="Query", exact=True)
+        area.fill("select 40 + 2 as answer")
+        visited.act(area.blur)  # the page runs anew when the query is told, and once more when it is run
         visited.act(visited.page.get_by_role("button", name="Run").click)
         visited.page.get_by_text("Download", exact=True).first.click()
+        visited.page.wait_for_timeout(
+            1_000
+        )  # the box that opens moves the button: on a busy machine a click could miss it
         visited.page.get_by_role("button", name="Make the file").click()
         with visited.page.expect_download() as waiting:
             visited.page.get_by_test_id("stDownloadButton").get_by_role("button").click()
