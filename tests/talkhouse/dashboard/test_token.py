@@ -192,7 +192,7 @@ def test_a_file_and_a_query_reach_who_has_the_token(browser: Browser, pages: Ser
         visited.page.get_by_text("Download", exact=True).first.click()
         visited.page.wait_for_timeout(
             1_000
-        )  # the box that opens moves the button: on a busy machine a click could miss it
+        )  # the box that opens moves the button: a click could miss it
         visited.page.get_by_role("button", name="Make the file").click()
         with visited.page.expect_download() as waiting:
             visited.page.get_by_test_id("stDownloadButton").get_by_role("button").click()
