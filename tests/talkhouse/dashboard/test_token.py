@@ -190,9 +190,7 @@ def test_a_file_and_a_query_reach_who_has_the_token(browser: Browser, pages: Ser
         visited.act(area.blur)  # the page runs anew when the query is told, and once more when it is run
         visited.act(visited.page.get_by_role("button", name="Run").click)
         visited.page.get_by_text("Download", exact=True).first.click()
-        visited.page.wait_for_timeout(
-            1_000
-        )  # the box that opens moves the button: a click could miss it
+        visited.page.wait_for_timeout(1_000)  # the box that opens moves the button: a click could miss it
         visited.page.get_by_role("button", name="Make the file").click()
         with visited.page.expect_download() as waiting:
             visited.page.get_by_test_id("stDownloadButton").get_by_role("button").click()
