@@ -15,8 +15,9 @@ from talkhouse.ingest.texts import Texts
 _REFERRED = 8
 """How many times less than its lines the rows of a block are taken to hold: they refer to turns and texts."""
 
-_MOST_KNOWN = 100_000_000
-"""Bytes of the cells that are known; beyond, all are forgotten."""
+_MOST_KNOWN = 500_000
+_MOST_KNOWN_BYTES = 100_000_000
+"""Cells that are known, and their bytes; beyond either, all are forgotten."""
 
 
 class Rows:
@@ -88,7 +89,7 @@ class Rows:
 
     def _learn(self, cells: dict[bytes, str]) -> None:
         """Know cells from now on."""
-        if self._known_bytes > _MOST_KNOWN:
+        if len(self.known) > _MOST_KNOWN or self._known_bytes > _MOST_KNOWN_BYTES:
             self.known.clear()
             self._known_bytes = 0
         self.known |= cells
