@@ -10,7 +10,7 @@ grounded as (
     from main.turns
     where starts_with(dialogue_id, 'mantis:')
         and role = 'agent'
-        -- Each address has one or the other: to look for these takes half of the time.
+        -- Each address has one or the other: to look for these first saves a third of the time.
         and (contains(text, '="') or contains(text, '://'))
 ),
 

@@ -187,7 +187,7 @@ def test_a_file_and_a_query_reach_who_has_the_token(browser: Browser, pages: Ser
         visited.open("sql")
         area = visited.page.get_by_role("textbox", name="Query", exact=True)
         area.fill("select 40 + 2 as answer")
-        visited.act(area.blur)  # the page runs anew when the query is told, and once more when it is run
+        visited.act(area.blur)  # the page runs again when it gets the query, and once more for Run
         visited.act(visited.page.get_by_role("button", name="Run").click)
         visited.page.get_by_text("Download", exact=True).first.click()
         visited.page.wait_for_timeout(1_000)  # the box that opens moves the button: a click could miss it
