@@ -3,13 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-WIDTHS = (1400, 390)
-"""Pixels of a desk's window and of a phone."""
+_DESK, _PHONE = 1400, 390
+"""Widths of windows, in pixels."""
 
-THEMES = ("light", "dark")
+LOOKS = [
+    pytest.param("light", _DESK, marks=pytest.mark.slow),
+    pytest.param("dark", _PHONE, marks=pytest.mark.slow),
+    # What a theme changes is the same at both widths, and what a width changes in both themes.
+    pytest.param("light", _PHONE, marks=pytest.mark.long),
+    pytest.param("dark", _DESK, marks=pytest.mark.long),
+]
+"""Theme and width of a page."""
 
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 

@@ -12,15 +12,22 @@ from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
 
+from talkhouse.cli import main
+from talkhouse.cli.terminal.console import errors, output
+from talkhouse.ingest.registry import corpora
+
 COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 """A command as Python starts it, for tests that stop it, limit it or leave it."""
 
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
-    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.query.export", "talkhouse.query.run_query"),
-    "talkhouse.lake.write",
+    *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary", "talkhouse.cli.terminal.finding_list"),
+    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.views"),
+    *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.run_query", "talkhouse.restore.verify"),
+    *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write", "talkhouse.guess.inspection"),
+    *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
-# Not talkhouse.cli, which asks for the width of the terminal when it is imported; Typer's adapters import Pydantic.
+# Typer's adapters import Pydantic.
 _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils", "typer._adapters"]
 _processes.set_forkserver_preload(_OURS + _THEIRS)
 
@@ -119,8 +126,8 @@ def _main(
     # As Python itself opens them; on a terminal it writes line by line.
     sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
+    for console in (output, errors):  # they were made in another process, with its terminal and environment
+        console.__init__(stderr=console.stderr)  # type: ignore[misc]
     sys.argv = ["talkhouse", *arguments]
     before()
-    from talkhouse.cli import main
-
     main()

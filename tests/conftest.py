@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
+from playwright.sync_api import Browser
 
 import talkhouse
 from talkhouse.build.progress import Silent
@@ -19,6 +20,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import postgres_server
+from tests.browser import launched
 from tests.parts_and_spans import FILL
 from tests.postgres_server import Database, Server
 
@@ -32,8 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # Apart from them, `-m superset` tries the dashboards in Superset itself, `-m spark` the views on a Spark cluster, and
 # `-m packages` what is exported for other programs in these programs.
 
-LANES = {"quick": 0.1, "slow": 1, "long": 4}
+LANES = {"quick": 0.1, "slow": 0.3, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""
+
+ONCE_BROKEN = {**LANES, "slow": 1}
+"""The same for a test that has found a bug: what was wrong once is looked for longer."""
 
 for _name, _share in LANES.items():
     # Neither a deadline nor "too slow": nothing may depend on what else the machine does. Nor on luck: a change must
@@ -75,20 +80,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(lane)
 
 
-def how_many(examples: int) -> int:
+def how_many(examples: int, shares: dict[str, float] = LANES) -> int:
     """Return how many of these examples a property test takes in the lane that runs."""
-    return max(2, round(examples * LANES[settings.get_current_profile_name()]))
+    return max(2, round(examples * shares[settings.get_current_profile_name()]))
 
 
-def invented_examples(number: int) -> settings:
+def invented_examples(number: int, shares: dict[str, float] = LANES) -> settings:
     """Have a property test take a number of examples."""
-    return settings(max_examples=how_many(number))
+    return settings(max_examples=how_many(number, shares))
 
 
-def invented_builds(number: int) -> settings:
+def invented_builds(number: int, shares: dict[str, float] = LANES) -> settings:
     """Have a property test that builds a warehouse for each example take a number of them, as they come."""
     shrinking = {Phase.target, Phase.shrink, Phase.explain}  # builds hundreds of warehouses
-    return settings(invented_examples(number), phases=set(Phase) - shrinking, suppress_health_check=list(HealthCheck))
+    return settings(
+        invented_examples(number, shares), phases=set(Phase) - shrinking, suppress_health_check=list(HealthCheck)
+    )
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
@@ -227,6 +234,24 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("set TALKHOUSE_DATA to a folder with the publishers' files (DIR/dbdc3/DBDC3.zip ...)")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def real_warehouse(real_data: Path, shared_folder: Path) -> Path:
+    """A warehouse of the publishers' files, made once for all who only read it."""
+    path = shared_folder / "real" / "real.duckdb"
+    with FileLock(shared_folder / "real.lock"):
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            build(path, Silent(), data=real_data)
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser that the tests of this process share; each opens a context of its own."""
+    with launched() as started:
+        yield started
 
 
 @pytest.fixture(scope="session", params=postgres_server.programs() or [None], ids=lambda path: path and path.parts[-2])

@@ -68,10 +68,8 @@ def folder(real_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    path = tmp_path_factory.mktemp("real") / "real.duckdb"
-    build(path, Silent(), data=folder.parent, only=("blended_skill_talk",))
-    with talkhouse.open(path) as con:
+def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
+    with talkhouse.open(real_warehouse) as con:
         yield con
 
 
@@ -168,7 +166,9 @@ def test_lists_are_counted_with_their_repetitions(
     name: str, subset: str, count: int, repeated: int, real: duckdb.DuckDBPyConnection, folder: Path
 ) -> None:
     text_of(folder, name)
-    assert real.execute("select count(*) from main.records where subset = ?", [subset]).fetchall() == [(count,)]
+    assert real.execute(
+        "select count(*) from main.records where corpus_id = ? and subset = ?", [CORPUS.id, subset]
+    ).fetchall() == [(count,)]
     distinct = """
         select count(distinct sentences)
         from (

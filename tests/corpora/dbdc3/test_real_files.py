@@ -8,8 +8,6 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
 from talkhouse.ingest.corpora.dbdc3.files import LOG
 from talkhouse.ingest.files.disk_files import disk_files
@@ -83,10 +81,8 @@ def folder(real_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    path = tmp_path_factory.mktemp("real") / "real.duckdb"
-    build(path, Silent(), data=folder, only=("dbdc3",))
-    with talkhouse.open(path) as con:
+def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
+    with talkhouse.open(real_warehouse) as con:
         yield con
 
 
@@ -94,7 +90,7 @@ def test_the_counts_of_every_subset_that_is_there(real: duckdb.DuckDBPyConnectio
     said = """
         select release, split, subset, count(distinct record_id), count(*), count_if(role = 'system')
         from main.records inner join main.turns using (dialogue_id)
-        where release is not null
+        where corpus_id = 'dbdc3' and release is not null
         group by all
     """
     rows = """
@@ -129,8 +125,8 @@ def test_the_run_that_the_challenge_documents(real: duckdb.DuckDBPyConnection) -
 
 
 def test_nothing_is_refused_and_every_talk_is_one_row(real: duckdb.DuckDBPyConnection) -> None:
-    assert real.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
-    doubled = "select native_id from main.dialogues group by all having count(*) > 1"
+    assert real.execute("select count(*) from meta.quarantine where corpus_id = 'dbdc3'").fetchall() == [(0,)]
+    doubled = "select native_id from main.dialogues where corpus_id = 'dbdc3' group by all having count(*) > 1"
     assert real.execute(doubled).fetchall() == []
 
 

@@ -8,8 +8,6 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.restore.write_back import write_back
 
@@ -35,10 +33,8 @@ def folder(real_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    path = tmp_path_factory.mktemp("real") / "real.duckdb"
-    build(path, Silent(), data=folder, only=("mpchat",))
-    with talkhouse.open(path) as con:
+def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
+    with talkhouse.open(real_warehouse) as con:
         yield con
 
 
@@ -69,7 +65,7 @@ def test_the_published_number_of_speakers_and_rated_pairs(real: duckdb.DuckDBPyC
 
 
 def test_every_thread_is_one_dialogue_and_nothing_is_rejected(real: duckdb.DuckDBPyConnection) -> None:
-    assert real.execute("select count(*) from meta.quarantine").fetchall() == [(0,)]
+    assert real.execute("select count(*) from meta.quarantine where corpus_id = 'mpchat'").fetchall() == [(0,)]
     assert real.execute("select count(*) from main.dialogues where corpus_id = 'mpchat'").fetchall() == [(15_000,)]
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
+import talkhouse
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.rows import frame
-from tests.conftest import Build
 from tests.samples import RELEASES
 
 UNITS = """
@@ -46,11 +46,12 @@ SAME = {
 
 
 @pytest.fixture(params=["samples", pytest.param("real files", marks=pytest.mark.slow)])
-def warehouse(request: pytest.FixtureRequest, build_data: Build) -> Iterator[duckdb.DuckDBPyConnection]:
+def warehouse(request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
     if request.param == "samples":
         yield request.getfixturevalue("con")
         return
-    yield build_data(request.getfixturevalue("real_data"))
+    with talkhouse.open(request.getfixturevalue("real_warehouse")) as con:
+        yield con
 
 
 def total(con: duckdb.DuckDBPyConnection, chart: Chart, choices: dict[str, list[str]] | None = None) -> float | None:

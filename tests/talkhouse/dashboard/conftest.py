@@ -15,6 +15,8 @@ from talkhouse.dashboard.server import APP
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
+from tests import browser
+from tests.browser import Served
 
 Visit = Callable[..., AppTest]
 
@@ -25,6 +27,13 @@ def main_module() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(scope="session")
+def pages(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The pages of the samples, from one server for the tests of this process."""
+    with browser.served(sample, tmp_path_factory.mktemp("served")) as started:
+        yield started
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """Every page by the criteria of WCAG 2.2 AA, as far as axe-core can tell, at both widths and in both themes."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser
 
-from tests.accessibility import THEMES, WIDTHS, Exempt, Wrong, wrong
-from tests.browser import Served, launched, served, visit
-
-pytestmark = pytest.mark.slow
+from tests.accessibility import LOOKS, Exempt, Wrong, wrong
+from tests.browser import Served, visit
 
 STREAMLIT = [
     Exempt("list", "[data-testid='stSidebarNavItems']", "the navigation has its sections' titles among the items"),
@@ -24,34 +21,23 @@ STREAMLIT = [
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def conversations(opened: duckdb.DuckDBPyConnection) -> Sequence[str]:
     """The address of a conversation of each corpus."""
     longest = "select max_by(dialogue_id, turn_count) from bi.dialogues group by corpus_id order by all"
     return [f"/read?{urlencode({'dialogue': found})}" for (found,) in opened.execute(longest).fetchall()]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_axe_finds_nothing_wrong(browser: Browser, pages: Served, conversations: Sequence[str], theme: str) -> None:
-    found: dict[tuple[str, int], list[Wrong]] = {}
-    with visit(browser, pages.url, color_scheme=theme) as visited:
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_axe_finds_nothing_wrong(
+    browser: Browser, pages: Served, conversations: Sequence[str], theme: str, width: int
+) -> None:
+    found: dict[str, list[Wrong]] = {}
+    with visit(browser, pages.url, color_scheme=theme, viewport={"width": width, "height": 1000}) as visited:
         visited.open()
         for path in [*visited.links(), *conversations]:
-            visited.page.set_viewport_size({"width": WIDTHS[0], "height": 1000})
             visited.open(path)
-            for width in WIDTHS:
-                visited.page.set_viewport_size({"width": width, "height": 1000})
-                if breaking := wrong(visited.page, STREAMLIT):
-                    found[path, width] = breaking
+            assert not visited.errors(), path
+            if breaking := wrong(visited.page, STREAMLIT):
+                found[path] = breaking
+        assert visited.wrong == []
     assert found == {}

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.schema import warehouse
 from talkhouse.visible import visible
-from tests.browser import MINUTE, Served, Visit, launched, served, visit
+from tests.browser import MINUTE, Served, Visit, served, visit
 
 pytestmark = pytest.mark.slow
 
@@ -40,19 +39,6 @@ _TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
-    """The pages of the samples; nothing is served where there is no browser."""
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
-
-
 def test_every_page_is_drawn_and_asks_nothing_of_the_network(browser: Browser, pages: Served) -> None:
     with visit(browser, pages.url) as visited:
         visited.open()
@@ -63,15 +49,6 @@ def test_every_page_is_drawn_and_asks_nothing_of_the_network(browser: Browser, p
         assert len(links) >= 2 + len(corpora())
         assert visited.wrong == []
     assert pages.connections() == []
-
-
-def test_every_page_has_an_address(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url) as visited:
-        visited.open()
-        for path in visited.links():
-            visited.open(path)
-            assert not visited.errors(), path
-        assert visited.wrong == []
 
 
 def test_a_choice_is_in_the_address(browser: Browser, pages: Served) -> None:

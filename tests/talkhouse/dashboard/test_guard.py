@@ -1,15 +1,13 @@
 """Who gets the pages: the table of names, origins, tokens and paths, first without a server, then with one."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from talkhouse.dashboard.guard import Guard
-from tests.browser import Served, served
+from tests.browser import Served
 from tests.talkhouse.dashboard.asking import WEBSOCKET, Headers, answer
 
 PORT = 8501
@@ -211,12 +209,6 @@ def test_every_answer_tells_browsers_what_to_keep_to() -> None:
         assert found[b"cross-origin-opener-policy"] == found[b"cross-origin-resource-policy"] == b"same-origin"
         assert found[b"content-security-policy"].decode().startswith(policy)
         assert not any(name.startswith(b"access-control-") for name in found)
-
-
-@pytest.fixture(scope="module")
-def pages(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
 
 
 @pytest.mark.slow

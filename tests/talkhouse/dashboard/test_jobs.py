@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
-from tests.browser import Served, Visit, launched, served, visit
+from tests.browser import Served, Visit, served, visit
 from tests.samples import GROUPS, RELEASES
 
 pytestmark = pytest.mark.slow
@@ -78,12 +76,6 @@ class Reader:
         assert self.clicks <= MOST
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
 @pytest.fixture(scope="module", params=["samples", "published"])
 def pages(
     request: pytest.FixtureRequest,
@@ -94,8 +86,7 @@ def pages(
     """The pages of the samples, and those of the publishers' files."""
     warehouse, folder = sample, tmp_path_factory.mktemp("served")
     if request.param == "published":
-        warehouse = folder / "published.duckdb"
-        build(warehouse, Silent(), data=request.getfixturevalue("real_data"))
+        warehouse = request.getfixturevalue("real_warehouse")
     with served(warehouse, folder) as started:
         yield started
 

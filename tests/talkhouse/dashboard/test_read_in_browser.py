@@ -1,30 +1,16 @@
 """Read in a browser: it arrives at the turn that an address names, and keys walk through the list."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import Served, Visit, launched, served, visit
+from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
 
 pytestmark = pytest.mark.slow
 
 HERE = "() => document.activeElement?.matches('.turn.here') ? document.activeElement.id : null"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
 
 
 def parameters(visited: Visit) -> dict[str, list[str]]:

@@ -1,26 +1,13 @@
 """The SQL page in a browser: names are completed as one types, and the query runs."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser import Served, Visit, launched, served, visit
+from tests.browser import Served, Visit, visit
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from tests.browser import MINUTE, Served, launched, served, visit
+from tests.browser import MINUTE, Served, served, visit
 
 pytestmark = pytest.mark.slow
 
@@ -45,18 +45,6 @@ async url => {
 }
 """
 """What a page of somebody else's tries."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def pages(browser: Browser, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: ARG001
-    with served(sample, tmp_path_factory.mktemp("served")) as started:
-        yield started
 
 
 @pytest.fixture

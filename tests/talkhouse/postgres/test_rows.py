@@ -11,9 +11,6 @@ import pytest
 from psycopg.types.string import TextLoader
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.proof import proof_there
 from talkhouse.postgres.publish import Result, configured
@@ -127,12 +124,10 @@ def test_each_relation_has_the_same_rows_in_the_same_order(
 
 @pytest.mark.long
 def test_each_relation_of_the_corpora_has_the_same_rows(
-    real_data: Path, tmp_path: Path, postgres: Database, published: Publish
+    real_warehouse: Path, postgres: Database, published: Publish
 ) -> None:
-    path = tmp_path / "real.duckdb"
-    build(path, Silent(), data=real_data, limit=QuarantineLimit("100%"))
-    check_rows(path, postgres, published(path))
-    with talkhouse.open(path) as con:
+    check_rows(real_warehouse, postgres, published(real_warehouse))
+    with talkhouse.open(real_warehouse) as con:
         assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
 
 

@@ -3,22 +3,14 @@
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
-from tests.accessibility import THEMES, WIDTHS, Wrong, wrong
-from tests.browser import launched
-
-pytestmark = pytest.mark.slow
+from tests.accessibility import LOOKS, wrong
 
 
-def test_axe_finds_nothing_wrong(report: Path) -> None:
-    found: dict[tuple[str, int], list[Wrong]] = {}
-    with launched() as browser:
-        for theme in THEMES:
-            with browser.new_context(color_scheme=theme) as context:
-                opened = context.new_page()
-                opened.goto(report.as_uri())
-                for width in WIDTHS:
-                    opened.set_viewport_size({"width": width, "height": 1000})
-                    if breaking := wrong(opened):
-                        found[theme, width] = breaking
-    assert found == {}
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_axe_finds_nothing_wrong(browser: Browser, report: Path, theme: str, width: int) -> None:
+    with browser.new_context(color_scheme=theme, viewport={"width": width, "height": 1000}) as context:
+        opened = context.new_page()
+        opened.goto(report.as_uri())
+        assert wrong(opened) == []

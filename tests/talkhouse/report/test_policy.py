@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-from tests.browser import launched
 from tests.talkhouse.report.page import Page
 
 INJECTED = """
@@ -61,12 +60,6 @@ def test_the_policy_allows_this_style_and_no_script(page: Page) -> None:
         "form-action 'none'",
     ]
     assert not [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
 
 
 @pytest.fixture

@@ -10,8 +10,6 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
 from tests import outside
 from tests.talkhouse.packages.convokit.files import Files, check, export
 from tests.talkhouse.packages.convokit.test_convokit import CORPORA, PICTURES, POSTS, changed
@@ -115,15 +113,14 @@ def test_the_page_on_convokit_is_run(sample: Path, tmp_path: Path, python: Path)
     assert {len(conversation["meta"]["records"]) for conversation in one.conversations.values()} == {1}
 
 
-def test_convokit_opens_published_corpora(real_data: Path, tmp_path: Path, python: Path) -> None:
-    build(tmp_path / "w.duckdb", Silent(), data=real_data)
-    with talkhouse.open(tmp_path / "w.duckdb") as con:
+def test_convokit_opens_published_corpora(real_warehouse: Path, tmp_path: Path, python: Path) -> None:
+    with talkhouse.open(real_warehouse) as con:
         names = [name for (name,) in con.execute("select corpus_id from main.corpora order by all").fetchall()]
     folders = [tmp_path / "packages" / name for name in names]
     folders[0].parent.mkdir()
     for folder in folders:
-        export(tmp_path / "w.duckdb", folder.name, folder)
+        export(real_warehouse, folder.name, folder)
     seen = opened(python, folders, tmp_path)
-    with talkhouse.open(tmp_path / "w.duckdb") as con:
+    with talkhouse.open(real_warehouse) as con:
         for folder in folders:
             same(check(folder, con, folder.name), seen[folder.name])

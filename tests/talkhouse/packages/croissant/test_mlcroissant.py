@@ -10,8 +10,6 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora
 from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
@@ -152,12 +150,10 @@ def test_odd_names_and_types_are_read(sample: Path, tmp_path: Path) -> None:
     assert rows["tr-ain"]["timestamp"] == "1200-01-02T03:04:05"
 
 
-def test_the_publishers_files_are_read_as_their_views_are(real_data: Path, tmp_path: Path) -> None:
-    database = tmp_path / "real.duckdb"
-    build(database, Silent(), data=real_data)
+def test_the_publishers_files_are_read_as_their_views_are(real_warehouse: Path, tmp_path: Path) -> None:
     names = [f"{RELEASES}.breakdown_detection", GROUPS, POSTS, SUGGESTIONS]
-    packages = _read(_exported(database, names, Tool.CROISSANT, tmp_path), tmp_path)
-    with talkhouse.open(database) as con:
+    packages = _read(_exported(real_warehouse, names, Tool.CROISSANT, tmp_path), tmp_path)
+    with talkhouse.open(real_warehouse) as con:
         for name, read in packages.items():
             _check_rows(con, name.partition(".")[0], read)
     splits = packages[f"{RELEASES}.breakdown_detection"]["by_split"]["breakdown_detection"]
