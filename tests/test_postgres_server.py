@@ -26,6 +26,7 @@ def test_a_role_may_need_its_password(postgres: Database) -> None:
             con.execute("drop role guarded")
 
 
+@pytest.mark.slow
 def test_a_server_of_its_own_can_crash_and_come_back(own_postgres_server: Server) -> None:
     with own_postgres_server.database() as database:
         with database.connect() as con:

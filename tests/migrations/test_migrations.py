@@ -200,6 +200,7 @@ def test_the_alembic_program_finds_none_either(new: Path) -> None:
     assert "No new upgrade operations detected" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("drift", "found"),
     [

@@ -44,6 +44,7 @@ with sa.create_engine("{url}"{options}).connect() as con:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_url_works_where_nothing_of_ours_is_imported(sample: Path) -> None:
     assert counted(f"talkhouse:///{sample}") == f"{len(corpora())}\n"
 

@@ -125,6 +125,7 @@ MADE = "c09b933994ac0e4903abddf1dbb02e4f16dd7c0222b2688bf32fc1dbb14743c9"
 """Hash of the files that Python 3.11 made with numpy 2.4; other versions, machines and jobs make the same."""
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_bytes_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talks = fixed()
     write(tmp_path / "here", talks)

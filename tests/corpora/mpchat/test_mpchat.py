@@ -18,6 +18,7 @@ from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Json
+from tests.lanes import first_quick
 
 HERE = Path(__file__).parent
 COLUMNS = {
@@ -135,7 +136,7 @@ def test_the_terms_stand_in_the_tables(con: duckdb.DuckDBPyConnection) -> None:
     assert "Reddit" in terms
 
 
-@pytest.mark.parametrize("rule", ["MP-03", "MP-04", "MP-05"])
+@pytest.mark.parametrize("rule", first_quick(["MP-03", "MP-04", "MP-05"]))
 def test_a_rejected_example_is_a_finding_and_no_row(rule: str, case: Any) -> None:
     con = case(f"broken/{rule}")
     rejected = "select record_id, task, turn_index from meta.findings where severity = 'reject_example'"

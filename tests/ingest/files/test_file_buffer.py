@@ -56,7 +56,7 @@ def test_held_bytes_are_those_of_the_file(bom: bytes, is_packed: bool, tmp_path:
     assert bytes(held.view[50_000:]) == read[50_000:]
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, 9_000_000])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, pytest.param(9_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 def test_pieces_are_the_bytes_of_the_file(size: int, bom: bytes, tmp_path: Path) -> None:
     content = bom + bytes(number % 251 for number in range(size))

@@ -223,6 +223,7 @@ CHANGES = (shorter, longer, replaced, Path.unlink)
 """Beside another byte."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [other, *(pytest.param(change, marks=pytest.mark.slow) for change in CHANGES)])
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "packed"])
 def test_a_file_changes_while_it_is_read(

@@ -252,6 +252,7 @@ def test_a_build_of_some_corpora_leaves_what_was_found_of_other_folders(
     assert rebuild(data).unchanged_since is not None
 
 
+@pytest.mark.slow
 def test_a_corpus_without_a_sample_is_named_and_keeps_no_other_from_being_built(
     rebuild: Rebuild, two: dict[str, object], tmp_path: Path
 ) -> None:
@@ -264,6 +265,7 @@ def test_a_corpus_without_a_sample_is_named_and_keeps_no_other_from_being_built(
             rebuild(only=only, corpus_roots=roots)
 
 
+@pytest.mark.slow
 def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
     rebuild(data)
     with pytest.raises(UsageError, match=r"has real data[\s\S]*--data DIR"):
@@ -344,6 +346,7 @@ def test_a_folder_is_no_warehouse(tmp_path: Path) -> None:
     assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
 
 
+@pytest.mark.slow
 def test_what_an_archive_hides_outside_of_itself_is_a_finding(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(data / CORPUS.id / "evil.zip", "w") as archive:
         archive.writestr("../../outside.log.json", b"{}")
@@ -382,6 +385,7 @@ def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
         assert con.execute("from mine").fetchall() == []
 
 
+@pytest.mark.slow
 def test_a_warehouse_of_a_newer_schema_is_refused(rebuild: Rebuild, tmp_path: Path) -> None:
     rebuild()
     (tmp_path / "w.duckdb").chmod(0o644)

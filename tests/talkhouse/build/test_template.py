@@ -64,6 +64,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [pytest.param(how, marks=() if how == "cut off" else pytest.mark.slow) for how in BROKEN]
 )

@@ -232,6 +232,7 @@ def test_ctrl_c_ends_a_build_cleanly(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".talkhouse*"))
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(sample: Path) -> None:
     query = "select repeat('x', 1000) as x from range(100000)"
     process = subprocess.Popen(

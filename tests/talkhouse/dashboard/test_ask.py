@@ -22,6 +22,7 @@ def test_an_average_that_means_nothing_is_refused_until_one_is_chosen() -> None:
     assert f"'{chosen.options[0]}'" in messages(page)[-1]
 
 
+@pytest.mark.slow
 def test_an_address_has_a_whole_question_and_releases_are_never_added_up(served: Path) -> None:
     page = draw("ask", show="Annotations: Labels", by="Split", over="Release", **{"as": "Table"})
     assert not page.exception
@@ -33,6 +34,7 @@ def test_an_address_has_a_whole_question_and_releases_are_never_added_up(served:
         assert con.execute(messages(page)[-1]).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("empty")
 def test_of_a_warehouse_without_corpora_nothing_is_asked() -> None:
     page = draw("ask")

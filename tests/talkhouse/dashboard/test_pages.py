@@ -84,6 +84,7 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
 
 
+@pytest.mark.slow
 def test_a_chart_that_can_not_be_computed_says_so_in_its_place(
     visit: Visit, changed: Callable[[str], Path], con: duckdb.DuckDBPyConnection
 ) -> None:

@@ -28,6 +28,7 @@ def titles(page: AppTest) -> set[str]:
     return {one["page_name"] for one in page._registered_pages.values() if "page_name" in one}
 
 
+@pytest.mark.slow
 def test_the_page_is_there_only_with_scores(beside: Path) -> None:
     assert not beside.exists()
     assert "Scores" not in titles(draw())

@@ -49,6 +49,7 @@ def test_a_query_from_an_address_is_shown_and_not_run() -> None:
     assert table(run(page)).rows() == [("42",)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_rows_are_exact_and_said_to_be_more_where_they_are() -> None:
     page = ask(
@@ -144,6 +145,7 @@ def test_a_command_that_takes_too_long_is_ended(tmp_path: Path, served: Path) ->
         command.run(["sql", "-", *options], tmp_path, text=ENDLESS, seconds=1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 @pytest.mark.parametrize("file_format", ["csv", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_a_download_has_all_rows_as_the_command_that_is_shown_writes_them(tmp_path: Path, file_format: str) -> None:
@@ -351,6 +353,7 @@ def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_i
     assert errors.on_a_page("a\n  next:     fix the query") == "a\n  next:     fix the query"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_without_the_component_there_is_a_plain_text_area(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_editor, "_COMPONENT", "talkhouse.not_declared")

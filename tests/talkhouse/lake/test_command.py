@@ -38,6 +38,7 @@ def test_it_says_what_is_new_and_what_is_gone(small: Path, tmp_path: Path) -> No
     assert ("main.turns", "mpchat") not in new
 
 
+@pytest.mark.slow
 def test_the_sql_needs_no_warehouse(small_lake: Path, lake: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.move(lake, moved)

@@ -213,6 +213,7 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
 # Written again.
 
 
+@pytest.mark.slow
 def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     assert written(lake, changeable).outcome == Outcome.WRITTEN
@@ -299,6 +300,7 @@ def test_a_file_that_is_missing_or_changed_is_written_again(
     assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
 
 
+@pytest.mark.slow
 def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(
     small: Path, small_lake: Path, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
     assert names(postgres, titles) != ["new"]
 
 
+@pytest.mark.slow
 def test_a_copy_of_another_format_is_published_again(sample: Path, postgres: Database, published: Publish) -> None:
     published(sample, without_views=True)
     names(postgres, """update meta.publication set origin = origin || '{"talkhouse_version": "0.0.1"}' returning 1""")
@@ -267,6 +268,7 @@ def test_names_that_postgresql_would_cut_are_refused(changed: Changed, published
             published(path, dry_run=True, without_views=True, prefix=prefix)
 
 
+@pytest.mark.slow
 def test_large_views_are_left_out_unless_they_are_named(sample: Path, published: Publish) -> None:
     done = published(sample, views=("dbdc3",), max_rows=100, dry_run=True)
     assert {one.name: one.rows for one in done.plan.left_out}["dbdc3.breakdown_detection"] > 100
@@ -312,6 +314,7 @@ def refused(published: Publish, sample: Path, url: str) -> str:
     return str(failed.value)
 
 
+@pytest.mark.slow
 def test_why_a_server_is_not_used(
     sample: Path, shared_postgres_server: Server, postgres: Database, published: Publish
 ) -> None:

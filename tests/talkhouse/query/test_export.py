@@ -192,6 +192,7 @@ def shuffled(copied: Path) -> Path:
     return copied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", first_quick(FORMATS))
 def test_two_exports_are_equal_to_the_byte_and_in_order(
     shuffled: Path, tmp_path: Path, file_format: ExportFormat

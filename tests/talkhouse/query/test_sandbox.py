@@ -213,6 +213,7 @@ def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
     assert "would replace the warehouse" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "to_file"),
     [

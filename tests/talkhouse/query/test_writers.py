@@ -71,6 +71,7 @@ def printed(path: Path, query: str, query_format: QueryFormat, capfdbinary: pyte
     return capfdbinary.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query_format", first_quick(SHARED))
 def test_sql_and_export_write_the_same(awkward: Path, tmp_path: Path, query_format: QueryFormat) -> None:
     with talkhouse.open(awkward) as con:

@@ -294,6 +294,7 @@ def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
     assert "teatime.mood" in page.attributes("details", "id")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "error"),
     [

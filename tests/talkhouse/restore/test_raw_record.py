@@ -15,13 +15,14 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.raw_record import raw
 from talkhouse.schema.errors import RegistryError, UsageError
 from tests.commands import on_a_terminal, run, run_bytes
+from tests.lanes import first_quick
 from tests.talkhouse.explore.test_provenance import at
 from tests.talkhouse.explore.test_show import TOY
 
 CORPORA = corpora()
 
 
-@pytest.mark.parametrize("corpus", CORPORA.values(), ids=lambda corpus: corpus.id)
+@pytest.mark.parametrize("corpus", first_quick(CORPORA.values()), ids=lambda corpus: corpus.id)
 def test_every_record_of_the_sample_is_given_as_published(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> None:
     """JSON by value, type of number and order of keys; the rest byte for byte, lines as part of their file."""
     query = "select record_id, source_file_id, source_pointer from bi.provenance where corpus_id = ?"

@@ -184,6 +184,7 @@ def test_what_the_tables_have_otherwise_is_different(data: Path, tmp_path: Path)
     assert {one.status for one in found.values()} == {Status.EQUAL, Status.DIFFERENT}
 
 
+@pytest.mark.slow
 def test_files_that_changed_are_not_held_against_the_warehouse(data: Path, tmp_path: Path) -> None:
     group, gone = text_file(data), data / "dbdc3" / "YI_json_data" / "YI9001.log.json"
     group.write_bytes(group.read_bytes() + b"x")
@@ -224,6 +225,7 @@ def test_the_samples_are_verified_without_a_word(sample: Path) -> None:
     assert "different" not in last
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_the_folder_that_was_built_from_is_the_default(tmp_path: Path) -> None:
     assert run("verify", "--db", "w.duckdb", cwd=tmp_path).returncode == 0
@@ -243,6 +245,7 @@ def test_what_was_ingested_is_found_again(data: Path, tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stdout + shown.stderr
 
 
+@pytest.mark.slow
 def test_differences_are_told_in_narrow_lines(data: Path, tmp_path: Path) -> None:
     group = text_file(data)
     spoiled(

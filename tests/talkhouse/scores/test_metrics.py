@@ -83,6 +83,7 @@ def reciprocal(rank: int) -> float:
     return 1 / rank
 
 
+@pytest.mark.slow
 @given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 8, st.integers(0, 2))))
 @invented_examples(40)
 def test_ranks_under_ties_are_the_mean_over_all_orders(scored: Score, lists: list[tuple[int, list[int]]]) -> None:
@@ -137,6 +138,7 @@ def blocks(scored: Score, invented: Invented, lists: list[list[int]]) -> Scored:
     return scored("mantis.response_ranking_10", None, [{"score": score} for scores in lists for score in scores])
 
 
+@pytest.mark.slow
 @given(st.integers(2, 6).flatmap(lambda size: lists_of(size, 6, st.integers(0, 2))))
 @invented_examples(40)
 def test_blocks_under_ties_are_the_mean_over_all_orders(
@@ -149,6 +151,7 @@ def test_blocks_under_ties_are_the_mean_over_all_orders(
     assert_means_over_orders(found, [ranks(0, one[:2]) for one in scores], {"R_2@1": hit(1)})
 
 
+@pytest.mark.slow
 @given(st.integers(2, 15).flatmap(lambda size: lists_of(size, 12, st.integers(0, 6))))
 @invented_examples(40)
 def test_gain_under_ties_is_that_of_scikit_learn(
@@ -181,6 +184,7 @@ ANSWERS = ["tea", "Tea!", "the tea ", "milk", "tea", "The", "-", "an ΟΔΟΣ", 
 """Candidates, of which some are equal once normalised, two to the letter, and some have no word."""
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(
@@ -257,6 +261,7 @@ def test_classes(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
 TYPES = ["Probing", "Non-probing-deliberation", "None", "0"]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES)), min_size=1, max_size=12), st.booleans())
 @invented_examples(40)
 def test_types_are_three_classes_or_as_published_four(
@@ -310,6 +315,7 @@ def test_intents(scored: Score, pairs: list[tuple[list[str], list[str]]]) -> Non
     assert_equal(done, expected)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["+", "-", "0"]), st.integers(0, 4)), min_size=1, max_size=20))
 @invented_examples(40)
 def test_average_precision(scored: Score, pairs: list[tuple[str, int]]) -> None:
@@ -361,6 +367,7 @@ def normalised(text: str) -> list[str]:
 TEXTS = st.lists(st.sampled_from(["tea", "The", "a", "milk!", "jam-pot", "Tea", "."]), max_size=7).map(" ".join)
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("aAnthe'_-.İΣςσé\u00a0\u2003\u200b\x1c\n\t 的٣") | st.characters(codec="utf-8")))
 @invented_examples(400)
 def test_texts_are_normalised_as_by_python(con: duckdb.DuckDBPyConnection, text: str) -> None:
@@ -368,6 +375,7 @@ def test_texts_are_normalised_as_by_python(con: duckdb.DuckDBPyConnection, text:
     assert found == [(" ".join(normalised(text)),)]
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("aAnthe'_-.İΣςσé\u00a0\u2003\u200b\x00\x1c\n\t 的٣") | st.characters(codec="utf-8")))
 @invented_examples(400)
 def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyConnection, text: str) -> None:

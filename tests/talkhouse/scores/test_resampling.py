@@ -34,6 +34,7 @@ from talkhouse.scores.tasks.request import Request
 from talkhouse.scores.tasks.task import task
 from talkhouse.scores.tasks.workspace import Workspace
 from tests.conftest import invented_examples
+from tests.lanes import first_quick
 from tests.talkhouse.scores.invented import Invented
 
 Rows = list[tuple[dict[str, Any], dict[str, Any]]]
@@ -163,7 +164,7 @@ def check_resamples(warehouse: Warehouse, name: str, rows: Rows) -> None:
         assert known == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", first_quick(TASKS))
 def test_a_resample_scores_what_its_rows_score(warehouse: Warehouse, name: str) -> None:
     check_resamples(warehouse, name, invent(name, [2, 4, 1, 3], 5))
 

@@ -121,6 +121,7 @@ def check_formats(con: duckdb.DuckDBPyConnection, name: str, formats: Iterable[s
         assert found.metrics == first.metrics, suffix
 
 
+@pytest.mark.slow
 def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     first = baseline(con, "dbdc3.breakdown_detection", Baseline.RANDOM)
     with predictions(con, "dbdc3.breakdown_detection", Baseline.RANDOM) as table:
@@ -163,6 +164,7 @@ def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tm
     assert score_once(con, task("mantis.response_ranking_50"), request).metrics == first.metrics
 
 
+@pytest.mark.slow
 def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     rows = con.execute(
         "select text, label, label_candidates, record_id from blended_skill_talk.guided_response "
@@ -214,6 +216,7 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
     assert text
 
 
+@pytest.mark.slow
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
     done = score_once(con, task("dbdc3.breakdown_detection"), request, [0.0])

@@ -105,6 +105,7 @@ def test_every_other_value_in_every_row_is_noticed(type_: str) -> None:
             assert (difference.key, difference.column) == ({"row": row}, "value")
 
 
+@pytest.mark.slow
 @invented_examples(200)
 @given(ROWS, st.data(), st.integers(1, 5))
 def test_one_changed_cell_is_noticed_wherever_it_is(rows: Rows, data: st.DataObject, rows_at_once: int) -> None:

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 import yaml
 
-from talkhouse.superset.bundle import write_bundle
+from talkhouse.superset.bundle import Bundle, write_bundle
 from tests.talkhouse.superset.server import Superset
 
 THERE = PurePosixPath("/srv/talkhouse.duckdb")
@@ -38,11 +38,14 @@ class Contents:
 
 
 @pytest.fixture(scope="session")
-def bundle(opened: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bundle") / "bundle.zip"
+def written(opened: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     with opened.cursor() as con:
-        write_bundle(con, path, THERE)
-    return path
+        return write_bundle(con, tmp_path_factory.mktemp("bundle") / "bundle.zip", THERE)
+
+
+@pytest.fixture(scope="session")
+def bundle(written: Bundle) -> Path:
+    return written.path
 
 
 @pytest.fixture(scope="session")

@@ -21,13 +21,14 @@ from talkhouse.charts.rows import frame
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import BadName, CatalogueError, UsageError
-from talkhouse.superset.bundle import write_bundle
+from talkhouse.superset.bundle import Bundle, write_bundle
 from talkhouse.superset.colours import colours
 from talkhouse.superset.filters import ONCE
 from talkhouse.superset.names import identity
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
+from tests.lanes import first_quick
 from tests.samples import RELEASES
 from tests.talkhouse.superset.conftest import THERE, Contents
 
@@ -45,12 +46,11 @@ def test_the_same_warehouse_makes_the_same_bytes(sample: Path, bundle: Path, tmp
     assert done.bytes == bundle.stat().st_size
 
 
-def test_it_says_what_it_wrote(con: duckdb.DuckDBPyConnection, contents: Contents, tmp_path: Path) -> None:
-    done = write_bundle(con, tmp_path / "b.zip", THERE)
-    assert done.db_path == THERE
-    assert done.chart_count == len(contents.charts) == sum(len(one.dashboard.charts) for one in dashboards())
-    assert done.dataset_count == len(contents.datasets)
-    assert set(done.dashboards) == {one["dashboard_title"] for one in contents.dashboards.values()}
+def test_it_says_what_it_wrote(written: Bundle, contents: Contents) -> None:
+    assert written.db_path == THERE
+    assert written.chart_count == len(contents.charts) == sum(len(one.dashboard.charts) for one in dashboards())
+    assert written.dataset_count == len(contents.datasets)
+    assert set(written.dashboards) == {one["dashboard_title"] for one in contents.dashboards.values()}
 
 
 def test_everything_that_is_declared_is_there(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
@@ -289,15 +289,17 @@ def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("declared", "problem"),
-    [
-        ('view = "turns"\nby = ["flavour"]\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-        ('view = "turns"\nwhere = "flavour = 1"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-        ('view = "cups"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-        (
-            'view = "turns"\nmetrics = ["row_count"]\n[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
-            "the filter 'Tea'",
-        ),
-    ],
+    first_quick(
+        [
+            ('view = "turns"\nby = ["flavour"]\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
+            ('view = "turns"\nwhere = "flavour = 1"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
+            ('view = "cups"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
+            (
+                'view = "turns"\nmetrics = ["row_count"]\n[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
+                "the filter 'Tea'",
+            ),
+        ]
+    ),
 )
 def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, declared: str, problem: str) -> None:
     shutil.copy(small, tmp_path / "w.duckdb")

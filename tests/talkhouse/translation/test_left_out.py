@@ -107,6 +107,7 @@ def test_the_build_warns_of_each_view(tea: Tea) -> None:
     assert "a lake leaves out bi.example_labels: the labels of teatime.mood, which is left out" in tea.notes
 
 
+@pytest.mark.slow
 def test_the_lake_has_all_other_views(lake: Path) -> None:
     manifest = read(lake)
     translation = read_translation(lake, manifest)
@@ -184,6 +185,7 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     outcomes = kept.Outcomes()
