@@ -219,13 +219,15 @@ def replaced(path: Path) -> None:
     path.with_suffix(".new").rename(path)
 
 
-CHANGES = (shorter, longer, replaced, Path.unlink)
-"""Beside another byte."""
+CHANGES = [(change, packed) for packed in (False, True) for change in (other, shorter, longer, replaced, Path.unlink)]
+IN_LONG = [(change, True) for change in (shorter, longer, replaced)]
+"""An archive is looked at again like any file, of which the slow lane has every change."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("change", [other, *(pytest.param(change, marks=pytest.mark.slow) for change in CHANGES)])
-@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "packed"])
+@pytest.mark.parametrize(
+    ("change", "packed"),
+    [pytest.param(*case, marks=pytest.mark.long if case in IN_LONG else pytest.mark.slow) for case in CHANGES],
+)
 def test_a_file_changes_while_it_is_read(
     data: Path, tmp_path: Path, change: Callable[[Path], None], packed: bool
 ) -> None:
@@ -255,7 +257,13 @@ def damaged(path: Path, at: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "some", [slice(1), *(pytest.param(slice(share, None, 8), marks=pytest.mark.slow) for share in range(8))], ids=str
+    "some",
+    [
+        slice(1),
+        pytest.param(slice(1, None, 8), marks=pytest.mark.slow),
+        *(pytest.param(slice(share, None, 8), marks=pytest.mark.long) for share in (0, *range(2, 8))),
+    ],
+    ids=str,
 )
 def test_damage_is_told_and_no_damaged_row_is_kept(data: Path, tmp_path: Path, some: slice) -> None:
     """What the new warehouse takes from the old one is read with its checksums; the rest may be damaged."""

@@ -295,7 +295,8 @@ def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> Non
             ('view = "turns"\nwhere = "flavour = 1"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
             ('view = "cups"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
             (
-                'view = "turns"\nmetrics = ["row_count"]\n[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
+                'view = "turns"\nmetrics = ["row_count"]\n'
+                '[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
                 "the filter 'Tea'",
             ),
         ]
