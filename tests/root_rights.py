@@ -31,7 +31,9 @@ class _Word(ctypes.Structure):
 
 
 def drop() -> None:
-    """Drop them in this thread, and in the threads that it starts; a command as another user starts with this."""
+    """Drop them in this thread, and in those that it starts; ``run(..., before=drop)`` is a command without them."""
+    if sys.platform != "linux":
+        return
     words = _words()
     words[0].effective &= ~(1 << _DAC_OVERRIDE | 1 << _DAC_READ_SEARCH)
     _set(words)

@@ -13,6 +13,7 @@ from rich.markup import escape
 from talkhouse.cli.terminal.console import errors, quiet_end
 from talkhouse.cli.terminal.default_command import NAME, DefaultCommand, GroupWithDefault
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.refusals import refused
 from talkhouse.settings import database, version
 from talkhouse.system import ctrl_c
 
@@ -110,8 +111,17 @@ def run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except TalkhouseError as error:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        return error.exit_code
+        return _told(error)
     except BrokenPipeError:
         pass  # whoever read the output has left, as `| head` does: that is not an error
+    except OSError as error:
+        # Every question about a path, even whether it exists, may be refused: that is said here for all of them.
+        if (refusal := refused(error)) is None:
+            raise
+        return _told(refusal)
     return 0
+
+
+def _told(error: TalkhouseError) -> int:
+    errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+    return error.exit_code

@@ -98,6 +98,7 @@ def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
         ("x/__pycache__/y.pyc", "Python's"),
         ("x/._data.json", "operating system"),
         ("__MACOSX/x", "operating system"),
+        ("lost+found/x", "operating system"),
         ("DBDC3/00README", "notes"),
         ("LICENSE.txt", "licence"),
         ("notes.md", "notes"),
