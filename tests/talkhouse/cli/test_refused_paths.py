@@ -13,9 +13,10 @@ from talkhouse.ingest.registry import all_corpora, corpora, sample_of
 from talkhouse.schema.errors import NotAWarehouse, SourceError, UsageError
 from tests.commands import run
 from tests.root_rights import drop
+from tests.samples import GROUPS, POSTS, RELEASES
 
-CORPUS, OTHER = corpora()["delidata"], corpora()["dbdc3"]
-TASK = "delidata.probing_target"
+CORPUS, OTHER = corpora()[GROUPS], corpora()[RELEASES]
+TASK = f"{GROUPS}.probing_target"
 BESIDE = {"TALKHOUSE_DB": "w.duckdb"}
 
 WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -28,7 +29,7 @@ WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
     "predictions": (["score", TASK, "closed/in"], BESIDE),
     "an export": (["export", "turns", "--output", "closed/a.csv"], BESIDE),
     "rows": (["sql", "select 1", "--format", "csv", "--output", "closed/a.csv"], BESIDE),
-    "dumps": (["make", "mantis", "closed", "--output", "made"], {}),
+    "dumps": (["make", POSTS, "closed", "--output", "made"], {}),
 }
 MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "a warehouse of the environment": (["check"], {"TALKHOUSE_DB": "closed/w.duckdb"}),
