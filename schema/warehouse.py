@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 
+from talkhouse.schema import refusals
 from talkhouse.schema.contents import revision
 from talkhouse.schema.errors import (
     BadName,
@@ -105,14 +106,15 @@ def connect(
     settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
-    _check_file(path, shown)
     try:
+        _check_file(path, shown)
         with explain_damage(shown):
             con = _attached(path) if alone else duckdb.connect(path, read_only=True)
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        raise NotAWarehouse("the file can't be opened", where=shown, found=str(error)) from error
+        said = refusals.said(error, path, another="name another with --db FILE")
+        raise NotAWarehouse("the file can't be opened", where=shown, **said) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile
         (configure if unsafe else guard)(con, settings)

@@ -19,7 +19,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.ingest.registry import corpora, sample_of
-from tests import postgres_server
+from tests import postgres_server, root_rights
 from tests.browser import launched
 from tests.parts_and_spans import FILL
 from tests.postgres_server import Database, Server
@@ -216,15 +216,9 @@ def rebuild(tmp_path: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def unprivileged() -> Iterator[None]:
-    """Run a test without root's right to read everything."""
-    if os.geteuid() != 0:
+    """Run a test without root's rights to read, write and enter everything."""
+    with root_rights.dropped():
         yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,10 @@ FETCH_FOLDER = ".talkhouse-fetch"
 
 # The first reason that fits is the note; patterns are matched without case.
 _SKIPPED = (
-    (("__macosx", "._*", ".ds_store", "thumbs.db", "desktop.ini"), "made by an operating system or archiver"),
+    (
+        ("__macosx", "._*", ".ds_store", "thumbs.db", "desktop.ini", "lost+found"),
+        "made by an operating system or archiver",
+    ),
     (("__init__.py", "__pycache__"), "Python's, not data"),
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.schema.errors import SourceError
+from talkhouse.schema.refusals import chmod
 
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -62,8 +63,8 @@ def forbidden(path: Path) -> SourceError:
     return SourceError(
         "permission denied",
         where=path,
-        expected="a file or folder that you may read",
-        next_step=f"allow it, for instance with: chmod u+rX '{path}'",
+        expected="a file or folder that you may read, in folders that you may enter",
+        next_step=f"allow it, for instance with: {chmod(path, 'rX')}",
     )
 
 

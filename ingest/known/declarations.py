@@ -4,6 +4,7 @@ The formats are imported where such a corpus is taken: most commands take none.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,11 +91,15 @@ def _broken(corpus_id: str, place: str, reason: str) -> RegistryError:
 
 
 def declared_in(data: Path) -> Iterator[DeclaredFolder]:
-    """List the folders of a data folder that have a declaration."""
-    if data.is_dir():
-        yield from (
-            DeclaredFolder(path.absolute(), is_beside_data=True) for path in sorted(data.iterdir()) if is_declared(path)
-        )
+    """List the folders of a data folder that have a declaration.
+
+    What may not be read or entered has none here: who reads the data says so of all that is to be read.
+    """
+    with suppress(PermissionError):
+        for path in sorted(data.iterdir()) if data.is_dir() else ():
+            with suppress(PermissionError):
+                if is_declared(path):
+                    yield DeclaredFolder(path.absolute(), is_beside_data=True)
 
 
 def is_declared(folder: Path) -> bool:

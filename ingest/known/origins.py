@@ -3,6 +3,7 @@
 A data folder is none of these: nothing in it is ever imported.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -15,6 +16,7 @@ from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
 from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
+from talkhouse.schema import refusals
 from talkhouse.schema.errors import RegistryError, UsageError
 
 GROUP = "talkhouse.corpora"
@@ -157,11 +159,15 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
         if path != OWN and (itself := _corpus_at(path)) is not None:
             return [itself]
         found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
+    except PermissionError as error:
+        said = refusals.said(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
+        raise UsageError("this folder of corpora can't be read", where=root, **said) from error
     except OSError as error:
+        is_there = os.path.exists(root)  # noqa: PTH110 - never an error of its own, as Path.exists has them
         raise UsageError(
-            "there is no such folder of corpora" if not root.exists() else "this is no folder of corpora",
+            "this is no folder of corpora" if is_there else "there is no such folder of corpora",
             where=root,
-            found=None if not root.exists() else str(error),
+            found=str(error) if is_there else None,
             next_step="check --corpora and TALKHOUSE_CORPORA",
         ) from error
     if not found:

@@ -9,6 +9,7 @@ from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.files.skipped import skip_reason
+from talkhouse.ingest.known.declarations import is_declared
 from talkhouse.ingest.registry import Registry, pick, sample_of
 from talkhouse.schema.errors import RegistryError, SourceError, UsageError
 
@@ -71,6 +72,7 @@ def from_data(
         pick(known, corpus_id)
     with listing(data):
         is_folder = data.is_dir()
+        folders = sorted(path for path in data.iterdir() if path.is_dir()) if is_folder else []
     if not is_folder:
         raise SourceError(
             "the data path is not a folder" if data.exists() else "there is no such data folder",
@@ -78,10 +80,6 @@ def from_data(
             expected="a folder with one folder per corpus, named by its id",
             next_step="check the path, as seen from this folder",
         )
-    try:
-        folders = sorted(path for path in data.iterdir() if path.is_dir())
-    except PermissionError as error:
-        raise SourceError("permission denied", where=data, next_step="allow reading the folder") from error
     chosen = [path for path in folders if path.name in known and (not only or path.name in only)]
     missing = sorted(set(only) - {path.name for path in chosen})
     if missing or not chosen:
@@ -93,10 +91,13 @@ def from_data(
             next_step="put each corpus's files, as published, into a folder named by its id; "
             "files of your own are declared by a corpus.toml: talkhouse new DIR",
         )
+    others = [path for path in folders if not only and path.name not in known and not skip_reason(path.name)]
+    for path in others:
+        with listing(path):  # what may not be entered may be a corpus: it is not as if it were gone
+            is_declared(path)
     ignored = tuple(
         (path.name, f"no corpus '{path.name}', and no corpus.toml in it; there are: {', '.join(known)}")
-        for path in folders
-        if not only and path.name not in known and not skip_reason(path.name)
+        for path in others
     )
     boundary = Boundary.of(data, follow_links=follow_links)
     inputs = tuple(Input(known[path.name], disk_files(path, path.name, limits, boundary)) for path in chosen)

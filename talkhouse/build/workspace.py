@@ -147,7 +147,7 @@ def _check_folder(folder: Path) -> None:
             where=folder,
             next_step=f"make it with: mkdir -p '{folder}'   or name another file with --db FILE",
         )
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         raise UsageError(
             "permission denied: a build needs to write to the folder of the warehouse",
             where=folder,

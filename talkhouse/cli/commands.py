@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.models import ParameterInfo
 
 from talkhouse.cli.terminal.console import errors, quiet_end
 from talkhouse.cli.terminal.default_command import NAME, DefaultCommand, GroupWithDefault
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.refusals import refused
 from talkhouse.settings import database, version
 from talkhouse.system import ctrl_c
 
@@ -54,6 +56,15 @@ def _help(doc: str) -> str:
     return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(doc))
 
 
+def _judges_paths(command: Callable[..., None]) -> Callable[..., None]:
+    """Let what reads a path say that it may not be read: Typer, asking beforehand, would not say what to do."""
+    for annotation in command.__annotations__.values():
+        for declared in getattr(annotation, "__metadata__", ()):
+            if isinstance(declared, ParameterInfo):
+                declared.readable = False
+    return command
+
+
 def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command end with one line at Ctrl-C, and without one where the reader of its output has left."""
 
@@ -70,7 +81,7 @@ def _ends_quietly(command: Callable[..., None]) -> Callable[..., None]:
 
 for _name in _COMMANDS:
     _command = import_module(f"talkhouse.cli.{_name}").command
-    app.command(_name, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
+    app.command(_name, help=_help(_command.__doc__ or ""))(_ends_quietly(_judges_paths(_command)))
 
 
 for _name in _GROUPS:
@@ -80,7 +91,9 @@ for _name in _GROUPS:
     )
     for _name_in_group, _command in _module.COMMANDS.items():
         _class = DefaultCommand if _name_in_group == NAME else None
-        _group.command(_name_in_group, cls=_class, help=_help(_command.__doc__ or ""))(_ends_quietly(_command))
+        _group.command(_name_in_group, cls=_class, help=_help(_command.__doc__ or ""))(
+            _ends_quietly(_judges_paths(_command))
+        )
     app.add_typer(_group, name=_name)
 
 
@@ -110,8 +123,17 @@ def run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except TalkhouseError as error:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        return error.exit_code
+        return _told(error)
     except BrokenPipeError:
         pass  # whoever read the output has left, as `| head` does: that is not an error
+    except OSError as error:
+        # Every question about a path, even whether it exists, may be refused: that is said here for all of them.
+        if (refusal := refused(error)) is None:
+            raise
+        return _told(refusal)
     return 0
+
+
+def _told(error: TalkhouseError) -> int:
+    errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+    return error.exit_code

@@ -1,7 +1,7 @@
 """``talkhouse make``: a corpus's files, made from what its publisher made them from."""
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,12 +86,27 @@ def command(
         seed=seed,
         jobs=jobs,
     )
-    with nullcontext() if folder is None or is_dry_run else atomic_folder(folder) as private, ProgressBar() as progress:
+    outputs = nullcontext() if folder is None or is_dry_run else atomic_folder(folder)
+    with outputs as private, ProgressBar() as progress, _inputs_read(inputs):
         manifest = known.make(inputs, options, private, progress)
     _show(manifest)
     if private and folder:
         output.print(f"Wrote {len(manifest['files']) + 1} files to {escape(str(folder))}", soft_wrap=True)
         output.print(f"Next:\n  talkhouse ingest {corpus} {escape(str(folder))}", soft_wrap=True)
+
+
+@contextmanager
+def _inputs_read(inputs: Sequence[Path]) -> Iterator[None]:
+    """Say of an input that may not be read that it is one: else it would be taken for the output."""
+    from talkhouse.ingest.files.source_errors import forbidden
+
+    try:
+        yield
+    except PermissionError as error:
+        refused = Path(str(error.filename))
+        if any(refused.is_relative_to(path) for path in inputs):
+            raise forbidden(refused) from error
+        raise
 
 
 def _threshold(text: str) -> tuple[str, float]:

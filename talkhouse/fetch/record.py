@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from talkhouse.ingest.files.source_errors import forbidden
 from talkhouse.schema.errors import SourceError
 from talkhouse.system.atomic_output import atomic_file
 
@@ -36,6 +37,8 @@ def read_record(file: Path) -> dict[str, Fetched]:
         record = msgspec.json.decode(file.read_bytes(), type=_Record)
     except FileNotFoundError:
         return {}
+    except PermissionError as error:
+        raise forbidden(file) from error
     except (OSError, msgspec.DecodeError) as error:
         raise SourceError(
             "the record of what was fetched can't be read",

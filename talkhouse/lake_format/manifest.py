@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from talkhouse import migrations
 from talkhouse.lake_format.inside import Inside
+from talkhouse.schema import refusals
 from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
 from talkhouse.translation.spark_types import check_type
 from talkhouse.translation.translated import Identifier, LeftOut, check_once
@@ -160,7 +161,7 @@ def read(lake: Path) -> Manifest:
             next_step="write one with: talkhouse lake DIR",
         ) from None
     except OSError as error:
-        raise NotALake("the lake can't be read", where=path, found=error.strerror or str(error)) from error
+        raise NotALake("the lake can't be read", where=path, **refusals.said(error, path)) from error
     except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         raise LakeDamaged(
             "the lake's manifest is damaged, and was left as it is",

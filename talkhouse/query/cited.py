@@ -18,6 +18,7 @@ from talkhouse.citation.work import Citation
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
 from talkhouse.query.sources import corpora_of
+from talkhouse.schema import refusals
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -85,12 +86,9 @@ def _no_such_file(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(
-            "there is no such file or folder",
-            where=name[:_SHOWN],
-            found=error.strerror,
-            next_step="name what talkhouse export wrote, or a corpus or view",
-        ) from error
+        problem = "it can't be read" if isinstance(error, PermissionError) else "there is no such file or folder"
+        said = refusals.said(error, Path(name), another="name what talkhouse export wrote, or a corpus or view")
+        raise UsageError(problem, where=name[:_SHOWN], **said) from error
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,9 @@ def files_in_folder(
     """
     with listing(data):
         is_folder = data.is_dir()
+        names = {path.name for path in data.iterdir() if path.is_dir()} if is_folder else set()
     if not is_folder:
         raise UsageError("there is no such data folder", where=data, next_step="check the path, as seen from here")
-    names = {path.name for path in data.iterdir() if path.is_dir()}
     if not names & set(present):
         raise UsageError(
             "the folder has none of these corpora",

@@ -1,6 +1,7 @@
 """Files and folders that appear whole or not at all: written beside the output and renamed."""
 
 import errno
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 import duckdb
 
+from talkhouse.schema import refusals
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.system.locks import Taken, locked
 from talkhouse.system.output_links import target_of
@@ -176,10 +178,13 @@ def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
         if error.errno in _FULL:
+            reason = error.strerror or str(error)
             raise OutputFailed(messages.full, where=output, found=reason, next_step=messages.next_step) from error
-        raise UsageError(messages.other, where=output, found=reason) from error
+        # A relative name is one in a folder that is open, of which nothing is known here.
+        refused = Path(error.filename) if isinstance(error.filename, str) else output
+        place = refused.parent if refused.is_absolute() and not os.path.isdir(refused) else output  # noqa: PTH112
+        raise UsageError(messages.other, where=output, **refusals.said(error, place)) from error
 
 
 def _target(output: Path) -> Path:

@@ -3,7 +3,6 @@
 import io
 import os
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
@@ -99,6 +98,7 @@ def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
         ("x/__pycache__/y.pyc", "Python's"),
         ("x/._data.json", "operating system"),
         ("__MACOSX/x", "operating system"),
+        ("lost+found/x", "operating system"),
         ("DBDC3/00README", "notes"),
         ("LICENSE.txt", "licence"),
         ("notes.md", "notes"),
@@ -190,16 +190,16 @@ def test_a_damaged_member_is_an_error(tmp_path: Path) -> None:
         seen(tmp_path)
 
 
-def test_a_forbidden_folder_is_an_error(unprivileged: None) -> None:  # noqa: ARG001
-    with tempfile.TemporaryDirectory() as name:
-        closed = Path(name) / "open" / "closed"
-        (closed / "inside").mkdir(parents=True)
-        (closed.parent / "a.json").write_bytes(b"{}")
-        closed.chmod(0o000)
-        for forbidden in (closed.parent, closed / "inside"):
-            with pytest.raises(SourceError, match=r"permission denied[\s\S]*chmod"):
-                disk_files(forbidden, "toy")
-        closed.chmod(0o755)
+@pytest.mark.usefixtures("unprivileged")
+def test_a_forbidden_folder_is_an_error(tmp_path: Path) -> None:
+    closed = tmp_path / "open" / "closed"
+    (closed / "inside").mkdir(parents=True)
+    (closed.parent / "a.json").write_bytes(b"{}")
+    closed.chmod(0o000)
+    for forbidden in (closed.parent, closed / "inside"):
+        with pytest.raises(SourceError, match=r"permission denied[\s\S]*chmod"):
+            disk_files(forbidden, "toy")
+    closed.chmod(0o755)
 
 
 def test_the_bytes_ahead_are_those_of_the_members(tmp_path: Path) -> None:

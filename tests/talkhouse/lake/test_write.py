@@ -410,8 +410,9 @@ def test_a_folder_that_is_something_else_is_left_alone(small: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("unprivileged")
-def test_a_folder_that_may_not_be_written_is_said() -> None:
-    with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"), acquire(Path("/usr/lake")):
+def test_a_folder_that_may_not_be_written_is_said(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"), acquire(tmp_path / "lake"):
         pass
 
 

@@ -415,10 +415,11 @@ def test_wrong_use_gets_a_message_and_nothing_is_written(
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
-def test_a_folder_that_may_not_be_written_to(con: duckdb.DuckDBPyConnection, request: pytest.FixtureRequest) -> None:
-    request.getfixturevalue("unprivileged")
+@pytest.mark.usefixtures("unprivileged")
+def test_a_folder_that_may_not_be_written_to(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
     with pytest.raises(UsageError, match=r"can't be written[\s\S]*Permission denied"):
-        export(Warehouse(con), TASK, Path("/usr/rows.parquet"))
+        export(Warehouse(con), TASK, tmp_path / "rows.parquet")
 
 
 def test_the_command_says_what_it_did(sample: Path, tmp_path: Path) -> None:

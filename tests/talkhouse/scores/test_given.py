@@ -17,6 +17,7 @@ from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.scores.score import Scored
 from talkhouse.scores.tasks.request import Request
 from talkhouse.scores.tasks.task import task
+from tests.conftest import how_many
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 

@@ -80,9 +80,9 @@ def test_a_folder_that_superset_may_not_enter_is_remarked(here: Path) -> None:
     assert NO_READER not in shown
 
 
-def test_a_folder_that_this_user_may_not_enter_is_remarked(here: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.usefixtures("unprivileged")
+def test_a_folder_that_this_user_may_not_enter_is_remarked(here: Path) -> None:
     here.chmod(0)
-    request.getfixturevalue("unprivileged")
     (remark,) = _remarks(here / "talkhouse.duckdb", here / "talkhouse.duckdb")
     assert NO_WAY in remark
 

@@ -1,0 +1,101 @@
+"""A folder that may not be entered, on every way in: one message that says which, and what to do; no traceback."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import talkhouse
+from talkhouse.build.request import from_data
+from talkhouse.ingest.known.origins import folders_in
+from talkhouse.ingest.registry import all_corpora, corpora, sample_of
+from talkhouse.schema.errors import NotAWarehouse, SourceError, UsageError
+from tests.commands import run
+from tests.root_rights import drop
+from tests.samples import GROUPS, POSTS, RELEASES
+
+CORPUS, OTHER = corpora()[GROUPS], corpora()[RELEASES]
+TASK = f"{GROUPS}.probing_target"
+BESIDE = {"TALKHOUSE_DB": "w.duckdb"}
+
+WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
+    "a warehouse": (["status", "--db", "closed/in/w.duckdb"], {}),
+    "a warehouse to build": (["build", "--db", "closed/in/w.duckdb"], {}),
+    "a data folder": (["build", "--data", "closed/in"], {}),
+    "a folder of corpora": (["check"], {**BESIDE, "TALKHOUSE_CORPORA": "closed/in"}),
+    "files to ingest": (["ingest", CORPUS.id, "closed/in"], {}),
+    "a file to inspect": (["inspect", "closed/a.csv"], {}),
+    "predictions": (["score", TASK, "closed/in"], BESIDE),
+    "an export": (["export", "turns", "--output", "closed/a.csv"], BESIDE),
+    "rows": (["sql", "select 1", "--format", "csv", "--output", "closed/a.csv"], BESIDE),
+    "dumps": (["make", POSTS, "closed", "--output", "made"], {}),
+}
+MORE: dict[str, tuple[list[str], dict[str, str]]] = {
+    "a warehouse of the environment": (["check"], {"TALKHOUSE_DB": "closed/w.duckdb"}),
+    "a warehouse for the browser": (["dashboard", "--db", "closed/w.duckdb"], {}),
+    "a data folder itself": (["build", "--data", "closed"], {}),
+    "a folder to fetch into": (["fetch", OTHER.id, "--data", "closed/in"], {}),
+    "a folder to fetch into itself": (["fetch", OTHER.id, "--data", "closed"], {}),
+    "a folder to verify": (["verify", "--data", "closed"], BESIDE),
+    "a folder of corpora of an option": (["corpora", "--corpora", "closed/in"], {}),
+    "a folder of corpora itself": (["build", "--corpora", "closed"], {}),
+    "a folder to declare": (["new", "closed/in"], {}),
+    "a folder to declare itself": (["new", "closed"], {}),
+    "a folder for a corpus": (["new", "corpus", "tea", "closed/in", "--like", "json-list"], {}),
+    "predictions in the folder itself": (["score", TASK, "closed"], BESIDE),
+    "an export to cite": (["cite", "closed/a.csv"], BESIDE),
+    "a package": (["export", CORPUS.id, "--for", "convokit", "--output", "closed/in"], BESIDE),
+    "restored files": (["restore", CORPUS.id, "--output", "closed/in"], BESIDE),
+    "restored files in the folder itself": (["restore", CORPUS.id, "--output", "closed"], BESIDE),
+    "a lake": (["lake", "closed/in"], BESIDE),
+    "a lake to read": (["lake", "closed/in", "--sql"], BESIDE),
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Path]:
+    """A folder with one that nobody may enter."""
+    closed = tmp_path / "closed"
+    (closed / "in").mkdir(parents=True)
+    closed.chmod(0)
+    yield tmp_path
+    closed.chmod(0o755)
+
+
+@pytest.mark.usefixtures("unprivileged")
+@pytest.mark.parametrize("way", [*WAYS, *(pytest.param(way, marks=pytest.mark.slow) for way in MORE)])
+def test_a_folder_that_may_not_be_entered_is_one_message(way: str, here: Path, sample: Path) -> None:
+    arguments, environment = {**WAYS, **MORE}[way]
+    (here / "w.duckdb").symlink_to(sample)
+    done = run(*arguments, cwd=here, env=environment, before=drop)
+    assert done.returncode in (1, 2), done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.count("error: ") == 1, done.stderr
+    for word in ("denied", "expected:", "next:", "closed'"):  # it is the folder that is to be allowed
+        assert word in done.stderr, done.stderr
+    assert sorted(path.name for path in here.iterdir()) == ["closed", "w.duckdb"]
+
+
+@pytest.mark.usefixtures("unprivileged")
+def test_python_gets_errors_of_talkhouse(here: Path) -> None:
+    with pytest.raises(NotAWarehouse, match="closed may not be entered"):
+        talkhouse.open(here / "closed" / "w.duckdb")
+    for folder in (here / "closed", here / "closed" / "in", here):
+        with pytest.raises(UsageError, match=r"closed may not be entered[\s\S]*chmod"):
+            folders_in(folder)
+
+
+@pytest.mark.usefixtures("unprivileged")
+def test_a_folder_that_is_not_to_be_read_may_be_closed(tmp_path: Path) -> None:
+    shutil.copytree(sample_of(CORPUS), tmp_path / CORPUS.id)
+    (tmp_path / "lost+found").mkdir(mode=0)
+    (tmp_path / OTHER.id).mkdir(mode=0)
+    known = all_corpora(data=tmp_path)
+    (taken,) = from_data(known, tmp_path, [CORPUS.id]).inputs
+    assert taken.corpus.id == CORPUS.id
+    (tmp_path / OTHER.id).rename(tmp_path / "of_somebody")
+    with pytest.raises(SourceError, match=r"of_somebody: permission denied[\s\S]*chmod"):
+        from_data(known, tmp_path, [])
+    (tmp_path / "of_somebody").rmdir()
+    assert from_data(known, tmp_path, []).ignored == ()
