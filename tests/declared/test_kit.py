@@ -50,10 +50,10 @@ def proposed(shared_folder: Path) -> Path:
     with FileLock(f"{folder}.lock"):
         if not (folder / "kit.duckdb").exists():
             for case in GUESSED:
-                mine = folder / "cases" / case.folder.name / "data"
-                shutil.copytree(case.folder / "data", mine)
-                (mine / case.corpus_id / "corpus.toml").unlink()
-                new_declaration(mine / case.corpus_id)
+                mine = folder / "cases" / case.folder.name
+                shutil.copytree(case.folder, mine)
+                (mine / "data" / case.corpus_id / "corpus.toml").unlink()
+                new_declaration(mine / "data" / case.corpus_id)
             build_cases([Case(folder / "cases" / case.folder.name) for case in GUESSED], folder)
     return folder
 
