@@ -90,7 +90,9 @@ def test_the_same_bytes_come_whatever_the_jobs_and_the_hash_seed(tmp_path: Path)
         pytest.param((signal.SIGKILL, signal.SIGINT), marks=pytest.mark.long, id="killed, then interrupted"),
     ],
 )
-def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(tmp_path: Path, kills: tuple[int, int]) -> None:
+def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(
+    tmp_path: Path, kills: tuple[signal.Signals, ...]
+) -> None:
     folder = dump(tmp_path, 4000)
     command = [*COMMAND, "make", "mantis", str(folder), "--jobs", "2", "--output", str(tmp_path / "made")]
     for kill, file in zip(kills, ("merged_train.json", "data_train_easy.tsv"), strict=True):

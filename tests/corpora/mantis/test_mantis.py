@@ -295,8 +295,8 @@ def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None
     rows = rules.lines(talks, negatives(10))
     another_context = [row._replace(context=["u1", "other", "u3"]) for row in rows[:11]] + rows[11:]
     another_candidate = [rows[0]._replace(candidate="another answer"), *rows[1:]]
-    files = {"merged_train.json": talks, "merged_dev.json": talks}
-    con = load(files | ranked("train", 10, another_context) | ranked("dev", 10, another_candidate))
+    files: Files = {"merged_train.json": talks, "merged_dev.json": talks}
+    con = load(files | {**ranked("train", 10, another_context), **ranked("dev", 10, another_candidate)})
     findings = con.execute("select severity, record_id from meta.findings where rule = 'MA-07'").fetchall()
     for split, some in (("train", another_context), ("dev", another_candidate)):
         lines = found(con, "response_ranking_10", "native_id, label, context, candidate", split)
@@ -342,8 +342,8 @@ def test_cells_come_as_they_were_said(load: Load) -> None:
     for utterance, text in zip(talk["utterances"], STRANGE, strict=False):
         utterance["utterance"] = text
     rows = rules.lines({"0": talk}, lambda: [f"{text} no" for text in STRANGE])
-    files = {"merged_train.json": {"0": talk}, "merged_dev.json": {"0": talk}}
-    con = load(files | ranked("train", 10, rows, "\n") | ranked("dev", 10, rows, "\r\n"))
+    files: Files = {"merged_train.json": {"0": talk}, "merged_dev.json": {"0": talk}}
+    con = load(files | {**ranked("train", 10, rows, "\n"), **ranked("dev", 10, rows, "\r\n")})
     for split in ("train", "dev"):
         assert found(con, "response_ranking_10", ROWS, split) == expected(rows)
         assert found(con, "response_ranking_10", "dialogue_id", split) == [(f"mantis:{split}:0",)] * 77
