@@ -92,7 +92,7 @@ class Catalogue:
         """Every schema that a macro or view lives in."""
         return sorted({query.schema for query in (*self.written_macros, *self.written_views)})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 over names and SQL: it changes when a view would, and not with the order of the files."""
         state = sha256(f"{FORMAT}\0".encode())

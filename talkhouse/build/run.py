@@ -23,7 +23,7 @@ from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import Origin
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
-from talkhouse.queries.files import DEFAULT_ROOT, files_in
+from talkhouse.queries.files import files_in, own_files
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import BuildFailed
 from talkhouse.system.memory import MemoryLimit, has_run_out, out_of_memory
@@ -124,8 +124,8 @@ class _Job:
     def run(self, *, rehash: bool, wait: bool) -> Result:
         """Fulfil the request under the build lock; the published file changes at the very end or not at all."""
         begun = time.monotonic()
-        roots = (DEFAULT_ROOT, *self.query_roots)
-        warehouse.check_name(self.path, {*self.known, *catalogue_of(files_in(roots)).schemas})
+        files = (*own_files(), *files_in(self.query_roots))
+        warehouse.check_name(self.path, {*self.known, *catalogue_of(files).schemas})
         with (
             explain_failures(self.path, self.memory_limit),
             acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,

@@ -40,7 +40,8 @@ def open_template(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.Du
 
 def _key(catalogue: Catalogue, splits: Splits) -> str:
     """Hash all that decides what is in a template: DuckDB's version, the SQL, and the code that makes it."""
-    declared = sorted((corpus, *names) for corpus, names in splits.items())
+    having_tasks = {task.schema for task in catalogue.examples}  # the splits of others make no view
+    declared = sorted((corpus, *names) for corpus, names in splits.items() if corpus in having_tasks)
     code = code_of(schema, migrations, queries)
     return key_of(str(FORMAT), duckdb.__version__, catalogue.hash, str(declared), code)
 

@@ -3,13 +3,14 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
 from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
 from talkhouse.ingest.declared.documents.talk import Piece
 from talkhouse.ingest.decode import BadRecord
+from tests.conftest import invented_examples
 from tests.declared import talks
 from tests.declared.json_texts import ANY, TEXTS, lists, objects, with_others
 
@@ -231,21 +232,14 @@ _MESSAGES = with_others(
 _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-@settings(max_examples=25, deadline=None)
+@invented_examples(400)
 @given(_RECORDS)
 def test_any_record_comes_back(record: str) -> None:
     _assert_comes_back(record)
 
 
 @pytest.mark.slow
-@settings(max_examples=800, deadline=None)
-@given(_RECORDS)
-def test_any_of_many_records_comes_back(record: str) -> None:
-    _assert_comes_back(record)
-
-
-@pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@invented_examples(250)
 @given(with_others({}, {"messages": lists(_MESSAGES | ANY) | ANY, "system": ANY}))
 def test_a_broken_record_is_named_or_comes_back(record: str) -> None:
     with suppress(BadRecord):

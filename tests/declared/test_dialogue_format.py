@@ -12,6 +12,7 @@ from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFie
 from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.decode import BadRecord
+from tests.conftest import invented_examples
 from tests.declared import talks
 from tests.declared.json_texts import ANY, LETTERS, TEXTS, lists, with_others
 
@@ -200,21 +201,14 @@ _MESSAGES = with_others(
 _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-@settings(max_examples=15, deadline=None)
+@invented_examples(300)
 @given(_RECORDS)
 def test_any_record_comes_back(record: str) -> None:
     _assert_comes_back(ROOM, record)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
-@given(_RECORDS)
-def test_any_of_many_records_comes_back(record: str) -> None:
-    _assert_comes_back(ROOM, record)
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@invented_examples(150)
 @given(with_others({"messages": lists(_MESSAGES | ANY) | ANY}, {"system": ANY}))
 def test_a_broken_record_is_named_or_comes_back(record: str) -> None:
     with suppress(BadRecord):

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import shutil
 import tempfile
 import zipfile
 from pathlib import Path
@@ -148,6 +149,14 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     assert "neither a file nor a folder" in refused(Invented(CHAT, {"a.jsonl": TALK}, {}), tmp_path)
 
 
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse that each test changes a copy of."""
+    folder = tmp_path_factory.mktemp("unchanged")
+    assert problems_of({"a_corpus": Invented(CHAT, {"a.jsonl": TALK}, {})}, folder) == []
+    return folder / "w.duckdb"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
@@ -161,9 +170,8 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
         "update meta.source_files set path = 'a_corpus/../../out.jsonl'",
     ],
 )
-def test_a_warehouse_that_somebody_changed(change: str, tmp_path: Path) -> None:
-    assert problems_of({"a_corpus": Invented(CHAT, {"a.jsonl": TALK}, {})}, tmp_path) == []
-    path = tmp_path / "w.duckdb"
+def test_a_warehouse_that_somebody_changed(change: str, unchanged: Path, tmp_path: Path) -> None:
+    path = shutil.copyfile(unchanged, tmp_path / "w.duckdb")
     with duckdb.connect(path) as con:
         con.execute(change)
     done = run("restore", "a_corpus", "--output", tmp_path / "back", "--db", path)

@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -71,30 +72,35 @@ def parquet(records: list[dict[str, object]]) -> bytes:
     return made.getvalue()
 
 
-def rows_of(invented: Invented, folder: Path) -> Rows:
-    """Build a corpus alone; return its rows without places, shapes and layouts."""
-    assert problems_of({"a_corpus": invented}, folder) == []
+def rows_of(corpora: dict[str, Invented], folder: Path) -> dict[str, Rows]:
+    """Build corpora together; return the rows of each without its name, places, shapes and layouts."""
+    assert problems_of(corpora, folder) == []
+    queries = {
+        "dialogues": "select dialogue_id, native_id, title from main.dialogues",
+        "turns": "select dialogue_id, turn_index, role, text, native_id, speaker_id from main.turns",
+        "annotations": "select dialogue_id, turn_index, scheme, label, value from main.annotations",
+    }
     with talkhouse.open(folder / "w.duckdb") as con:
-        queries = {
-            "dialogues": "select dialogue_id, native_id, title from main.dialogues",
-            "turns": "select dialogue_id, turn_index, role, text, native_id, speaker_id from main.turns",
-            "annotations": "select dialogue_id, turn_index, scheme, label, value from main.annotations",
-        }
-        return {table: con.execute(f"{query} order by all").fetchall() for table, query in queries.items()}
+        return {name: {table: _own(con, name, query) for table, query in queries.items()} for name in corpora}
+
+
+def _own(con: duckdb.DuckDBPyConnection, name: str, query: str) -> list[tuple[object, ...]]:
+    rows = con.execute(f"{query} where starts_with(dialogue_id, ?) order by all", [f"{name}:"]).fetchall()
+    return [tuple(cell.removeprefix(name) if isinstance(cell, str) else cell for cell in row) for row in rows]
 
 
 def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: Path) -> None:
     lines = "\n".join(map(json.dumps, TALKS)).encode()
     forms = {
-        "a.jsonl": lines,
-        "a.json": json.dumps(TALKS).encode(),
-        "a.jsonl.gz": gzip.compress(lines),
-        "a.zip": packed(lines, "in/a.jsonl"),
-        "a.parquet": parquet(TALKS),
+        "a_jsonl": {"a.jsonl": lines},
+        "a_json": {"a.json": json.dumps(TALKS).encode()},
+        "a_gz": {"a.jsonl.gz": gzip.compress(lines)},
+        "a_zip": {"a.zip": packed(lines, "in/a.jsonl")},
+        "a_parquet": {"a.parquet": parquet(TALKS)},
     }
-    made = {name: rows_of(Invented(CHAT, {name: raw}, {}), tmp_path / name) for name, raw in forms.items()}
-    assert [len(rows) for rows in made["a.jsonl"].values()] == [5, 10, 5]
-    assert all(rows == made["a.jsonl"] for rows in made.values())
+    made = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)
+    assert [len(rows) for rows in made["a_jsonl"].values()] == [5, 10, 5]
+    assert all(rows == made["a_jsonl"] for rows in made.values())
 
 
 def test_sharegpt_is_chat_with_other_names(tmp_path: Path) -> None:
@@ -110,22 +116,26 @@ def test_sharegpt_is_chat_with_other_names(tmp_path: Path) -> None:
         }
         for talk in TALKS
     ]
-    chat = rows_of(Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {}), tmp_path / "chat")
     renamed = CHAT.replace('"chat"', '"sharegpt"')
-    assert rows_of(Invented(renamed, {"a.json": json.dumps(others).encode()}, {}), tmp_path / "sharegpt") == chat
+    corpora = {
+        "a_chat": Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {}),
+        "a_sharegpt": Invented(renamed, {"a.json": json.dumps(others).encode()}, {}),
+    }
+    made = rows_of(corpora, tmp_path)
+    assert made["a_chat"] == made["a_sharegpt"]
 
 
 def test_shuffled_rows_with_an_order_are_the_sorted_ones(tmp_path: Path) -> None:
     lines = [f"{name},{turn},{name}{turn},user,text {turn}\n" for name in "abc" for turn in range(4)]
-    header = "d,n,u,role,text\n"
-    ordered = rows_of(Invented(TURNS, {"a.csv": (header + "".join(lines)).encode()}, {}), tmp_path / "sorted")
-    shuffled = header + "".join(lines[::-1][5:] + lines[::-1][:5])
-    assert rows_of(Invented(TURNS, {"a.csv": shuffled.encode()}, {}), tmp_path / "shuffled") == ordered
+    orders = {"ordered": lines, "shuffled": lines[::-1][5:] + lines[::-1][:5]}
+    files = {name: {"a.csv": ("d,n,u,role,text\n" + "".join(rows)).encode()} for name, rows in orders.items()}
+    made = rows_of({name: Invented(TURNS, raw, {}) for name, raw in files.items()}, tmp_path)
+    assert made["ordered"] == made["shuffled"]
 
 
 def test_a_changed_declaration_loads_again_and_one_that_is_gone_is_not_needed(tmp_path: Path) -> None:
     invented = Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {})
-    before = rows_of(invented, tmp_path)
+    before = rows_of({"a_corpus": invented}, tmp_path)["a_corpus"]
     path, data = tmp_path / "w.duckdb", tmp_path / "data"
     assert build(path, Silent(), data=data).unchanged_since is not None
     laid_out({"a_corpus": Invented(CHAT.replace('title = "topic"\n', ""), invented.files, {})}, data)

@@ -15,6 +15,7 @@ from talkhouse.ingest.declared.record_files.record import RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError
+from tests.conftest import invented_examples
 from tests.declared.record_file_pieces import ORDINARY, back, records_of, rows_back, rows_of
 
 TEXTS = st.text(st.sampled_from('ab ,;\t"\r\né\u2028\x00'), max_size=6)
@@ -191,7 +192,7 @@ def test_an_endless_line_and_an_endless_quote() -> None:
 
 @pytest.mark.slow
 @given(written_tables(), st.integers(0, 10**6), st.integers(0, 255))
-@settings(max_examples=500)
+@invented_examples(500)
 def test_with_one_changed_byte_a_file_is_named_or_comes_back(
     table: tuple[bytes, list[list[str]]], place: int, byte: int
 ) -> None:

@@ -12,6 +12,7 @@ from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecor
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError
+from tests.conftest import invented_examples
 from tests.declared.record_file_pieces import back, records_of
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -181,7 +182,7 @@ def test_a_bomb_is_refused() -> None:
 
 @pytest.mark.slow
 @given(json_lines().filter(bool), st.integers(0, 10**6), st.integers(0, 255))
-@settings(max_examples=500)
+@invented_examples(500)
 def test_with_one_changed_byte_each_line_is_named_or_comes_back(raw: bytes, place: int, byte: int) -> None:
     changed = bytearray(raw)
     changed[place % len(raw)] = byte

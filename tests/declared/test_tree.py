@@ -3,12 +3,13 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, TurnFields
 from talkhouse.ingest.declared.documents.tree import TreeFormat
 from talkhouse.ingest.decode import BadRecord
+from tests.conftest import invented_examples
 from tests.declared import talks
 from tests.declared.json_texts import ANY, LETTERS, TEXTS, lists, objects, with_others
 
@@ -120,16 +121,8 @@ _NODES = st.recursive(
 _RECORDS = objects(st.fixed_dictionaries({"prompt": _NODES}, optional={"a": ANY}))
 
 
-@settings(max_examples=15, deadline=None)
+@invented_examples(300)
 @given(_RECORDS)
 def test_any_tree_comes_back_or_is_named(record: str) -> None:
-    with suppress(BadRecord):
-        _assert_comes_back(record)
-
-
-@pytest.mark.slow
-@settings(max_examples=500, deadline=None)
-@given(_RECORDS)
-def test_any_of_many_trees_comes_back_or_is_named(record: str) -> None:
     with suppress(BadRecord):
         _assert_comes_back(record)

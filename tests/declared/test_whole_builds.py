@@ -1,40 +1,52 @@
 """Odd corpora of every format through a whole build: each file is restored equal, and each record is counted."""
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ONCE_BROKEN, invented_builds
 from tests.declared.invented_corpora import DOCUMENTS, FORMATS, HEAD, TURNS, Invented, corpus
 from tests.declared.whole_build import problems_of
 
 pytestmark = pytest.mark.slow
 
-SLOWLY = settings(max_examples=3, deadline=None, phases=[Phase.generate])
+
+def invented(of: Callable[[str], st.SearchStrategy[Invented]]) -> dict[str, Invented]:
+    """Invent some corpora of every format, to be built together."""
+    made: dict[str, Invented] = {}
+    for format_ in FORMATS:
+
+        @invented_builds(3, ONCE_BROKEN)
+        @given(of(format_), st.just(format_))
+        def keep(one: Invented, name: str) -> None:
+            made[f"any_{name}_{len(made)}"] = one
+
+        keep()
+    return made
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-@SLOWLY
-@given(st.data())
-def test_any_corpus_is_restored(format_: str, data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder:
-        assert problems_of({"a_corpus": data.draw(corpus(format_))}, Path(folder)) == []
+@pytest.mark.long
+def test_any_corpus_is_restored(tmp_path: Path) -> None:
+    assert problems_of(invented(corpus), tmp_path) == []
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-@SLOWLY
-@given(st.data(), st.randoms(use_true_random=False))
-def test_with_one_mutation_a_record_is_named_or_loads(
-    format_: str, data: st.DataObject, random_: random.Random
-) -> None:
-    invented = data.draw(corpus(format_))
+@pytest.mark.long
+def test_with_one_mutation_a_record_is_named_or_loads(tmp_path: Path) -> None:
+    def spoilt(format_: str) -> st.SearchStrategy[Invented]:
+        return st.builds(with_one_mutation, corpus(format_), st.randoms(use_true_random=False))
+
+    assert problems_of(invented(spoilt), tmp_path) == []
+
+
+def with_one_mutation(invented: Invented, random_: random.Random) -> Invented:
+    """Change one file of a corpus."""
     name = random_.choice(sorted(invented.files))
-    invented.files[name] = mutated(invented.files[name], random_)
-    with TemporaryDirectory() as folder:
-        assert problems_of({"a_corpus": invented}, Path(folder)) == []
+    return replace(invented, files={**invented.files, name: mutated(invented.files[name], random_)})
 
 
 def mutated(raw: bytes, random_: random.Random) -> bytes:
@@ -51,27 +63,19 @@ def mutated(raw: bytes, random_: random.Random) -> bytes:
     )
 
 
-def test_dialogues_that_differ_in_a_language_of_no_letters(tmp_path: Path) -> None:
-    record = '{"id": "a", "messages": [], "lang": %s}'
-    lines = "\n".join(record % lang for lang in ('""', "null", '"en"'))
-    chat = Invented(DOCUMENTS["chat"][0], {"a.jsonl": lines.encode(), "b.jsonl": (record % "null").encode()}, {})
-    assert problems_of({"a_chat": chat}, tmp_path) == []
-
-
-def test_a_file_that_only_repeats_dialogues_with_parts(tmp_path: Path) -> None:
-    record = b'{"id": "a", "messages": [{"role": "user", "content": [{"text": "Hi", "type": "text"}]}]}'
-    chat = Invented(DOCUMENTS["chat"][0], {"a.jsonl": record, "b.jsonl": record}, {})
-    assert problems_of({"a_chat": chat}, tmp_path) == []
-
-
-def test_a_speaker_whose_name_is_left_out_later(tmp_path: Path) -> None:
-    columns = TURNS.partition("[[annotations]]")[0]
-    header = "id,title,domain,lang,fold,u,text,role,who,time,to,kind,from,till,name"
-    raw = f"{header}\na,,,,,1,x,user,ann,,,,,,Ann\na,,,,,2,x,user,ann,,,,,,\n".encode()
-    assert problems_of({"a_turns": Invented(columns, {"a.csv": raw}, {})}, tmp_path) == []
-
-
-def test_files_without_records(tmp_path: Path) -> None:
+def test_corpora_that_were_not_restored_once_are(tmp_path: Path) -> None:
     chat = f'{HEAD}format = "chat"\n[[files]]\npath = "**"\n'
-    files = {"a.jsonl": b"", "b.json": b"[]", "c.jsonl": b"\n\n", "d.jsonl": b'{"messages": []}'}
-    assert problems_of({"a_chat": Invented(chat, files, {})}, tmp_path) == []
+    record = '{"id": "a", "messages": [], "lang": %s}'
+    in_languages = "\n".join(record % lang for lang in ('""', "null", '"en"'))
+    in_parts = b'{"id": "a", "messages": [{"role": "user", "content": [{"text": "Hi", "type": "text"}]}]}'
+    header = "id,title,domain,lang,fold,u,text,role,who,time,to,kind,from,till,name"
+    rows = f"{header}\na,,,,,1,x,user,ann,,,,,,Ann\na,,,,,2,x,user,ann,,,,,,\n"
+    files = {
+        "a_language_of_no_letters": {"a.jsonl": in_languages.encode(), "b.jsonl": (record % "null").encode()},
+        "a_file_that_only_repeats_parts": {"a.jsonl": in_parts, "b.jsonl": in_parts},
+        "a_name_that_is_left_out_later": {"a.csv": rows.encode()},
+        "files_without_records": {"a.jsonl": b"", "b.json": b"[]", "c.jsonl": b"\n\n", "d.jsonl": b'{"messages": []}'},
+    }
+    pages = (DOCUMENTS["chat"][0], DOCUMENTS["chat"][0], TURNS.partition("[[annotations]]")[0], chat)
+    corpora = {name: Invented(page, files[name], {}) for name, page in zip(files, pages, strict=True)}
+    assert problems_of(corpora, tmp_path) == []

@@ -83,18 +83,25 @@ def test_the_same_bytes_come_whatever_the_jobs_and_the_hash_seed(tmp_path: Path)
     assert contents(tmp_path / "0") == contents(tmp_path / "1")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("kill", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(tmp_path: Path, kill: int, code: int) -> None:
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param((signal.SIGINT, signal.SIGKILL), marks=pytest.mark.slow, id="interrupted, then killed"),
+        pytest.param((signal.SIGKILL, signal.SIGINT), marks=pytest.mark.long, id="killed, then interrupted"),
+    ],
+)
+def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(
+    tmp_path: Path, kills: tuple[signal.Signals, ...]
+) -> None:
     folder = dump(tmp_path, 4000)
     command = [*COMMAND, "make", "mantis", str(folder), "--jobs", "2", "--output", str(tmp_path / "made")]
-    for file in ("merged_train.json", "data_train_easy.tsv"):
+    for kill, file in zip(kills, ("merged_train.json", "data_train_easy.tsv"), strict=True):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         while process.poll() is None and not list(tmp_path.glob(f".*/{file}")):
             time.sleep(0.01)
         process.send_signal(kill)
         shown, said = process.communicate()
-        assert (process.returncode, shown) == (code, "")
+        assert (process.returncode, shown) == ({signal.SIGINT: 130, signal.SIGKILL: -9}[kill], "")
         assert said == ("interrupted\n" if kill == signal.SIGINT else "")
         assert not (tmp_path / "made").exists()
     subprocess.run([*command[:-1], str(tmp_path / "made"), "--negatives", "none"], check=True, capture_output=True)

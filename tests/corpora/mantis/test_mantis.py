@@ -157,27 +157,22 @@ def test_worked_example(number: int, load: Load) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("roles", "pairs"),
-    [
-        ("UAUAU", [("u1 a2 u3", "a4")]),
-        ("UAUUA", [("u1 a2 u3", "u4"), ("u1 a2 u3 u4", "a5")]),
-        ("UAAUA", [("u1 a2 a3 u4", "a5")]),
-        ("AUAUA", [("a1 u2 a3 u4", "a5")]),
-        ("UA", []),
-        ("U", []),
-    ],
-)
-def test_examples_of_the_rule(roles: str, pairs: list[tuple[str, str]], load: Load) -> None:
-    con = load({"merged_train.json": {"0": said(roles)}})
-    assert found(con, "response_ranking", "context, response") == [(words.split(), answer) for words, answer in pairs]
-
-
-@pytest.mark.slow
-def test_a_context_has_eleven_utterances_at_most(load: Load) -> None:
-    con = load({"merged_train.json": {"0": said("UA" * 8)}})
-    rows = found(con, "response_ranking", RESPONSES)
-    assert len(rows) == 7
+def test_examples_of_the_rule(load: Load) -> None:
+    pairs = {
+        "UAUAU": [("u1 a2 u3", "a4")],
+        "UAUUA": [("u1 a2 u3", "u4"), ("u1 a2 u3 u4", "a5")],
+        "UAAUA": [("u1 a2 a3 u4", "a5")],
+        "AUAUA": [("a1 u2 a3 u4", "a5")],
+        "UA": [],
+        "U": [],
+    }
+    talks: Talks = {str(index): said(roles) for index, roles in enumerate(pairs)}
+    con = load({"merged_train.json": talks, "merged_dev.json": {"0": said("UA" * 8)}})
+    assert found(con, "response_ranking", "native_id, context, response") == [
+        (str(index), words.split(), answer) for index, some in enumerate(pairs.values()) for words, answer in some
+    ]
+    rows = found(con, "response_ranking", RESPONSES, "dev")
+    assert len(rows) == 7, "a context has eleven utterances at most"
     turns = [f"{'au'[number % 2]}{number}" for number in range(17)]
     assert rows[4:] == [(11, turns[1:12], "a12"), (13, turns[3:14], "a14"), (15, turns[5:16], "a16")]
 
@@ -197,24 +192,24 @@ def test_every_pattern_of_roles(load: Load) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("positions", "turns"),
-    [
-        ([1, 2, 6, 4, 5, 6], []),
-        ([1, 2, 9, 4, 5, 6], [5]),
-        ([1, 2, 0, 4, 5, 6], [5]),
-        ([1, 2, 3, 4, 4, 6], [3, 4]),
-        ([1, 2, 5, 4, 1, 6], [5, 1]),
-        ([0, 1, 2, 3, 4, 5], [2, 4]),
-    ],
-)
-def test_the_published_number_decides(positions: list[int], turns: list[int], load: Load) -> None:
-    talks = {"0": said("UAUAUA", positions)}
+def test_the_published_number_decides(load: Load) -> None:
+    turns = {
+        (1, 2, 6, 4, 5, 6): [],
+        (1, 2, 9, 4, 5, 6): [5],
+        (1, 2, 0, 4, 5, 6): [5],
+        (1, 2, 3, 4, 4, 6): [3, 4],
+        (1, 2, 5, 4, 1, 6): [5, 1],
+        (0, 1, 2, 3, 4, 5): [2, 4],
+    }
+    talks = {str(index): said("UAUAUA", [*positions]) for index, positions in enumerate(turns)}
     con = load({"merged_train.json": talks})
-    rows = found(con, "response_ranking", RESPONSES)
-    assert [turn for turn, *_ in rows] == turns
-    assert rows == rules.contexts(talks["0"])
-    assert [severity for severity, _ in told(con, "MA-03")] == ["warn"]
+    rows = found(con, "response_ranking", f"native_id, {RESPONSES}")
+    assert [(key, turn) for key, turn, *_ in rows] == [
+        (str(index), turn) for index, some in enumerate(turns.values()) for turn in some
+    ]
+    assert rows == [(key, *row) for key, talk in talks.items() for row in rules.contexts(talk)]
+    query = "select severity, record_id from meta.findings where rule = 'MA-03' order by all"
+    assert con.execute(query).fetchall() == [("warn", f"mantis/merged/train/{key}") for key in talks]
 
 
 @pytest.mark.slow
@@ -295,34 +290,35 @@ def test_dialogues_without_ranking(load: Load) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["context", "candidate"])
-def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(part: str, load: Load) -> None:
+def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None:
     talks = {"0": said("UAUAUA"), "1": said("UAUA")}
     rows = rules.lines(talks, negatives(10))
-    if part == "context":
-        rows[:11] = [row._replace(context=["u1", "other", "u3"]) for row in rows[:11]]
-    else:
-        rows[0] = rows[0]._replace(candidate="another answer")
-    con = load({"merged_train.json": talks} | ranked("train", 10, rows))
-    lines = found(con, "response_ranking_10", "native_id, label, context, candidate")
-    assert lines == [(row.key, row.label, row.context, row.candidate) for row in rows]
-    assert ("warn", "mantis/mantis_10/train/0") in con.execute(
-        "select severity, record_id from meta.findings where rule = 'MA-07'"
-    ).fetchall()
+    another_context = [row._replace(context=["u1", "other", "u3"]) for row in rows[:11]] + rows[11:]
+    another_candidate = [rows[0]._replace(candidate="another answer"), *rows[1:]]
+    files: Files = {"merged_train.json": talks, "merged_dev.json": talks}
+    con = load(files | {**ranked("train", 10, another_context), **ranked("dev", 10, another_candidate)})
+    findings = con.execute("select severity, record_id from meta.findings where rule = 'MA-07'").fetchall()
+    for split, some in (("train", another_context), ("dev", another_candidate)):
+        lines = found(con, "response_ranking_10", "native_id, label, context, candidate", split)
+        assert lines == [(row.key, row.label, row.context, row.candidate) for row in some]
+        assert ("warn", f"mantis/mantis_10/{split}/0") in findings
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "odd",
-    [["4711"], ["n3", "n3"], ["a4"]],
-    ids=["a number instead of a text", "repeated", "the true response"],
-)
-def test_an_odd_negative_is_kept_and_told(odd: list[str], load: Load) -> None:
-    talks = {"0": said("UAUAUA")}
-    rows = rules.lines(talks, lambda: [*odd, *(f"x{index}" for index in range(10 - len(odd)))])
-    con = load({"merged_train.json": talks} | ranked("train", 10, rows))
-    assert found(con, "response_ranking_10", ROWS) == expected(rows)
-    assert "warn" in {severity for severity, _ in told(con, "MA-07")}
+def test_an_odd_negative_is_kept_and_told(load: Load) -> None:
+    files, lines = Files(), dict[str, list[Line]]()
+    odd = {"train": ["4711"], "dev": ["n3", "n3"], "test": ["a4"]}  # a number, a repeated one, the true response
+    for split, some in odd.items():
+        talks = {"0": said("UAUAUA")}
+        talks["0"]["utterances"][0]["utterance"] = split  # no talk is in two of them
+        lines[split] = rules.lines(talks, lambda some=some: [*some, *(f"x{n}" for n in range(10 - len(some)))])  # type: ignore[misc]
+        files |= {f"merged_{split}.json": talks, **ranked(split, 10, lines[split])}
+    con = load(files)
+    warned = "select source_file_id from meta.findings where (rule, severity) = ('MA-07', 'warn')"
+    files_warned = {file for (file,) in con.execute(warned).fetchall()}
+    for split, rows in lines.items():
+        assert found(con, "response_ranking_10", ROWS, split) == expected(rows)
+        assert f"mantis/data_{split}_easy.tsv" in files_warned
     assert rules_broken(con) == {"MA-07"}
 
 
@@ -341,15 +337,16 @@ STRANGE = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_cells_come_as_they_were_said(newline: str, load: Load) -> None:
+def test_cells_come_as_they_were_said(load: Load) -> None:
     talk = said("UA" * 8)
     for utterance, text in zip(talk["utterances"], STRANGE, strict=False):
         utterance["utterance"] = text
     rows = rules.lines({"0": talk}, lambda: [f"{text} no" for text in STRANGE])
-    con = load({"merged_train.json": {"0": talk}} | ranked("train", 10, rows, newline))
-    assert found(con, "response_ranking_10", ROWS) == expected(rows)
-    assert found(con, "response_ranking_10", "dialogue_id") == [("mantis:train:0",)] * 77
+    files: Files = {"merged_train.json": {"0": talk}, "merged_dev.json": {"0": talk}}
+    con = load(files | {**ranked("train", 10, rows, "\n"), **ranked("dev", 10, rows, "\r\n")})
+    for split in ("train", "dev"):
+        assert found(con, "response_ranking_10", ROWS, split) == expected(rows)
+        assert found(con, "response_ranking_10", "dialogue_id", split) == [(f"mantis:{split}:0",)] * 77
 
 
 @pytest.mark.slow
@@ -529,21 +526,20 @@ def test_an_address_in_capitals_grounds_a_turn(load: Load) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fields", "row"),
-    [
+def test_utterances_say_what_their_fields_mean(load: Load) -> None:
+    cases: list[tuple[Talk, tuple[Any, ...]]] = [
         ({"id": "11-101.0", "votes": "-3", "is_answer": 1, "user_id": 4376.0}, (11, 101, -3, True, "4376", "A")),
         ({"id": "11_101", "votes": 7, "is_answer": "0", "user_id": "x:y"}, (11, 101, 7, False, "x:y", "A")),
         ({"id": "11", "votes": "many", "user_id": None}, (11, None, None, False, None, "A")),
         ({"id": "eleven", "user_id": float("nan"), "user_name": float("nan")}, (None, None, 1, False, None, None)),
-    ],
-)
-def test_utterances_say_what_their_fields_mean(fields: Talk, row: tuple[Any, ...], load: Load) -> None:
-    talk = said("UAUA")
-    talk["utterances"][1] |= fields
-    con = load({"merged_train.json": {"0": talk}})
+    ]
+    talks = {str(index): said("UAUA") for index in range(len(cases))}
+    for talk, (fields, _) in zip(talks.values(), cases, strict=True):
+        talk["utterances"][1] |= fields
+    con = load({"merged_train.json": talks})
     columns = "post_id, comment_id, votes, is_answer, user_id, user_name"
-    assert con.execute(f"select {columns} from bi.mantis_utterances where turn_index = 1").fetchall() == [row]
+    query = f"select {columns} from bi.mantis_utterances where turn_index = 1 order by dialogue_id"
+    assert con.execute(query).fetchall() == [row for _, row in cases]
 
 
 def test_intents_are_counted_by_place_and_by_pair(con: duckdb.DuckDBPyConnection) -> None:

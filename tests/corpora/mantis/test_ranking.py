@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -63,40 +64,60 @@ FILES = {TALKS: json.dumps(DIALOGUES), TSV: ROWS, LOOKUP: KEYS}
 @pytest.fixture
 def built(build_data: Build, tmp_path: Path) -> Callable[[dict[str, str]], duckdb.DuckDBPyConnection]:
     """Build some files, restore them, and compare every text file byte for byte."""
+    numbers = count()
 
     def run(files: dict[str, str]) -> duckdb.DuckDBPyConnection:
-        folder = tmp_path / "data" / "mantis"
+        top = tmp_path / f"files_{next(numbers)}"
+        folder = top / "data" / "mantis"
         folder.mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_bytes(text.encode(errors="surrogateescape"))
-        con = build_data(tmp_path / "data")
-        write_back(con, corpora()["mantis"], tmp_path / "back")
+        con = build_data(top / "data")
+        write_back(con, corpora()["mantis"], top / "back")
         for name in (name for name in files if name.startswith("data")):
-            assert (tmp_path / "back" / name).read_bytes() == (folder / name).read_bytes(), name
+            assert (top / "back" / name).read_bytes() == (folder / name).read_bytes(), name
         return con
 
     return run
 
 
 Built = Callable[[dict[str, str]], duckdb.DuckDBPyConnection]
+Cases = Iterator[tuple[str, duckdb.DuckDBPyConnection, str]]
 
 
-def counts(con: duckdb.DuckDBPyConnection) -> tuple[int, int, int]:
+def as_splits(cases: dict[str, dict[str, str]], built: Built) -> Cases:
+    """Build cases, three of them together; yield the name of each, the warehouse, and which split it is there."""
+    names = list(cases)
+    for at in range(0, len(names), 3):
+        splits = dict(zip(("train", "dev", "test"), names[at : at + 3], strict=False))
+        con = built(
+            {file.replace("train", split): text for split, name in splits.items() for file, text in cases[name].items()}
+        )
+        yield from ((name, con, split) for split, name in splits.items())
+
+
+def counts(con: duckdb.DuckDBPyConnection, split: str = "train") -> tuple[int, int, int]:
     """Count the loaded blocks, those of them that hang on a dialogue, and the refused ones."""
     found = con.execute(
-        "select count(*), count(dialogue_id), "
-        f"(select count(*) from meta.quarantine where source_file_id = 'mantis/{TSV}') "
-        "from main.records where subset = 'mantis_10'"
+        "select count(*), count(dialogue_id), (select count(*) from meta.quarantine where source_file_id = ?) "
+        "from main.records where (subset, split) = ('mantis_10', ?)",
+        [f"mantis/{TSV.replace('train', split)}", split],
     ).fetchall()
     return found[0]  # type: ignore[no-any-return]
 
 
-def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
+def told(con: duckdb.DuckDBPyConnection, rule: str, split: str = "train") -> list[tuple[str, str]]:
     """List the pointers and details of a rule's findings about the TSV."""
     return con.execute(
         "select pointer, detail from meta.findings where rule = ? and source_file_id = ? order by finding_index",
-        [rule, f"mantis/{TSV}"],
+        [rule, f"mantis/{TSV.replace('train', split)}"],
     ).fetchall()
+
+
+def count_of(con: duckdb.DuckDBPyConnection, what: str, split: str) -> int:
+    """Count something of the candidates of a split."""
+    query = f"select {what} from main.candidates where starts_with(record_id, 'mantis/mantis_10/{split}/')"
+    return int(con.execute(query).fetchall()[0][0])
 
 
 VARIANTS = {
@@ -116,13 +137,14 @@ VARIANTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_file_written_in_another_way_says_the_same(name: str, built: Built) -> None:
-    rows, keys = VARIANTS[name]
-    con = built({TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys})
-    assert counts(con) == (BLOCKS, BLOCKS, 0)
-    assert told(con, "MA-06") == told(con, "MA-07") == []
-    assert con.execute("select count(*), count(turn_index) from main.candidates").fetchall() == [(275, 275)]
+def test_a_file_written_in_another_way_says_the_same(built: Built) -> None:
+    cases = {name: {TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys} for name, (rows, keys) in VARIANTS.items()}
+    for name, con, split in as_splits(cases, built):
+        assert counts(con, split) == (BLOCKS, BLOCKS, 0), name
+        assert told(con, "MA-06", split) == told(con, "MA-07", split) == [], name
+        assert count_of(con, "count(*)", split) == count_of(con, "count(turn_index)", split) == 275, name
+        contexts = "select count(*) from main.texts where starts_with(text, 'u')"
+        assert con.execute(contexts).fetchall() == [(0,)], "contexts are stored again"
 
 
 def test_cells_over_several_lines_are_one_cell(built: Built) -> None:
@@ -143,19 +165,6 @@ def test_it_is_the_same_in_pieces_of_any_size(size: int, built: Built, monkeypat
     con = built({TALKS: FILES[TALKS], TSV: rows.replace("\tn1\r\n", '\t"n\n\t1"\r\n')[:-2], LOOKUP: keys})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
     assert con.execute("select count(distinct text_id) from main.candidates where not is_gold").fetchall() == [(30,)]
-
-
-@pytest.mark.slow
-def test_every_block_with_a_bare_number_is_told(built: Built) -> None:
-    con = built(FILES | {TSV: ROWS.replace("\tn1\n", "\t12345\n")})
-    assert [detail for _, detail in told(con, "MA-07")] == [ODD["a bare number"][2]] * BLOCKS
-
-
-@pytest.mark.slow
-def test_contexts_are_not_stored_again(built: Built) -> None:
-    con = built(FILES)
-    users = "select count(*) from main.texts where starts_with(text, 'u')"
-    assert con.execute(users).fetchall() == [(0,)]
 
 
 @pytest.mark.slow
@@ -229,17 +238,18 @@ BROKEN = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(name: str, built: Built) -> None:
-    rows, rule, pointer, detail = BROKEN[name]
-    con = built(FILES | {TSV: rows})
-    loaded, linked, refused = counts(con)
-    assert loaded == linked
-    assert 0 < refused == con.execute("select count(*) from meta.quarantine where pointer <> ''").fetchall()[0][0] / 2
-    assert told(con, rule)[0][0] == pointer
-    assert detail in told(con, rule)[0][1]
-    lines = "select sum((extra ->> 'size')::integer) from main.records where subset = 'mantis_10'"
-    assert con.execute(lines).fetchall() == [(con.execute("select count(*) from main.candidates").fetchall()[0][0],)]
+def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(built: Built) -> None:
+    cases = {name: FILES | {TSV: rows} for name, (rows, *_) in BROKEN.items()}
+    for name, con, split in as_splits(cases, built):
+        _, rule, pointer, detail = BROKEN[name]
+        loaded, linked, refused = counts(con, split)
+        assert loaded == linked, name
+        kept = f"select count(*) from meta.quarantine where pointer <> '' and contains(source_file_id, '_{split}')"
+        assert 0 < refused == con.execute(kept).fetchall()[0][0] / 2, name
+        assert told(con, rule, split)[0][0] == pointer, name
+        assert detail in told(con, rule, split)[0][1], name
+        lines = "select sum((extra ->> 'size')::integer) from main.records where (subset, split) = ('mantis_10', ?)"
+        assert con.execute(lines, [split]).fetchall() == [(count_of(con, "count(*)", split),)], name
 
 
 @pytest.mark.slow
@@ -266,17 +276,16 @@ ODD = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ODD)
-def test_what_is_odd_is_loaded_and_told(name: str, built: Built) -> None:
-    rows, unlinked, detail = ODD[name]
-    con = built(FILES | {TSV: rows})
-    loaded, linked, refused = counts(con)
-    assert (loaded, refused) == (BLOCKS, 0)
-    assert detail in told(con, "MA-07")[0][1]
-    if not unlinked:
-        assert linked == BLOCKS
-    else:
-        assert linked < BLOCKS
+def test_what_is_odd_is_loaded_and_told(built: Built) -> None:
+    for name, con, split in as_splits({name: FILES | {TSV: rows} for name, (rows, *_) in ODD.items()}, built):
+        _, unlinked, detail = ODD[name]
+        loaded, linked, refused = counts(con, split)
+        assert (loaded, refused) == (BLOCKS, 0), name
+        details = [told_detail for _, told_detail in told(con, "MA-07", split)]
+        assert detail in details[0], name
+        assert (linked < BLOCKS) == bool(unlinked), name
+        if name == "a bare number":
+            assert details == [detail] * BLOCKS
 
 
 @pytest.mark.slow

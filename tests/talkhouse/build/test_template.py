@@ -56,6 +56,13 @@ def test_the_second_one_is_a_copy_of_the_first(opened: Opened, kept: Path) -> No
     assert [path.stat().st_ino for path in kept.iterdir()] == [made], "not made and kept again"
 
 
+def test_a_corpus_without_tasks_needs_no_other_one() -> None:
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+    key = template._key(catalogue(), splits)
+    assert template._key(catalogue(), {**splits, "bus_talk": ("train",)}) == key
+    assert template._key(catalogue(), {**splits, "dbdc3": ("another",)}) != key
+
+
 BROKEN: dict[str, Callable[[bytes], bytes]] = {
     "never written": lambda _: b"",
     "something else": lambda _: b"no database",
