@@ -19,6 +19,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import NotAWarehouse, SourceError, TalkhouseError, WarehouseDamaged
 from tests.commands import COMMAND, run
 from tests.limits import Limit
@@ -419,7 +420,7 @@ def test_two_versions_build_in_turn(data: Path, tmp_path: Path, monkeypatch: pyt
     build(path, Silent(), data=data)
     right = contents(path)
     for version in ("another", "the first", "another"):
-        monkeypatch.setattr("talkhouse.queries.catalogue.Catalogue.hash", version)
+        monkeypatch.setattr(Catalogue, "hash", property(lambda _, version=version: version))
         result = build(path, Silent(), data=data)
         assert (result.plan.load, result.unchanged_since) == ((), None)
         assert contents(path) == right
