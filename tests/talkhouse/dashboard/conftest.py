@@ -3,10 +3,13 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pytest
+from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -19,6 +22,18 @@ from tests import browser
 from tests.browser import Served
 
 Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def as_served() -> Iterator[None]:
+    """Look for components in installed packages once, not for each page, and tell nobody of commands: as our server."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        told = config.get_option("browser.gatherUsageStats")
+        config.set_option("browser.gatherUsageStats", False)
+        yield
+        config.set_option("browser.gatherUsageStats", told)
 
 
 @pytest.fixture(autouse=True)
