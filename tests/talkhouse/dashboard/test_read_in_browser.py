@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
@@ -64,5 +64,7 @@ def test_a_facet_is_a_check_box_that_the_address_keeps(visited: Visit) -> None:
     box = visited.page.get_by_role("checkbox", name="eval")
     assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
     visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
-    assert box.is_checked()
+    # The page also runs by itself, to look for a new build: that may be what has ended.
+    expect(box).to_be_checked()
+    visited.page.wait_for_url("**split=eval")
     assert parameters(visited) == {"corpus": [RELEASES], "split": ["eval"]}
