@@ -7,15 +7,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-_DESK, _PHONE = 1400, 390
+DESK, _PHONE = 1400, 390
 """Widths of windows, in pixels."""
 
 LOOKS = [
-    pytest.param("light", _DESK, marks=pytest.mark.slow),
+    pytest.param("light", DESK, marks=pytest.mark.slow),
     pytest.param("dark", _PHONE, marks=pytest.mark.slow),
     # What a theme changes is the same at both widths, and what a width changes in both themes.
     pytest.param("light", _PHONE, marks=pytest.mark.long),
-    pytest.param("dark", _DESK, marks=pytest.mark.long),
+    pytest.param("dark", DESK, marks=pytest.mark.long),
 ]
 """Theme and width of a page."""
 

@@ -21,6 +21,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     Request,
     WebSocket,
@@ -67,6 +68,10 @@ _DRAWN = """(runs) => window.runs > runs
 ERRORS = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 
 
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
+"""Nobody looks: to emulate a graphics card costs as much as everything else."""
+
+
 def chromium() -> str | None:
     """Return the path of the browser, where there is one."""
     return shutil.which("chromium") or shutil.which("google-chrome")
@@ -78,7 +83,7 @@ def launched() -> Iterator[Browser]:
     if not (path := chromium()):
         pytest.skip("Chromium is not installed: it would open the pages (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
         try:
             yield browser
         finally:
@@ -171,6 +176,8 @@ class Visit:
     url: str
     context: BrowserContext
     page: Page
+    address: str
+    """As the command printed it: with the token."""
     wrong: list[str] = field(default_factory=list)
 
     def open(self, path: str = "") -> None:
@@ -183,6 +190,11 @@ class Visit:
         runs = self.page.evaluate("window.runs")
         action()
         self.drawn(runs)
+
+    def press(self, button: Locator) -> None:
+        """Press a button that makes the page anew; by a key, for what opens may move it meanwhile, and a click miss."""
+        expect(button).to_be_visible()
+        self.act(lambda: button.press("Enter"))
 
     def drawn(self, runs: int) -> None:
         """Wait until everything is drawn, after more than so many runs of the page's script."""
@@ -203,6 +215,14 @@ class Visit:
         self.page.wait_for_url(lambda url: urlsplit(url).path == path, timeout=2 * MINUTE)
         self.drawn(runs)
 
+    def leave(self) -> list[str]:
+        """Close all tabs but the first, and return what has gone wrong since the last time."""
+        self.page, *others = self.context.pages
+        for tab in others:
+            tab.close()
+        wrong, self.wrong = self.wrong, []
+        return wrong
+
     def errors(self) -> list[str]:
         """Return the error messages on the page."""
         return self.page.locator(ERRORS).all_inner_texts()
@@ -211,15 +231,16 @@ class Visit:
 @contextmanager
 def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
     """Open a browser context that knows nothing but a token in the address; ``options`` are Playwright's."""
-    context = browser.new_context(**{"viewport": {"width": 1400, "height": 1000}, **options})
+    window = {"viewport": {"width": 1400, "height": 1000}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**window, **options})
     context.set_default_timeout(2 * MINUTE)  # however busy the machine is
     expect.set_options(timeout=2 * MINUTE)
-    url, _, token = url.partition("/?")
+    address, (url, _, token) = url, url.partition("/?")
     if token:
-        context.request.get(f"{url}/?{token}")
+        context.request.get(address)
     context.add_init_script(_COUNT_RUNS)
     page = context.new_page()
-    visited = Visit(url, context, page)
+    visited = Visit(url, context, page, address)
 
     def on_request(request: Request) -> None:
         if urlsplit(request.url).scheme not in ("data", "blob") and not request.url.startswith(f"{url}/"):

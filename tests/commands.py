@@ -29,7 +29,7 @@ _OURS = [
 ]
 # Typer's adapters import Pydantic.
 _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils", "typer._adapters"]
-_processes.set_forkserver_preload(_OURS + _THEIRS)
+_processes.set_forkserver_preload(["tests.as_a_script", *_OURS, *_THEIRS])
 
 
 def nothing() -> None:

@@ -4,12 +4,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import psycopg
@@ -57,6 +58,9 @@ class Database:
         return psycopg.connect(self.url(user), autocommit=True)
 
 
+Result = TypeVar("Result")
+
+
 class Server:
     """A server, and databases in it. ``stop`` and ``start`` may be called again and again."""
 
@@ -65,6 +69,7 @@ class Server:
         self.folder = folder
         self._bin = bin_folder
         self._numbers = count()
+        self._filled: dict[str, tuple[Database, Any]] = {}
         self._run("initdb", "--pgdata", self._data, "--username", SUPERUSER, "--auth", "trust", "--no-sync", *_TEXT)
         hba = self._data / "pg_hba.conf"
         hba.write_text(f"local all +{WITH_PASSWORD} scram-sha-256\nlocal all all trust\n")
@@ -91,12 +96,29 @@ class Server:
     def database(self, tablespace: str = "pg_default") -> Iterator[Database]:
         """Make an empty database that belongs to OWNER, and drop it at the end."""
         database = Database(f"test_{next(self._numbers)}", self.folder)
-        name, owner, space = map(sql.Identifier, (database.name, OWNER, tablespace))
-        with self.connect() as con:
-            con.execute(sql.SQL("create database {} owner {} tablespace {}").format(name, owner, space))
+        self._create(database, tablespace=tablespace)
         yield database
+        self._drop(database)
+
+    def fill(self, database: Database, name: str, fill: Callable[[Database], Result]) -> Result:
+        """Make a database equal to the one that was filled under a name, which is once for all who name it."""
+        if name not in self._filled:
+            filled = Database(f"filled_{next(self._numbers)}", self.folder)
+            self._create(filled)
+            self._filled[name] = filled, fill(filled)
+        filled, result = self._filled[name]
+        self._drop(database)
+        self._create(database, template=filled.name)
+        return result
+
+    def _create(self, database: Database, *, template: str = "template1", tablespace: str = "pg_default") -> None:
+        names = map(sql.Identifier, (database.name, OWNER, template, tablespace))
         with self.connect() as con:
-            con.execute(sql.SQL("drop database {} with (force)").format(name))
+            con.execute(sql.SQL("create database {} owner {} template {} tablespace {}").format(*names))
+
+    def _drop(self, database: Database) -> None:
+        with self.connect() as con:
+            con.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(database.name)))
 
     @property
     def _data(self) -> Path:

@@ -5,7 +5,7 @@ call Java, and clauses that start a script; and a text that is cut in two is ano
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
@@ -40,6 +40,7 @@ def functions() -> frozenset[str]:
     return frozenset((files(__package__) / "functions.txt").read_text(encoding="utf-8").upper().split())
 
 
+@lru_cache(1024)  # each view is checked when it is translated, and again whenever a lake is read
 def check_query(sql: str) -> None:
     """Raise ValueError for SQL that is more than a query, calls a function that is not listed, or names a file."""
     tokens = _tokens(sql)

@@ -3,10 +3,14 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pytest
+from playwright.sync_api import Browser
+from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -15,10 +19,22 @@ from talkhouse.dashboard.server import APP
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
-from tests import browser
+from tests import browser as browsers
 from tests.browser import Served
 
 Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def as_served() -> Iterator[None]:
+    """Look for components in installed packages once, not for each page, and tell nobody of commands: as our server."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        told = config.get_option("browser.gatherUsageStats")
+        config.set_option("browser.gatherUsageStats", False)
+        yield
+        config.set_option("browser.gatherUsageStats", told)
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +48,23 @@ def main_module() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def pages(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The pages of the samples, from one server for the tests of this process."""
-    with browser.served(sample, tmp_path_factory.mktemp("served")) as started:
+    with browsers.served(sample, tmp_path_factory.mktemp("served")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser, pages: Served) -> Iterator[browsers.Visit]:
+    """A window at these pages, for what does not need another: a new one reads and compiles all scripts again."""
+    with browsers.visit(browser, pages.url, accept_downloads=True) as started:
+        yield started
+
+
+@pytest.fixture
+def visited(window: browsers.Visit) -> Iterator[browsers.Visit]:
+    """The window; nothing may go wrong in it."""
+    yield window
+    errors, wrong = window.errors(), window.leave()
+    assert (errors, wrong) == ([], [])
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import Served, Visit, served, visit
+from tests.browser import Visit, served, visit
 from tests.samples import GROUPS, RELEASES
-
-pytestmark = pytest.mark.slow
 
 MOST = 4
 """Clicks of a job."""
@@ -47,6 +44,12 @@ class Reader:
             self._visited.act(what.first.click)
         assert not self._visited.errors()
 
+    def press(self, button: Locator) -> None:
+        """Press a button in a box that has just opened."""
+        self._count()
+        self._visited.press(button)
+        assert not self._visited.errors()
+
     def open(self, what: Locator) -> None:
         """Click on something that shows what is behind it."""
         self._count()
@@ -76,27 +79,27 @@ class Reader:
         assert self.clicks <= MOST
 
 
-@pytest.fixture(scope="module", params=["samples", "published"])
-def pages(
-    request: pytest.FixtureRequest,
-    browser: Browser,  # noqa: ARG001 - nothing is served where there is none
-    sample: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Served]:
-    """The pages of the samples, and those of the publishers' files."""
-    warehouse, folder = sample, tmp_path_factory.mktemp("served")
-    if request.param == "published":
-        warehouse = request.getfixturevalue("real_warehouse")
-    with served(warehouse, folder) as started:
-        yield started
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("samples", marks=pytest.mark.slow), pytest.param("published", marks=pytest.mark.long)],
+)
+def at_pages(
+    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Visit]:
+    """A window at the pages of the samples, and one at those of the publishers' files."""
+    if request.param == "samples":
+        yield request.getfixturevalue("window")
+        return
+    published, folder = request.getfixturevalue("real_warehouse"), tmp_path_factory.mktemp("served")
+    with served(published, folder) as started, visit(browser, started.url, accept_downloads=True) as window:
+        yield window
 
 
 @pytest.fixture
-def reader(browser: Browser, pages: Served) -> Iterator[Reader]:
-    with visit(browser, pages.url, accept_downloads=True) as visited:
-        visited.open()
-        yield Reader(visited)
-        assert visited.wrong == []
+def reader(at_pages: Visit) -> Iterator[Reader]:
+    at_pages.open()
+    yield Reader(at_pages)
+    assert at_pages.leave() == []
 
 
 def test_find_a_dialogue_where_annotators_disagree(reader: Reader) -> None:
@@ -114,16 +117,15 @@ def test_read_a_dialogue(reader: Reader) -> None:
     assert len([text for text in reader.main.locator(".turn .text").all_inner_texts() if text.strip()]) > 1
 
 
-def test_filter_share_and_download(browser: Browser, pages: Served, reader: Reader) -> None:
+def test_filter_share_and_download(browser: Browser, at_pages: Visit, reader: Reader) -> None:
     reader.click(reader.card(RELEASES).get_by_role("link", name="Read its dialogues"))
     shared = reader.page.url
     reader.open(reader.main.get_by_text("Download", exact=True))
-    reader.page.wait_for_timeout(1_000)  # the box that opens moves the button: on a busy machine a click could miss it
-    reader.click(reader.main.get_by_role("button", name="Make the file"))
+    reader.press(reader.main.get_by_role("button", name="Make the file"))
     with reader.page.expect_download() as download:
         reader.open(reader.main.get_by_role("button", name=re.compile("^Download ")))
     assert RELEASES.encode() in download.value.path().read_bytes()
-    with visit(browser, pages.url) as another:
+    with visit(browser, at_pages.address) as another:
         another.page.goto(shared)
         another.drawn(0)
         listed = another.page.locator('main a[href*="dialogue="]').evaluate_all("all => all.map(one => one.href)")

@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
@@ -31,41 +31,40 @@ def arrived(visited: Visit) -> str:
 
 
 def test_an_address_with_a_turn_opens_there(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url, viewport={"width": 1400, "height": 300}) as visited:
-        visited.open(f"read?dialogue={RELEASES}:CIC9001&turn=6")
-        assert arrived(visited) == "turn-6"
-        assert visited.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") > 0
-        assert visited.wrong == []
+    with visit(browser, pages.url, viewport={"width": 1400, "height": 300}) as low:
+        low.open(f"read?dialogue={RELEASES}:CIC9001&turn=6")
+        assert arrived(low) == "turn-6"
+        assert low.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") > 0
+        assert low.wrong == []
 
 
-def test_a_hit_opens_at_the_hit(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url) as visited:
-        visited.open("read?text=MUSEUM")
-        hit = visited.page.locator(".found .hit a").last
-        number = hit.inner_text()
-        hit.click()
-        assert arrived(visited) == f"turn-{number}"
-        assert visited.page.locator(".turn.here mark").inner_text().lower() == "museum"
+def test_a_hit_opens_at_the_hit(visited: Visit) -> None:
+    visited.open("read?text=MUSEUM")
+    hit = visited.page.locator(".found .hit a").last
+    number = hit.inner_text()
+    hit.click()
+    assert arrived(visited) == f"turn-{number}"
+    assert visited.page.locator(".turn.here mark").inner_text().lower() == "museum"
 
 
-def test_keys_walk_through_the_list_and_back(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url) as visited:
-        visited.open(f"read?corpus={RELEASES}&sort=disagreement")
-        visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
-        first, turn = parameters(visited), arrived(visited)
-        assert first["turn"] == [turn.removeprefix("turn-")]
-        visited.act(lambda: visited.page.keyboard.press("ArrowRight"))
-        assert parameters(visited)["dialogue"] != first["dialogue"]
-        arrived(visited)
-        visited.act(lambda: visited.page.keyboard.press("ArrowLeft"))
-        assert parameters(visited) == first
+def test_keys_walk_through_the_list_and_back(visited: Visit) -> None:
+    visited.open(f"read?corpus={RELEASES}&sort=disagreement")
+    visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
+    first, turn = parameters(visited), arrived(visited)
+    assert first["turn"] == [turn.removeprefix("turn-")]
+    visited.act(lambda: visited.page.keyboard.press("ArrowRight"))
+    assert parameters(visited)["dialogue"] != first["dialogue"]
+    arrived(visited)
+    visited.act(lambda: visited.page.keyboard.press("ArrowLeft"))
+    assert parameters(visited) == first
 
 
-def test_a_facet_is_a_check_box_that_the_address_keeps(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url) as visited:
-        visited.open(f"read?corpus={RELEASES}")
-        box = visited.page.get_by_role("checkbox", name="eval")
-        assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
-        visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
-        assert box.is_checked()
-        assert parameters(visited) == {"corpus": [RELEASES], "split": ["eval"]}
+def test_a_facet_is_a_check_box_that_the_address_keeps(visited: Visit) -> None:
+    visited.open(f"read?corpus={RELEASES}")
+    box = visited.page.get_by_role("checkbox", name="eval")
+    assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
+    visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
+    # The page also runs by itself, to look for a new build: that may be what has ended.
+    expect(box).to_be_checked()
+    visited.page.wait_for_url("**split=eval")
+    assert parameters(visited) == {"corpus": [RELEASES], "split": ["eval"]}

@@ -1,21 +1,11 @@
 """The SQL page in a browser: names are completed as one types, and the query runs."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser import Served, Visit, visit
+from tests.browser import Visit
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def visited(browser: Browser, pages: Served) -> Iterator[Visit]:
-    with visit(browser, pages.url) as opened:
-        yield opened
-        assert opened.errors() == []
-        assert opened.wrong == []
 
 
 def query(visited: Visit) -> Locator:

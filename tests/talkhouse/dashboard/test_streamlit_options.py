@@ -131,8 +131,10 @@ def test_nothing_is_served_by_a_streamlit_that_has_options_of_its_own(tmp_path: 
     assert "found:    server.enableCORS" in done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--no-token"]])
+# Where a token is asked for, fewer get as far as what is tried here.
+@pytest.mark.parametrize(
+    "options", [pytest.param([], marks=pytest.mark.long), pytest.param(["--no-token"], marks=pytest.mark.slow)]
+)
 def test_a_server_in_a_hostile_folder_is_as_any_other(hostile: Path, sample: Path, options: list[str]) -> None:
     with served(sample, hostile, *options, **environment(hostile)) as pages:
         url, _, token = pages.url.partition("/?token=")

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from tests.browser import MINUTE, Served, served, visit
+from tests.browser import MINUTE, Served, Visit, served
 
 pytestmark = pytest.mark.slow
 
@@ -123,24 +123,31 @@ def test_a_link_on_another_site_needs_one_click_more(context: BrowserContext, pa
     assert page.url == f"{url}/read"
 
 
-@pytest.mark.parametrize("options", [[], ["--no-token"]])
-def test_a_page_of_another_port_gets_nothing(
-    context: BrowserContext, sample: Path, tmp_path: Path, elsewhere: str, options: list[str]
+def gets_nothing(context: BrowserContext, elsewhere: str, pages: Served) -> None:
+    url = pages.url.partition("/?")[0]
+    context.request.get(pages.url)
+    page = context.new_page()
+    page.goto(elsewhere)
+    found = page.evaluate(ELSEWHERE, url)
+    assert set(found) == {"refused"}
+    assert len(found) == 19
+    page.set_content(f'<iframe src="{url}/"></iframe>')
+    frame = page.frames[1]
+    frame.wait_for_load_state()
+    assert frame.url.startswith("chrome-error:")
+    with drawn(page):
+        page.goto(f"{url}/")
+
+
+def test_a_page_of_another_port_gets_nothing(context: BrowserContext, elsewhere: str, pages: Served) -> None:
+    gets_nothing(context, elsewhere, pages)
+
+
+def test_nor_does_it_where_no_token_is_asked_for(
+    context: BrowserContext, elsewhere: str, sample: Path, tmp_path: Path
 ) -> None:
-    with served(sample, tmp_path, *options) as pages:
-        url = pages.url.partition("/?")[0]
-        context.request.get(pages.url)
-        page = context.new_page()
-        page.goto(elsewhere)
-        found = page.evaluate(ELSEWHERE, url)
-        assert set(found) == {"refused"}
-        assert len(found) == 19
-        page.set_content(f'<iframe src="{url}/"></iframe>')
-        frame = page.frames[1]
-        frame.wait_for_load_state()
-        assert frame.url.startswith("chrome-error:")
-        with drawn(page):
-            page.goto(f"{url}/")
+    with served(sample, tmp_path, "--no-token") as pages:
+        gets_nothing(context, elsewhere, pages)
 
 
 def test_the_browser_is_opened_without_telling_others_the_token(
@@ -170,17 +177,14 @@ def test_the_browser_is_opened_without_telling_others_the_token(
     assert pages.output.read_text().count(token) == 1
 
 
-def test_a_file_and_a_query_reach_who_has_the_token(browser: Browser, pages: Served) -> None:
-    with visit(browser, pages.url, accept_downloads=True) as visited:
-        visited.open("sql")
-        area = visited.page.get_by_role("textbox", name="Query", exact=True)
-        area.fill("select 40 + 2 as answer")
-        visited.act(area.blur)  # the page runs again when it gets the query, and once more for Run
-        visited.act(visited.page.get_by_role("button", name="Run").click)
-        visited.page.get_by_text("Download", exact=True).first.click()
-        visited.page.wait_for_timeout(1_000)  # the box that opens moves the button: a click could miss it
-        visited.page.get_by_role("button", name="Make the file").click()
-        with visited.page.expect_download() as waiting:
-            visited.page.get_by_test_id("stDownloadButton").get_by_role("button").click()
-        assert Path(waiting.value.path()).read_text() == '"answer"\n42\n'
-        assert visited.wrong == []
+def test_a_file_and_a_query_reach_who_has_the_token(visited: Visit) -> None:
+    visited.open("sql")
+    area = visited.page.get_by_role("textbox", name="Query", exact=True)
+    area.fill("select 40 + 2 as answer")
+    visited.act(area.blur)  # the page runs again when it gets the query, and once more for Run
+    visited.act(visited.page.get_by_role("button", name="Run").click)
+    visited.page.get_by_text("Download", exact=True).first.click()
+    visited.press(visited.page.get_by_role("button", name="Make the file"))
+    with visited.page.expect_download() as waiting:
+        visited.page.get_by_test_id("stDownloadButton").get_by_role("button").click()
+    assert Path(waiting.value.path()).read_text() == '"answer"\n42\n'

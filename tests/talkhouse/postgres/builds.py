@@ -1,5 +1,6 @@
 """A warehouse that is built again and again, its publication, and what a database then holds."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from talkhouse.build.run import build
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import Result, publish
 from talkhouse.warehouse.opened import Warehouse
-from tests.postgres_server import Database
+from tests.postgres_server import OWNER, Database
 from tests.talkhouse.test_readers import add_file
 
 VIEWS = "bi.dialogues"
@@ -41,25 +42,41 @@ class Steps:
         self._at_rows()
 
 
-class Builds:
-    """A warehouse of which build number n has n files, each a record."""
+class Made:
+    """Builds of a warehouse, each made once: number n has n files, each a record."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: list[Path] = []
+
+    def path(self, number: int) -> Path:
+        """Return where a build is."""
+        built, data = self._folder / "w.duckdb", self._folder / "data"
+        while len(self._paths) < number:
+            add_file(data, len(self._paths) + 1)
+            build(built, Silent(), data=data)
+            self._paths.append(Path(shutil.copyfile(built, self._folder / f"{len(self._paths) + 1}.duckdb")))
+        return self._paths[number - 1]
+
+
+class Builds:
+    """A warehouse that becomes each of these builds in turn."""
+
+    def __init__(self, folder: Path, made: Made) -> None:
         self.path = folder / "w.duckdb"
-        self._data = folder / "data"
+        self._made = made
         self._number = 0
 
     def next(self) -> None:
-        """Add a file, and build."""
+        """Put the next one in its place."""
         self._number += 1
-        add_file(self._data, self._number)
-        build(self.path, Silent(), data=self._data)
+        shutil.copyfile(self._made.path(self._number), self.path)
 
 
-def published(path: Path, database: Database, steps: Steps | None = None) -> Result:
+def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> Result:
     """Publish the tables and some views."""
     with talkhouse.open(path) as con:
-        return publish(Warehouse(con), database.url(), Options(views=(VIEWS,)), steps or Steps())
+        return publish(Warehouse(con), database.url(user), Options(views=(VIEWS,)), steps or Steps())
 
 
 _RELATIONS = """

@@ -17,14 +17,6 @@ from tests.postgres_server import OWNER, SUPERUSER, Database, Server
 from tests.talkhouse.postgres.builds import VIEWS, Builds, Steps, contents, published, schemas
 
 
-@pytest.fixture
-def builds(tmp_path: Path) -> Builds:
-    """A warehouse of two files."""
-    made = Builds(tmp_path)
-    made.next()
-    return made
-
-
 class Nth:
     """Does something when it is called for the nth time."""
 
@@ -43,22 +35,20 @@ class Nth:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("advances", [3, 100], ids=["rows", "keys"])
-def test_a_server_that_crashes_meanwhile_keeps_the_former_copy(
-    own_postgres_server: Server, builds: Builds, advances: int
-) -> None:
+def test_a_server_that_crashes_meanwhile_keeps_the_former_copy(own_postgres_server: Server, builds: Builds) -> None:
     with own_postgres_server.database() as database:
         published(builds.path, database)
-        before = contents(database)
-        builds.next()
-        with pytest.raises(ServerFailed) as failure:
-            published(builds.path, database, Steps(at_rows=Nth(advances, own_postgres_server.stop)))
-        own_postgres_server.start()
-        assert "connection" in str(failure.value)
-        assert contents(database) == before
-        assert published(builds.path, database).outcome == Outcome.PUBLISHED
-        assert contents(database) != before
-        assert all("~" not in name for name in schemas(database))
+        for advances in (3, 100):  # while it gets rows, and while it gets keys
+            before = contents(database)
+            builds.next()
+            with pytest.raises(ServerFailed) as failure:
+                published(builds.path, database, Steps(at_rows=Nth(advances, own_postgres_server.stop)))
+            own_postgres_server.start()
+            assert "connection" in str(failure.value)
+            assert contents(database) == before
+            assert published(builds.path, database).outcome == Outcome.PUBLISHED
+            assert contents(database) != before
+            assert all("~" not in name for name in schemas(database))
 
 
 @pytest.mark.slow
@@ -75,8 +65,8 @@ def test_a_server_that_is_stopped_is_not_reached(own_postgres_server: Server, bu
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied")
 def test_a_connection_that_the_server_ends_leaves_the_former_copy(postgres: Database, builds: Builds) -> None:
-    published(builds.path, postgres)
     before = contents(postgres)
     builds.next()
     with pytest.raises(ServerFailed, match="terminat"):
@@ -153,8 +143,8 @@ def test_a_role_that_may_create_no_schemas_is_told_what_it_needs(postgres: Datab
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied")
 def test_another_role_does_not_replace_what_is_not_its_own(postgres: Database, builds: Builds) -> None:
-    published(builds.path, postgres)
     before = contents(postgres)
     builds.next()
     with postgres.connect(SUPERUSER) as con:
@@ -183,8 +173,8 @@ def test_a_database_that_is_read_only_is_said_to_be(postgres: Database, builds: 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied")
 def test_a_reader_who_keeps_the_former_copy_open_keeps_it(postgres: Database, builds: Builds) -> None:
-    published(builds.path, postgres)
     builds.next()
     with postgres.connect() as con:
         con.execute("begin")
@@ -204,8 +194,8 @@ def test_a_reader_who_keeps_the_former_copy_open_keeps_it(postgres: Database, bu
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied")
 def test_a_statement_that_was_prepared_before_reads_the_new_copy(postgres: Database, builds: Builds) -> None:
-    published(builds.path, postgres)
     builds.next()
     with psycopg.connect(postgres.url(), autocommit=True) as con:
         query = "select count(*) from main.records"

@@ -1,6 +1,5 @@
 """Publishers that are killed at instants of all phases: the old copy or the new one, whole; the next one clears up."""
 
-import shutil
 import signal
 import subprocess
 import time
@@ -14,20 +13,15 @@ import pytest
 from tests.commands import nothing, run
 from tests.phases import Instant, Trace, hit, instants
 from tests.postgres_server import Database
-from tests.talkhouse.postgres.builds import VIEWS, Builds, contents, schemas
+from tests.talkhouse.postgres.builds import VIEWS, Made, contents, published, schemas
 
 PUBLISHERS = "select count(*) from pg_stat_activity where application_name ~ '^talkhouse publish'"
 
 
 @pytest.fixture
-def warehouses(tmp_path: Path) -> list[Path]:
+def warehouses(made: Made) -> list[Path]:
     """Two builds."""
-    builds = Builds(tmp_path)
-    paths = []
-    for number in range(2):
-        builds.next()
-        paths.append(Path(shutil.copyfile(builds.path, tmp_path / f"w{number}.duckdb")))
-    return paths
+    return [made.path(1), made.path(2)]
 
 
 class Publisher:
@@ -66,11 +60,12 @@ def test_a_signal_leaves_the_old_copy_or_the_new_one(
     publish = Publisher(postgres, tmp_path)
     copies = []
     for path in (*warehouses, warehouses[0]):
-        done = publish(path, Trace("publish", publish.trace))
-        assert done.returncode == 0, done.stderr
+        published(path, postgres)
         copies.append(contents(postgres))
     assert copies[0] == copies[2]
     assert copies[0] != copies[1]
+    assert publish(warehouses[1], Trace("publish", publish.trace)).returncode == 0
+    published(warehouses[0], postgres)
     hits: Counter[str] = Counter()
     for count, (instant, sent) in enumerate(zip(instants(publish.trace, number), cycle(signals), strict=False)):
         old, new = count % 2, 1 - count % 2
@@ -80,8 +75,7 @@ def test_a_signal_leaves_the_old_copy_or_the_new_one(
         state = {name: rows for name, rows in contents(postgres).items() if "~" not in name}
         assert state in ([copies[new]] if done.returncode == 0 else [copies[old], copies[new]]), where
         hits[f"{hit(publish.trace)}: {'old' if state == copies[old] else 'new'}"] += 1
-        again = publish(warehouses[new])
-        assert again.returncode == 0, f"{where}\nand then\n{again.stderr}"
+        published(warehouses[new], postgres)
         assert contents(postgres) == copies[new], where
         assert [name for name in schemas(postgres) if "~" in name] == [], where
     print(f"\n{dict(sorted(hits.items()))}")
@@ -99,11 +93,11 @@ def test_the_next_publisher_deletes_what_a_killed_one_left_in_the_temporary_fold
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied")
 def test_the_next_publisher_drops_what_one_that_was_killed_after_the_transaction_had_replaced(
     postgres: Database, warehouses: list[Path], tmp_path: Path
 ) -> None:
     publish = Publisher(postgres, tmp_path)
-    assert publish(warehouses[0]).returncode == 0
     done = publish(warehouses[1], Trace("publish", publish.trace, signal.SIGKILL, Instant("clear", 2, 0)))
     assert done.returncode == -signal.SIGKILL
     assert len(schemas(postgres)) == 2 * 3

@@ -50,8 +50,8 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("copied")
 def test_a_copy_of_another_format_is_published_again(sample: Path, postgres: Database, published: Publish) -> None:
-    published(sample, without_views=True)
     names(postgres, """update meta.publication set origin = origin || '{"talkhouse_version": "0.0.1"}' returning 1""")
     assert published(sample, without_views=True).outcome is Outcome.UNCHANGED
     assert published(sample, without_views=True, format_number=FORMAT + 1).outcome is Outcome.PUBLISHED
@@ -164,11 +164,9 @@ def test_what_cannot_move_goes_on_reading_the_old_copy_and_is_said(
 
 
 @pytest.mark.slow
-def test_a_reader_in_a_transaction_holds_nothing_up(
-    sample: Path, changed: Changed, postgres: Database, published: Publish
-) -> None:
+@pytest.mark.usefixtures("copied")
+def test_a_reader_in_a_transaction_holds_nothing_up(changed: Changed, postgres: Database, published: Publish) -> None:
     titles = "select title from main.corpora where corpus_id = 'dbdc3'"
-    published(sample, without_views=True)
     with postgres.connect() as reader, reader.transaction():
         reader.execute("set transaction isolation level repeatable read")
         (old,) = reader.execute(titles).fetchall()
@@ -200,10 +198,8 @@ def test_what_talkhouse_did_not_publish_is_not_replaced(
 
 
 @pytest.mark.slow
-def test_a_copy_that_differs_is_not_published(
-    sample: Path, changed: Changed, postgres: Database, published: Publish
-) -> None:
-    published(sample, without_views=True)
+@pytest.mark.usefixtures("copied")
+def test_a_copy_that_differs_is_not_published(changed: Changed, postgres: Database, published: Publish) -> None:
     with postgres.connect(SUPERUSER) as root:
         root.execute(
             "create function public.damage() returns trigger language plpgsql as "

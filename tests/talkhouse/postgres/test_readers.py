@@ -55,11 +55,6 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
 KINDS = ("connecting", "prepared", "wide", "by_cursor")
 
 
-@pytest.fixture
-def builds(tmp_path: Path) -> Builds:
-    return Builds(tmp_path)
-
-
 TEAM = """
 create schema team;
 create view team.groups as select dialogue_id from main.dialogues;
@@ -69,37 +64,35 @@ create table team.gate ();
 
 
 @pytest.fixture
-def database(postgres: Database, builds: Builds) -> Database:
+def database(build_copied: None, postgres: Database) -> Database:  # noqa: ARG001
     """A database with a first publication, and a view on it."""
-    builds.next()
-    published(builds.path, postgres)
     with postgres.connect() as con:
         con.execute(TEAM)
     return postgres
 
 
-@pytest.mark.slow
-def test_readers_see_one_copy_or_the_next(builds: Builds, database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [pytest.param(3, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.long)])
+def test_readers_see_one_copy_or_the_next(builds: Builds, database: Database, tmp_path: Path, number: int) -> None:
     """Each publication stands still at each of its steps until every reader has read: none of them waits for it."""
     readers = Readers(tmp_path, len(KINDS), database.url(), script=READER, kinds=KINDS)
     readers.all_read_again()
     steps = Steps(readers.all_read_again)
-    for _ in range(5):
+    for _ in range(number):
         builds.next()
         assert published(builds.path, database, steps).outcome == Outcome.PUBLISHED
         readers.all_read_again()
     (tmp_path / "end").touch()
     assert [process.wait(timeout=300) for process in readers.processes] == [0] * len(KINDS)
-    assert steps.begun >= 5 * 3
+    assert steps.begun >= number * 3
     counted: Counter[str] = Counter()
     for kind, file in zip(KINDS, readers.files, strict=True):
         rows = [json.loads(line) for line in lines(file)]
         assert [row for row in rows if row != [row[0]] * 5] == []  # the build of number n has n files, each a record
         seen = [row[0] for row in rows]
         assert seen == sorted(seen)
-        assert set(seen) == {1, 2, 3, 4, 5, 6}
+        assert set(seen) == set(range(1, number + 2))
         counted[kind] = len(rows)
-    print(f"\n{sum(counted.values())} queries {dict(counted)}, 5 publications, no error")
+    print(f"\n{sum(counted.values())} queries {dict(counted)}, {number} publications, no error")
 
 
 WAITING = "select relation::regclass::text from pg_locks where not granted and locktype = 'relation' order by 1"

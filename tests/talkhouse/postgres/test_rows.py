@@ -1,7 +1,7 @@
 """Every relation has the same rows in PostgreSQL as in DuckDB, in the same order, whatever is in them."""
 
 import math
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from talkhouse.postgres.publish import Result, configured
 from talkhouse.postgres.verify import verify
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
-from tests.postgres_server import Database
-from tests.talkhouse.postgres.conftest import Publish, Quiet
+from tests.postgres_server import Database, Server
+from tests.talkhouse.postgres.conftest import Publish, Quiet, publish_to
 
 ODD = [
     "",
@@ -147,17 +147,23 @@ def check_rows(warehouse: Path, postgres: Database, done: Result) -> None:
             assert len(here) == relation.rows
 
 
-@pytest.fixture
-def odd(changed: Callable[[str], Path]) -> Path:
+@pytest.fixture(scope="module")
+def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with a view of odd values."""
-    path = changed("")
+    path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("odd") / "odd.duckdb"))
     with duckdb.connect(path) as con:
         odd_view(con)
     return path
 
 
-def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database, published: Publish) -> None:
-    published(odd, views=("dbdc3.odd",))
+@pytest.fixture
+def done(shared_postgres_server: Server, postgres: Database, odd: Path) -> Result:
+    """Begin with a copy of it, published once."""
+    return shared_postgres_server.fill(postgres, "odd", lambda one: publish_to(one.url(), odd, views=("dbdc3.odd",)))
+
+
+@pytest.mark.usefixtures("done")
+def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database) -> None:
     with talkhouse.open(odd) as con, postgres.connect() as server:
         here, there = rows_here(con, "dbdc3.odd"), rows_there(server, "dbdc3.odd", ["example_index", *VALUES])
         for index, name in enumerate(VALUES, 1):
@@ -202,8 +208,7 @@ CHANGES = {
 
 
 @pytest.mark.slow
-def test_the_hash_notices_every_change(odd: Path, postgres: Database, published: Publish) -> None:
-    done = published(odd, views=("dbdc3.odd",))
+def test_the_hash_notices_every_change(odd: Path, postgres: Database, done: Result) -> None:
     names = {schema: schema for schema in done.plan.schemas}
     (relation,) = (one for one in done.plan.relations if one.name == "dbdc3.odd")
     with talkhouse.open(odd) as con, configured(con), postgres.connect() as server:

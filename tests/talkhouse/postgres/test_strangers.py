@@ -1,7 +1,6 @@
 """Other roles of the database: nothing of theirs runs with the publisher's rights, is dropped, or stands in the way."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -46,11 +45,10 @@ grant all on all tables in schema traps to public;
 class Place:
     """A database in which a role without rights on the copy may create schemas, and a superuser who publishes."""
 
-    def __init__(self, database: Database, folder: Path, root: Session, stranger: Session) -> None:
+    def __init__(self, database: Database, builds: Builds, root: Session, stranger: Session) -> None:
         self.database, self.root, self.stranger = database, root, stranger
         self.publisher = SUPERUSER
-        self._builds = Builds(folder)
-        self.build()
+        self._builds = builds
 
     def build(self) -> None:
         """Make another build of the warehouse."""
@@ -81,14 +79,14 @@ class Place:
 
 
 @pytest.fixture
-def place(postgres: Database, tmp_path: Path) -> Iterator[Place]:
+def place(postgres: Database, builds: Builds) -> Iterator[Place]:
     with postgres.connect(SUPERUSER) as root:
         root.execute(f"create role {STRANGER} login".encode())
         root.execute(f"grant create on database {postgres.name} to {STRANGER}".encode())
         try:
             with postgres.connect(STRANGER) as stranger:
                 stranger.execute(TRAP)
-                yield Place(postgres, tmp_path, root, stranger)
+                yield Place(postgres, builds, root, stranger)
         finally:
             root.execute(f"drop owned by {STRANGER} cascade; drop role {STRANGER}".encode())
 
@@ -147,8 +145,8 @@ def test_a_record_of_another_role_is_not_believed(place: Place, publisher: str, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 def test_a_record_that_others_may_write_is_not_believed(place: Place) -> None:
-    place.publish()
     place.root.execute("create schema finance create table ledger (x integer)")
     place.root.execute(
         "grant usage on schema meta to stranger; grant insert, select on meta.published_relations to stranger"
@@ -247,9 +245,9 @@ def test_what_was_not_published_stops_a_publication_and_is_named(place: Place) -
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 @pytest.mark.parametrize("name", ["view", "trigger", "policy", "index", "child", "owner"])
 def test_what_was_not_published_is_not_read_to_verify(place: Place, name: str) -> None:
-    place.publish()
     mistake, statement, _ = OTHERS[name]
     place.root.execute(mistake.encode())
     if statement:
@@ -293,8 +291,8 @@ def test_schemas_of_others_are_left_alone_whatever_their_names(place: Place, pub
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 def test_a_schema_that_takes_a_former_name_does_not_stop_a_publication(place: Place) -> None:
-    place.publish()
     place.root.execute("create schema team; create materialized view team.kept as select * from bi.dialogues")
     place.root.execute("create view team.moved as select * from main.dialogues")
     place.publish(without_views=True)
@@ -354,8 +352,8 @@ def test_a_lock_of_another_role_does_not_stop_a_publication(place: Place) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 def test_a_copy_without_marks_is_replaced_and_marked(place: Place) -> None:
-    place.publish()
     for name in ("main", "meta", "bi"):
         place.root.execute(f"comment on schema {name} is null".encode())
     assert place.verify() == []
@@ -372,8 +370,8 @@ def test_a_copy_without_marks_is_replaced_and_marked(place: Place) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 def test_a_mark_that_was_overwritten_can_be_written_again(place: Place) -> None:
-    place.publish()
     place.root.execute("comment on schema main is 'Our corpora'")
     place.build()
     with pytest.raises(UsageError, match="did not publish: main") as failed:
@@ -383,8 +381,8 @@ def test_a_mark_that_was_overwritten_can_be_written_again(place: Place) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("build_copied_by_root")
 def test_of_a_copy_without_marks_no_more_is_replaced_than_is_needed(place: Place) -> None:
-    place.publish()
     for name in ("main", "meta", "bi"):
         place.root.execute(f"comment on schema {name} is null".encode())
     done = place.publish(without_views=True)
