@@ -10,19 +10,22 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
+from tests.lanes import first_quick
 
 KIND = "made by talkhouse make mantis"
 
 
 @pytest.mark.parametrize(
     ("text", "made_from"),
-    [
-        (json.dumps({"kind": KIND, "made_from": "dumps of x", "sites": {"x": {}}}), "dumps of x"),
-        (json.dumps({"kind": "other"}), None),
-        (json.dumps({"kind": KIND, "made_from": "\ud800", "sites": {}}), None),
-        ("[" * 200_000, None),
-        ("no JSON", None),
-    ],
+    first_quick(
+        [
+            (json.dumps({"kind": KIND, "made_from": "dumps of x", "sites": {"x": {}}}), "dumps of x"),
+            (json.dumps({"kind": "other"}), None),
+            (json.dumps({"kind": KIND, "made_from": "\ud800", "sites": {}}), None),
+            ("[" * 200_000, None),
+            ("no JSON", None),
+        ]
+    ),
     ids=["ours", "other", "half a pair", "deep", "no JSON"],
 )
 def test_only_ours_says_what_the_files_were_made_from(tmp_path: Path, text: str, made_from: str | None) -> None:
