@@ -44,7 +44,9 @@ def said(error: OSError, path: Path, *, another: str = "name another") -> Said:
 
 def chmod(path: Path, rights: str) -> str:
     """Return what the owner types to have rights to a path: those to the first folder on the way that lacks them."""
-    return f"chmod u+{rights} '{_closed(path) or path}'"
+    # Somebody else may have named it: in a shell no quote in the name ends the one around it.
+    name = str(_closed(path) or path).replace("'", "'\\''")
+    return f"chmod u+{rights} '{name}'"
 
 
 def _closed(path: Path) -> Path | None:
