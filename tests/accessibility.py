@@ -1,23 +1,39 @@
 """What axe-core finds wrong on a page that is open in a browser, by the criteria of WCAG 2.2 AA."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-DESK, _PHONE = 1400, 390
-"""Widths of windows, in pixels."""
+_DESK, _PHONE = 1400, 390
+
+Look = tuple[Literal["light", "dark"], int]
+"""A theme, and the width of a window in pixels."""
+
+_LIGHT, _DARK = "light", "dark"
 
 LOOKS = [
-    pytest.param("light", DESK, marks=pytest.mark.slow),
-    pytest.param("dark", _PHONE, marks=pytest.mark.slow),
+    pytest.param([(_DARK, _PHONE), (_LIGHT, _DESK)], id="dark and narrow, light and wide", marks=pytest.mark.slow),
     # What a theme changes is the same at both widths, and what a width changes in both themes.
-    pytest.param("light", _PHONE, marks=pytest.mark.long),
-    pytest.param("dark", DESK, marks=pytest.mark.long),
+    pytest.param([(_LIGHT, _PHONE), (_DARK, _DESK)], id="light and narrow, dark and wide", marks=pytest.mark.long),
 ]
-"""Theme and width of a page."""
+"""Looks of a page, one after the other; narrow first where a page is opened, for there the navigation folds away."""
+
+_GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]') ?? document.body).backgroundColor"
+
+
+def show(page: Page, look: Look) -> None:
+    """Show a page in a theme and width; another theme has arrived when the ground has changed."""
+    theme, width = look
+    before = page.evaluate(_GROUND)
+    is_other = page.evaluate("theme => !matchMedia(`(prefers-color-scheme: ${theme})`).matches", theme)
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.emulate_media(color_scheme=theme)
+    if is_other:
+        page.wait_for_function(f"before => ({_GROUND})() !== before", arg=before)
+
 
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 

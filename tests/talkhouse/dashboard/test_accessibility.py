@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser
 
-from tests.accessibility import DESK, LOOKS, Exempt, Wrong, wrong
+from tests.accessibility import LOOKS, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, visit
 
 STREAMLIT = [
@@ -27,19 +27,20 @@ def conversations(opened: duckdb.DuckDBPyConnection) -> Sequence[str]:
     return [f"/read?{urlencode({'dialogue': found})}" for (found,) in opened.execute(longest).fetchall()]
 
 
-@pytest.mark.parametrize(("theme", "width"), LOOKS)
+@pytest.mark.parametrize("looks", LOOKS)
 def test_axe_finds_nothing_wrong(
-    browser: Browser, pages: Served, conversations: Sequence[str], theme: str, width: int
+    browser: Browser, pages: Served, conversations: Sequence[str], looks: Sequence[Look]
 ) -> None:
     found: dict[str, list[Wrong]] = {}
-    with visit(browser, pages.url, color_scheme=theme, viewport={"width": width, "height": 1000}) as visited:
+    with visit(browser, pages.url) as visited:
         visited.open()
-        links = visited.links()
-        # By their addresses once; to follow links takes less, but on a phone they are folded away.
-        for path in [*links, *conversations]:
-            (visited.follow if width == DESK and path in links else visited.open)(path)
+        for path in [*visited.links(), *conversations]:
+            show(visited.page, looks[0])
+            visited.open(path)
             assert not visited.errors(), path
-            if breaking := wrong(visited.page, STREAMLIT):
-                found[path] = breaking
+            for look in looks:
+                show(visited.page, look)
+                if breaking := wrong(visited.page, STREAMLIT):
+                    found[f"{path}, {look}"] = breaking
         assert visited.wrong == []
     assert found == {}

@@ -22,11 +22,7 @@ def arrived(visited: Visit) -> str:
     """Wait until a turn has the focus and is in sight; return its id."""
     visited.page.wait_for_function(HERE)
     turn = visited.page.locator(".turn.here")
-    turn.wait_for()
-    box, height = turn.bounding_box(), visited.page.viewport_size
-    assert box is not None
-    assert height is not None
-    assert 0 <= box["y"] < height["height"]
+    expect(turn).to_be_in_viewport(ratio=0.5)
     return turn.get_attribute("id") or ""
 
 

@@ -134,14 +134,14 @@ def test_no_link_in_a_lake_is_followed(lake: Path, outside: Path) -> None:
         manifest.read(lake)
 
 
-@pytest.mark.slow
-def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path, other: Path) -> None:
+@pytest.mark.parametrize("step", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path, other: Path, step: int) -> None:
     pointer, before = lake / "manifest.json", tree(outside)
     original = Path(shutil.copytree(lake, lake.with_name("original")))
     good, ends = json.loads(pointer.read_bytes()), Counter[str]()
-    for place in kinds(good):
+    for number, place in enumerate(kinds(good)):
         is_written = place[0] != "tables"  # to write takes a second
-        for value in HOSTILE:
+        for value in HOSTILE[number % step :: step]:
             pointer.write_text(json.dumps(replaced(good, place, value)))
             here = stamps(lake)
             refused = ends_well(lambda: manifest.read(lake))
@@ -160,8 +160,8 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
                 shutil.rmtree(lake)
                 shutil.copytree(original, lake)
             assert tree(outside) == before, (place, value)
-    assert ends["LakeDamaged"] > 500, ends
-    assert ends.total() > 900, ends
+    assert ends["LakeDamaged"] > 500 / step, ends
+    assert ends.total() > 900 / step, ends
 
 
 @pytest.mark.long

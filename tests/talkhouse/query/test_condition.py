@@ -4,6 +4,7 @@ import re
 import string
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -24,7 +25,12 @@ SCHEMA, NAME = RELEASES, "breakdown_detection"
 
 
 def relation(con: duckdb.DuckDBPyConnection) -> Relation:
-    return Relation(con, SCHEMA, NAME, [column["name"] for column in columns_of(con, SCHEMA, NAME)])
+    return Relation(con, SCHEMA, NAME, columns(con))
+
+
+@cache
+def columns(con: duckdb.DuckDBPyConnection) -> list[str]:
+    return [column["name"] for column in columns_of(con, SCHEMA, NAME)]
 
 
 def count(con: duckdb.DuckDBPyConnection, condition: str) -> int:
