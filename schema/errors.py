@@ -5,6 +5,8 @@ class TalkhouseError(Exception):
     """Something that the user can fix; the command line prints it without a traceback."""
 
     exit_code = 1
+    corpus_id: str | None = None
+    """The corpus that could not be loaded, where the others can."""
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ def failed(
     if last and last != where:
         found += f"; the last record before it: {last}"
     return CorpusFailed(
-        f"{what}; nothing was {_DONE[part]}",
+        f"{what}; {_DONE[part]}",
         where=where,
         expected=expected,
         found=found,
@@ -71,10 +71,9 @@ def failed(
     )
 
 
-_DONE = {"read": "published", "write": "written"}
+_DONE = {"read": "nothing of it was published", "write": "nothing was written"}
 _NEXT = {
-    "read": "fix the {name}{code}, or report this message if it came with Talkhouse; to go on without this corpus, "
-    "name the others with --corpus",
+    "read": "fix the {name}{code}, or report this message if it came with Talkhouse",
     "write": "if somebody has changed the warehouse, build it again from the publisher's files; else fix the "
     "{name}{code}, or report this message if it came with Talkhouse",
 }

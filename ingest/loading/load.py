@@ -281,7 +281,7 @@ class Load:
             f"nothing of the corpus '{self.corpus.id}' could be loaded",
             expected=self.corpus.files,
             found=f"{len(files):,} files ({some})" + (f"; {self.refusal}" if self.refusal else ""),
-            next_step="check that these are the publisher's files of this corpus; nothing was changed",
+            next_step="check that these are the publisher's files of this corpus; nothing of it was changed",
         )
 
 

@@ -79,7 +79,11 @@ def plan(request: Request, published: PublishedState | None, *, rehash: bool) ->
     same = {item.corpus.id: item for item in request.inputs if _is_same(item, published, rehash=rehash)}
     load = tuple(item for item in request.inputs if item.corpus.id not in same)
     requested = {item.corpus.id for item in request.inputs}
-    outside = {name for name in published.readers if request.scope is not None and name not in request.scope}
+    outside = {
+        name
+        for name in published.readers
+        if name in request.refused or (request.scope is not None and name not in request.scope)
+    }
     remove = tuple(sorted(published.readers.keys() - requested - outside))
     restamp = tuple(item for name, item in same.items() if _stats(item.files) != published.stats[name])
     is_current = (

@@ -1,7 +1,7 @@
 """What a build is to read: the folders of a data folder, files of one corpus, or the bundled samples."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from talkhouse.ingest.corpus import Corpus
@@ -41,8 +41,15 @@ class Request:
     """Corpora that would be in it if they had a sample."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Corpora of packages that are broken, and of which nothing was asked."""
+    refused: frozenset[str] = frozenset()
+    """Corpora that can't be loaded: what the warehouse has of them stays."""
     is_replay: bool = False
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
+
+    def without(self, corpus_id: str) -> "Request":
+        """Return the request for all other corpora."""
+        others = tuple(item for item in self.inputs if item.corpus.id != corpus_id)
+        return replace(self, inputs=others, refused=self.refused | {corpus_id})
 
     @property
     def notes(self) -> list[str]:

@@ -17,7 +17,7 @@ from talkhouse.build.publish import publish
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.readers import check_no_code, check_readers
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
-from talkhouse.build.workspace import acquire_workspace, migrate_old
+from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.explore.findings import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import Origin
@@ -25,7 +25,7 @@ from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import BuildFailed
+from talkhouse.schema.errors import BuildFailed, TalkhouseError
 from talkhouse.system.memory import MemoryLimit, has_run_out, out_of_memory
 from talkhouse.warehouse import query_files
 
@@ -49,6 +49,19 @@ class Result:
     """The files and findings that the warehouse would have, of a dry run."""
 
 
+class SomeRefused(TalkhouseError):
+    """Corpora that could not be loaded; the others are in ``result``, and published."""
+
+    def __init__(self, result: Result, refusals: list[TalkhouseError]) -> None:
+        self.result = result
+        super().__init__(str(_joined(refusals)))
+
+
+def _joined(refusals: list[TalkhouseError]) -> TalkhouseError:
+    """Return one error that says all that some say."""
+    return refusals[0] if len(refusals) == 1 else TalkhouseError("\n".join(map(str, refusals)))
+
+
 def build(
     path: Path,
     progress: Progress,
@@ -70,6 +83,8 @@ def build(
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
     ``input_limits``: how much of a file is read. ``follow_links``: also those that lead out of the data folder.
     ``dry_run``: build everything and publish nothing.
+    Raises SomeRefused where some corpora can't be loaded and the others are published; what the warehouse had of them
+    stays.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
     known = all_corpora(corpus_roots, data)
@@ -135,25 +150,46 @@ class _Job:
             if published and request.scope is not None:
                 # A request for some corpora says nothing about other folders: what was found of them stays.
                 request = replace(request, ignored=tuple(sorted(published.ignored)))
-            build_plan = plan(request, published, rehash=rehash)
-            check_readers(request, build_plan, published)
-            result = Result(self.path, build_plan, self.request.notes)
-            known = present(self.known, self.query_roots, build_plan, published, workspace.old)
-            if build_plan.is_current and published and _has_views(published, known) and not workspace.wal.exists():
-                result.unchanged_since = published.finished_at
-            else:
-                from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
-
-                migrate_old(workspace)
-                stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit)
-                built = stage.build(self.limit)
-                result.notes += built.warnings
-                result.status = {**built.status, "database": str(self.path)}
-                if self.is_dry_run:
-                    result.inventory = stage.inventory()
-                else:
-                    publish(workspace)
+            refusals: list[TalkhouseError] = []
+            while True:
+                try:
+                    result = self._fulfil(request, published, workspace, rehash=rehash)
+                    break
+                except TalkhouseError as error:
+                    if error.corpus_id is None:
+                        raise
+                    refusals.append(error)
+                    request = request.without(error.corpus_id)
+                    if not request.inputs:
+                        raise _joined(refusals) from error
+                    workspace.start_again()
         result.seconds = time.monotonic() - begun
+        if refusals:
+            raise SomeRefused(result, refusals)
+        return result
+
+    def _fulfil(
+        self, request: Request, published: PublishedState | None, workspace: Workspace, *, rehash: bool
+    ) -> Result:
+        """Make the warehouse what is requested, or raise an error that names the corpus whose fault it is."""
+        build_plan = plan(request, published, rehash=rehash)
+        check_readers(request, build_plan, published)
+        result = Result(self.path, build_plan, self.request.notes)
+        known = present(self.known, self.query_roots, build_plan, published, workspace.old)
+        if build_plan.is_current and published and _has_views(published, known) and not workspace.wal.exists():
+            result.unchanged_since = published.finished_at
+            return result
+        from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
+
+        migrate_old(workspace)
+        stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit)
+        built = stage.build(self.limit)
+        result.notes += built.warnings
+        result.status = {**built.status, "database": str(self.path)}
+        if self.is_dry_run:
+            result.inventory = stage.inventory()
+        else:
+            publish(workspace)
         return result
 
 

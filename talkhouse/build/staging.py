@@ -26,6 +26,7 @@ from talkhouse.ingest.loading.load import Connect, Load
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.translation.left_out import left_out, told
@@ -106,10 +107,16 @@ class Stage:
         try:
             self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
             origin = self.known.origins[item.corpus.id]
-            Load(connect, item.corpus, self.progress.advance).run(item.files, origin=origin, is_sample=item.is_sample)
-        finally:
-            # What was read of a file that changed meanwhile may be half of one version and half of another.
-            check_unchanged(item.files)
+            try:
+                Load(connect, item.corpus, self.progress.advance).run(
+                    item.files, origin=origin, is_sample=item.is_sample
+                )
+            finally:
+                # What was read of a file that changed meanwhile may be half of one version and half of another.
+                check_unchanged(item.files)
+        except TalkhouseError as error:
+            error.corpus_id = item.corpus.id
+            raise
         self.progress.finish(item.corpus)
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:

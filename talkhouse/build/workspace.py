@@ -67,6 +67,11 @@ class Workspace:
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))  # a clock may be set back
         return next(path for path in map(self.wal.with_name, names) if not path.exists())
 
+    def start_again(self) -> None:
+        """Delete what was staged."""
+        for path in (self.stage, self.stage.with_name(f"{self.stage.name}.wal")):
+            path.unlink(missing_ok=True)
+
 
 @contextmanager
 def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> Iterator[Workspace]:

@@ -45,7 +45,9 @@ def command(
     Without --data, the bundled invented samples are built.
 
     A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed; with --corpus,
-    the others in the warehouse are kept. If anything goes wrong, the published warehouse is unchanged.
+    the others in the warehouse are kept. If a corpus can't be loaded, the others are published all the same, what the
+    warehouse had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is
+    unchanged.
 
     What reading the files takes comes on top of --memory-limit. With --dry-run, everything is done except publishing,
     and what was recognised, ignored and found is listed.
@@ -58,24 +60,28 @@ def command(
         talkhouse build --data ~/corpora --corpus dbdc3
     """
     from talkhouse.build.quarantine_limit import QuarantineLimit
-    from talkhouse.build.run import build
+    from talkhouse.build.run import SomeRefused, build
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse
     from talkhouse.system.memory import MemoryLimit
 
-    with BuildProgress() as progress:
-        result = build(
-            database(db),
-            progress,
-            data=data,
-            only=tuple(corpus or ()),
-            rehash=rehash,
-            wait=not no_wait,
-            limit=QuarantineLimit(max_quarantine),
-            memory_limit=MemoryLimit(memory_limit),
-            input_limits=parse(input_limit or ()),
-            follow_links=follow_links,
-            dry_run=dry_run,
-            corpus_roots=corpus_folders(folders),
-        )
+    try:
+        with BuildProgress() as progress:
+            result = build(
+                database(db),
+                progress,
+                data=data,
+                only=tuple(corpus or ()),
+                rehash=rehash,
+                wait=not no_wait,
+                limit=QuarantineLimit(max_quarantine),
+                memory_limit=MemoryLimit(memory_limit),
+                input_limits=parse(input_limit or ()),
+                follow_links=follow_links,
+                dry_run=dry_run,
+                corpus_roots=corpus_folders(folders),
+            )
+    except SomeRefused as refused:
+        show(refused.result)
+        raise
     show(result)

@@ -2,6 +2,7 @@
 
 from talkhouse.ingest.corpora.dbdc3.datasheet import DATASHEET
 from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
+from talkhouse.ingest.corpora.dbdc3.files import SPLITS
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record
@@ -12,7 +13,7 @@ _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=5,
+    version=6,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
@@ -58,7 +59,7 @@ CORPUS = Corpus(
     ),
     people=People(),
     languages=("en", "ja"),
-    files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, or folders with *.log.json files",
+    files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, the older Japanese zips, or folders with *.log.json files",
     sources=(
         Source("DBDC3.zip", f"{_RAW}/docs/data/DBDC3.zip", note="the challenge publishes none"),
         Source(
@@ -93,10 +94,11 @@ CORPUS = Corpus(
         ),
     ),
     by_hand=(
-        "The older Japanese sets (DBDC1, DBDC2 and the chat dialogue corpus) are on other pages, which the challenge's "
-        "page of data sets names."
+        "The older Japanese sets are on other pages, which the challenge's page of data sets names: "
+        "projectnextnlp-chat-dialogue-corpus.zip, dev.zip and eval.zip of DBDC1, DBDC2_dev.zip and DBDC2_ref.zip. They "
+        "load as they are named there."
     ),
-    splits={"dev": "validation", "eval": "test"},
+    splits=SPLITS,
     releases=(
         Release(
             "dbdc3",
@@ -115,6 +117,18 @@ CORPUS = Corpus(
             "the archives of the development data",
             "The English development data, an archive for each system, in the challenge's repository: the votes of the "
             "original labels again, in CIC and YI without ids of annotators.",
+        ),
+        Release(
+            "chat_dialogue_corpus",
+            "the chat dialogue corpus",
+            "Japanese, older than the challenges: 1,146 dialogues with DCM, of which 100 have 24 annotators (init100) and "
+            "the others 2 or 3 (rest1046). Development data of the third challenge, so their split is dev.",
+        ),
+        Release("dbdc1", "the first challenge", "Japanese, DCM: 20 dialogues for development, 80 for evaluation."),
+        Release(
+            "dbdc2",
+            "the second challenge",
+            "Japanese: 50 dialogues each with DCM, DIT and IRS for development, and as many for evaluation.",
         ),
     ),
     schemes=(

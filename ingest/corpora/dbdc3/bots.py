@@ -13,13 +13,13 @@ class Family(NamedTuple):
     subsets: str
 
 
-# TKTK_100 and json_data_100 are the same bot. Japanese dialogue ids are bare numbers.
+# TKTK_100 and json_data_100 are the same bot; the chat dialogue corpus was collected with DCM's. Japanese dialogue ids are bare numbers.
 FAMILIES = (
     Family("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
     Family("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),
     Family("CIC", "en", r"cic\d+", r"cic(_.*|\d.*)?"),
     Family("YI", "en", r"yit?\d+", r"yi(_.*|\d.*)?"),
-    Family("DCM", "ja", r"", r"dcm(_.*|\d.*)?"),
+    Family("DCM", "ja", r"", r"dcm(_.*|\d.*)?|init100|rest1046"),
     Family("DIT", "ja", r"", r"dit(_.*|\d.*)?"),
     Family("IRS", "ja", r"", r"irs(_.*|\d.*)?"),
 )

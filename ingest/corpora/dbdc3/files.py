@@ -11,13 +11,24 @@ from talkhouse.ingest.sources import SourceFile
 LOG = ".log.json"
 CONTEXT = ".log.context"
 
+SPLITS = {"dev": "validation", "eval": "test"}
+"""The splits of the challenge and their standard names."""
+
+PHASES = {"dev": "dev", "development": "dev", "eval": "eval", "test": "eval", "ref": "eval"}
+"""Folder names, lower case, and the split that each is: README says test for eval, and DBDC2's archive ref."""
+
 LANGUAGES = {"en": "en", "ja": "ja", "jp": "ja", "english": "en", "japanese": "ja"}
 """Folder names, lower case; the README and the submissions of the challenge say jp."""
 
-PHASES = {"train": "train", "dev": "dev", "development": "dev", "eval": "eval", "test": "test", "ref": "ref"}
-
 DEV_ZIPS = {"cic_json_data", "yi_json_data", "iris_json_data", "json_data_100"}
 """Folders inside the four zips of the challenge's data/dev: English development data."""
+
+_CHAT_PARTS = {"init100", "rest1046"}
+"""Folders of the chat dialogue corpus: 100 dialogues by 24 annotators each, and the rest by 2 or 3."""
+
+_CHAT_CORPUS = re.compile(r"(projectnextnlp[-_ ]?)?chat[-_ ]dialogue[-_ ]corpus")
+_OLDER = re.compile(r"(dbdc[12])([_\-. ].*)?")
+"""Folders of the first two challenges, which were in Japanese."""
 
 
 class PathFacts(NamedTuple):
@@ -25,7 +36,7 @@ class PathFacts(NamedTuple):
 
     release: str | None
     language: str | None
-    phase: str | None
+    split: str | None
     subset: str | None
 
 
@@ -33,8 +44,8 @@ def locate(file: SourceFile) -> SourceLocation | Unrecognised:
     """Locate the record of a log by its path; its name is the native id, as far as the path knows."""
     if not file.name.endswith(LOG):
         return Unrecognised(file, f"neither *{LOG} nor *{CONTEXT}")
-    facts = folder_facts(inner_path(file).parent)
-    return SourceLocation(file, "", facts.subset, facts.release, facts.phase, native_id=stem(file))
+    facts = path_facts(file)
+    return SourceLocation(file, "", facts.subset, facts.release, facts.split, native_id=stem(file))
 
 
 def locate_context(file: SourceFile) -> SourceLocation:
@@ -52,24 +63,43 @@ def inner_path(file: SourceFile) -> PurePosixPath:
     return PurePosixPath(*file.path.parts[1:])
 
 
+def path_facts(file: SourceFile) -> PathFacts:
+    """Read what the path of a log says.
+
+    ``dev.zip`` and ``eval.zip`` of the first challenge name nothing else; what lies in a folder of that name alone is
+    taken to be theirs if it is named as their dialogues are, by a number.
+    """
+    folder = inner_path(file).parent
+    facts = folder_facts(folder)
+    if facts.split and {*map(str.lower, folder.parts)} <= {*PHASES} and stem(file).isdecimal():
+        return PathFacts("dbdc1", "ja", facts.split, "DCM")
+    return facts
+
+
 @cache
 def folder_facts(folder: PurePosixPath) -> PathFacts:
     """Read the path of a folder inside the corpus's folder; each holds many files.
 
-    The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In any other, the subset is the
-    folder itself, and the release the last folder above language and phase.
+    The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In a tree that is not known, the
+    subset is the folder itself, and the release the last folder above language and phase.
     """
     folders = folder.parts
-    if folders and folders[-1].lower() in DEV_ZIPS:
-        return PathFacts("dev_zips", "en", "dev", folders[-1])
+    last = folders[-1] if folders else ""
+    if last.lower() in DEV_ZIPS:
+        return PathFacts("dev_zips", "en", "dev", last)
     words = [_words(folder) for folder in folders]
-    language = _first(LANGUAGES, words)
-    phase = _first(PHASES, words)
+    split = _first(PHASES, words)
+    if last.lower() in _CHAT_PARTS or any(_CHAT_CORPUS.fullmatch(name.lower()) for name in folders):
+        return PathFacts("chat_dialogue_corpus", "ja", split or "dev", last if last.lower() in _CHAT_PARTS else None)
     plain = [index for index, name in enumerate(folders) if name.lower() not in {*LANGUAGES, *PHASES}]
     named = [index for index in range(len(folders)) if index not in plain]
-    subset = folders[-1] if folders and (len(folders) - 1) in plain else None
+    subset = last if (len(folders) - 1) in plain else None
+    if older := [found for name in folders if (found := _OLDER.fullmatch(name.lower()))]:
+        release = older[-1][1]
+        is_subset = subset is not None and not _OLDER.fullmatch(subset.lower())
+        return PathFacts(release, "ja", split, subset if is_subset else "DCM" if release == "dbdc1" else None)
     above = [index for index in plain if index < (named[0] if named else len(folders) - 1)]
-    return PathFacts(folders[above[-1]] if above else None, language, phase, subset)
+    return PathFacts(folders[above[-1]] if above else None, _first(LANGUAGES, words), split, subset)
 
 
 def _words(folder: str) -> list[str]:

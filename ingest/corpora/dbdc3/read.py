@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.dbdc3.bots import family
+from talkhouse.ingest.corpora.dbdc3.bots import Family, family
 from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, folder_facts, inner_path, locate, locate_context
+from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, SPLITS, PathFacts, inner_path, locate, locate_context, path_facts
 from talkhouse.ingest.corpora.dbdc3.format import Log
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
@@ -17,8 +18,6 @@ from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLoca
 from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import Row, Speaker
 from talkhouse.ingest.sources import SourceFile
-
-STANDARD_SPLITS = {"train": "train", "dev": "validation", "eval": "test", "test": "test"}
 
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
@@ -46,20 +45,21 @@ class _Reader:
         self._first: dict[str, str] = {}
         self._files: dict[tuple[str, str], str] = {}
         self._releases: set[tuple[str | None, str]] = set()
+        self._unsaid_in: set[tuple[PurePosixPath, tuple[str, ...]]] = set()
 
     def log(self, location: SourceLocation, raw: bytes) -> Loaded:
         """Turn one log into its record; raises BadRecord."""
         log, unknown = decode.record(raw, Log, rule="DB-01")
         _require_annotations(log)
         stem, location = location.native_id or "", replace(location, native_id=log["dialogue-id"])
-        facts = folder_facts(inner_path(location.file).parent)
+        facts = path_facts(location.file)
         path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log["dialogue-id"]])
         stored = self._keys.record(
             location,
             log["dialogue-id"],
             ((turn["speaker"], turn["utterance"]) for turn in log["turns"]),
             path=path,
-            standard_split=STANDARD_SPLITS.get(facts.phase or ""),
+            standard_split=SPLITS.get(facts.split or ""),
         )
         record, dialogue_id, is_new = stored
         repeated = self._files.setdefault((path, location.file.sha256), record.record_id)
@@ -67,13 +67,14 @@ class _Reader:
         extra = published_keys(raw, log, has_unknown=bool(unknown)) | {"differs": differs, "unknown": unknown}
         record.extra = decode.dump_extra(extra | {"repeats": repeated if repeated != record.record_id else None})
         bot, background = family(log["dialogue-id"], facts.subset), self._backgrounds.get(log["dialogue-id"])
+        language = facts.language or (bot.language if bot else None)
         rows: list[Row] = [record]
         if is_new:
             both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
-            language = facts.language or (bot.language if bot else None)
             rows += dialogue_rows(dialogue_id, log, both, language, background)
-        findings = list(warnings(log, stem, bot, has_background=background is not None))
+        findings = list(warnings(log, stem, facts.subset, bot, has_background=background is not None))
         findings += self._repetitions(log["dialogue-id"], stored)
+        findings += self._unsaid(location.file, facts, language, bot)
         self._first.setdefault(log["dialogue-id"], dialogue_id)
         return Loaded(location, rows, findings, list(label_batches(record, log)))
 
@@ -96,6 +97,17 @@ class _Reader:
         who = digest(speaker.kind, speaker.native_id or "")
         speaker.speaker_id, is_new = self._speakers.assign(speaker.speaker_id, who)
         return speaker, is_new
+
+    def _unsaid(
+        self, file: SourceFile, facts: PathFacts, language: str | None, bot: Family | None
+    ) -> Iterator[ReaderFinding]:
+        """Report once for each folder what the place of its logs does not say (DB-09)."""
+        known = {**facts._asdict(), "language": language, "bot": bot}
+        unsaid = tuple(name for name, value in known.items() if value is None)
+        folder = inner_path(file).parent
+        if unsaid and (folder, unsaid) not in self._unsaid_in:
+            self._unsaid_in.add((folder, unsaid))
+            yield ReaderFinding("DB-09", f"the place of the logs in '{folder}' does not say the {', '.join(unsaid)}")
 
     def _repetitions(self, native_id: str, stored: DialogueRecord) -> Iterator[ReaderFinding]:
         """Report a dialogue-id that another dialogue has (DB-08), or that its release had already (DB-03)."""

@@ -1,20 +1,26 @@
 """What is unusual about a log that is loaded all the same: rules DB-02 to DB-06, one finding per rule and kind."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from talkhouse.ingest.corpora.dbdc3.bots import Family
 from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
 from talkhouse.ingest.outcomes import ReaderFinding
 
-ANNOTATORS = 30
-"""Annotators per turn in every log of both releases."""
+_ANNOTATORS = {"init100": (24,), "rest1046": (2, 3)}
+"""Annotators of a turn in the parts of the chat dialogue corpus, by the publisher's README."""
+
+_OF_A_CHALLENGE = (30,)
+"""Annotators of a turn in every log of the challenges."""
 
 LABELS = {"O", "T", "X"}
 TASK = "breakdown_detection"
 
 
-def warnings(log: Log, stem: str, bot: Family | None, *, has_background: bool) -> Iterator[ReaderFinding]:
+def warnings(
+    log: Log, stem: str, subset: str | None, bot: Family | None, *, has_background: bool
+) -> Iterator[ReaderFinding]:
     """List the findings of one log; ``stem`` is its file's name without the ending."""
     yield from _labels(log)
     dialogue_id, turns = log["dialogue-id"], log["turns"]
@@ -22,7 +28,7 @@ def warnings(log: Log, stem: str, bot: Family | None, *, has_background: bool) -
         detail = f"the file is named {stem}, its dialogue-id is {dialogue_id}"
         yield ReaderFinding("DB-03", detail, pointer="/dialogue-id")
     annotators = [[label.get("annotator-id") for label in _votes(turn)] for turn in turns]
-    for rule, what, is_unusual in _UNUSUAL_TURNS:
+    for rule, what, is_unusual in _unusual_turns(_ANNOTATORS.get(subset or "", _OF_A_CHALLENGE)):
         indexes = [index for index, turn in enumerate(turns) if is_unusual(index, turn, annotators[index])]
         if indexes:
             shown = ", ".join(map(str, indexes[:10])) + (" ..." if len(indexes) > 10 else "")
@@ -68,25 +74,28 @@ def _repeats_annotator(_: int, __: LogTurn, annotators: list[str | None]) -> boo
     return len(set(known)) < len(known)
 
 
-_UNUSUAL_TURNS = (
-    _UnusualTurn("DB-03", "turn-index is not the position", _is_misnumbered),
-    _UnusualTurn("DB-04", "speaker neither U nor S", lambda _, turn, __: turn["speaker"] not in ("U", "S")),
-    _UnusualTurn(
-        "DB-04",
-        "annotations on a user turn",
-        lambda _, turn, __: turn["speaker"] == "U" and bool(turn.get("annotations")),
-    ),
-    _UnusualTurn(
-        "DB-05",
-        f"other than {ANNOTATORS} annotations",
-        lambda _, __, annotators: len(annotators) not in (0, ANNOTATORS),
-    ),
-    _UnusualTurn("DB-05", "an annotator twice", _repeats_annotator),
-    _UnusualTurn("DB-05", "annotations without annotator-id", lambda _, __, annotators: not all(annotators)),
-    _UnusualTurn("DB-06", "empty utterance", lambda _, turn, __: turn["utterance"] == ""),
-    _UnusualTurn(
-        "DB-06",
-        "a system turn without annotations",
-        lambda index, turn, annotators: index > 0 and turn["speaker"] != "U" and not annotators,
-    ),
-)
+@cache
+def _unusual_turns(annotators: tuple[int, ...]) -> tuple[_UnusualTurn, ...]:
+    """List what is unusual about a turn where so many annotators are usual."""
+    return (
+        _UnusualTurn("DB-03", "turn-index is not the position", _is_misnumbered),
+        _UnusualTurn("DB-04", "speaker neither U nor S", lambda _, turn, __: turn["speaker"] not in ("U", "S")),
+        _UnusualTurn(
+            "DB-04",
+            "annotations on a user turn",
+            lambda _, turn, __: turn["speaker"] == "U" and bool(turn.get("annotations")),
+        ),
+        _UnusualTurn(
+            "DB-05",
+            f"other than {' or '.join(map(str, annotators))} annotations",
+            lambda _, __, found: len(found) not in (0, *annotators),
+        ),
+        _UnusualTurn("DB-05", "an annotator twice", _repeats_annotator),
+        _UnusualTurn("DB-05", "annotations without annotator-id", lambda _, __, found: not all(found)),
+        _UnusualTurn("DB-06", "empty utterance", lambda _, turn, __: turn["utterance"] == ""),
+        _UnusualTurn(
+            "DB-06",
+            "a system turn without annotations",
+            lambda index, turn, found: index > 0 and turn["speaker"] != "U" and not found,
+        ),
+    )

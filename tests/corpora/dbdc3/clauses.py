@@ -69,6 +69,12 @@ CLAUSES = [
     Clause(
         "DB-08", put(f"{TURN}/utterance", "Other words."), f"DBDC3/dbdc3_revised{LOG[11:]}#", "kept as dbdc3:YI9001~"
     ),
+    Clause(
+        "DB-09",
+        copied(LOG, "mine/YI9001.log.json"),
+        "mine/YI9001.log.json#",
+        "in 'mine' does not say the release, split",
+    ),
     Clause("TH-01", replaced(LOG, '"turns":', '"turns" 1:'), f"{LOG}#", "malformed JSON"),
     Clause("TH-02", replaced(LOG, b'"speaker"', b'"caf\xe9": "", "speaker"'), f"{LOG}#", "not UTF-8"),
     Clause("TH-02", put(f"{TURN}/utterance", "\ud800"), f"{TURN}/utterance", "half of a surrogate pair"),

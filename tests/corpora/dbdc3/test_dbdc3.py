@@ -87,9 +87,16 @@ def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.Duck
         ("iris_100/IRIS_json_data/iris_1.log.json", ("dev_zips", "en", "dev", "IRIS_json_data")),
         ("data/dev/ticktock_100/json_data_100/x.log.json", ("dev_zips", "en", "dev", "json_data_100")),
         ("DBDC4_dev_20190312/en/IRIS/x.log.json", ("DBDC4_dev_20190312", "en", "dev", "IRIS")),
-        ("DBDC2_ref/DIT/x.log.json", ("DBDC2_ref", None, "ref", "DIT")),
+        ("DBDC2_ref/DBDC2_ref/DIT/x.log.json", ("dbdc2", "ja", "eval", "DIT")),
+        ("dbdc1/ja/dev/x.log.json", ("dbdc1", "ja", "dev", "DCM")),
+        ("en/test/YI_50/x.log.json", (None, "en", "eval", "YI_50")),
+        ("train/IRIS_50/x.log.json", ("train", None, None, "IRIS_50")),
+        (
+            "projectnextnlp-chat-dialogue-corpus/json/rest1046/1.log.json",
+            ("chat_dialogue_corpus", "ja", "dev", "rest1046"),
+        ),
         ("dbdc5/japanese/development/x.log.json", ("dbdc5", "ja", "dev", None)),
-        ("init100/x.log.json", (None, None, None, "init100")),
+        ("init100/x.log.json", ("chat_dialogue_corpus", "ja", "dev", "init100")),
         ("x.log.json", (None, None, None, None)),
     ],
 )
@@ -107,13 +114,59 @@ def test_what_paths_say(path: str, expected: tuple[str | None, ...]) -> None:
         ("YIT0039", "YI_50", "YI"),
         ("1502868469", "DCM", "DCM"),
         ("1502868469", "IRS", "IRS"),
-        ("1404365812", "init100", None),
+        ("1404365812", "init100", "DCM"),
         ("1404365812", None, None),
     ],
 )
 def test_bots_come_from_a_fixed_table(dialogue_id: str, subset: str | None, name: str | None) -> None:
     found = family(dialogue_id, subset)
     assert (found.name if found else None) == name
+
+
+OLDER = Path(__file__).parent / "golden" / "older_japanese" / "raw"
+
+
+def test_the_older_japanese_archives_load_as_they_are_named(build_data: Build, tmp_path: Path) -> None:
+    data = tmp_path / "data" / "dbdc3"
+    for folder in OLDER.iterdir():
+        shutil.make_archive(str(data / folder.name), "zip", folder)
+    con = build_data(tmp_path / "data")
+    found = con.execute("""
+        select release, language, split, standard_split, subset, name, count(*)
+        from main.records join main.dialogues using (dialogue_id)
+            left join main.participants using (dialogue_id)
+            left join main.speakers using (speaker_id)
+        where role = 'system' and release is not null
+        group by all
+        order by all
+    """).fetchall()
+    second = [
+        ("dbdc2", "ja", split, standard, bot, bot, 1)
+        for split, standard in (("dev", "validation"), ("eval", "test"))
+        for bot in ("DCM", "DIT", "IRS")
+    ]
+    assert found == [
+        ("chat_dialogue_corpus", "ja", "dev", "validation", "init100", "DCM", 1),
+        ("chat_dialogue_corpus", "ja", "dev", "validation", "rest1046", "DCM", 2),
+        ("dbdc1", "ja", "dev", "validation", "DCM", "DCM", 1),
+        ("dbdc1", "ja", "eval", "test", "DCM", "DCM", 1),
+        *second,
+    ]
+    findings = (
+        "select rule, source_file_id, detail from meta.findings where rule not in ('TH-05', 'TH-08') order by all"
+    )
+    assert con.execute(findings).fetchall() == [
+        (
+            "DB-09",
+            "dbdc3/en.zip!test/IRIS_50/iris_60001.log.json",
+            "the place of the logs in 'en/test/IRIS_50' does not say the release",
+        ),
+        (
+            "DB-09",
+            "dbdc3/somewhere.zip!6400000001.log.json",
+            "the place of the logs in 'somewhere' does not say the release, language, split, bot",
+        ),
+    ]
 
 
 def test_a_talk_is_one_row_however_often_it_is_published(con: duckdb.DuckDBPyConnection) -> None:

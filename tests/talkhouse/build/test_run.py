@@ -16,13 +16,14 @@ import pytest
 import talkhouse
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build, ingest
+from talkhouse.build.run import Result, SomeRefused, build, ingest
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import (
     BadName,
     BuildFailed,
+    CorpusFailed,
     NotAWarehouse,
     NothingLoaded,
     SchemaMismatch,
@@ -141,15 +142,16 @@ def test_a_corpus_that_is_kept_is_the_same_to_the_row(
 TOY = """
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.outcomes import Loaded, SourceLocation
-from talkhouse.ingest.rows import Dialogue, Record, Turn
+from talkhouse.ingest.rows import Dialogue, Part, Record, Speaker, Turn
 
 def read(files):
     for file in files:
-        text = file.read().decode()
+        text, dialogue = file.read().decode(), f"toy:{file.name}"
         where = (None, None, None, None, "all", None, 0, file.id, "")
-        record = Record(f"toy/{file.name}", "toy", f"toy:{file.name}", *where)
-        turn = Turn(f"toy:{file.name}", 0, None, "user", "message", text)
-        yield Loaded(SourceLocation(file, size=file.size), [record, Dialogue(f"toy:{file.name}", "toy"), turn])
+        record = Record(f"toy/{file.name}", "toy", dialogue, *where)
+        rows = [record, Dialogue(dialogue, "toy"), Turn(dialogue, 0, None, "user", "message", text)]
+        # here
+        yield Loaded(SourceLocation(file, size=file.size), rows)
 
 def write(records):
     for published in records:
@@ -194,6 +196,42 @@ def test_a_corpus_that_is_gone_is_removed_and_named(rebuild: Rebuild, two: dict[
     assert result.plan.remove == ("toy",)
     assert corpora_in(tmp_path / "w.duckdb") == [CORPUS.id]
     assert fetch(tmp_path / "w.duckdb", "select count(*) from main.turns where dialogue_id[:4] = 'toy:'") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('record.split = "odd"', "a record of a split that is not declared"),
+        pytest.param("1 / 0", "ZeroDivisionError", marks=pytest.mark.slow),
+        pytest.param('record.standard_split = "odd"', "a record of another standard split", marks=pytest.mark.slow),
+        pytest.param('rows += [record.annotation(0, "toy.odd", "+")]', "with a scheme that", marks=pytest.mark.slow),
+        pytest.param("rows += [Part(dialogue, 0, 0, 'text', 'odd')]", "a Part with a kind", marks=pytest.mark.slow),
+        pytest.param("rows += [Speaker('toy:x', 'toy', '', '', 'odd', 0)]", "a Speaker with a", marks=pytest.mark.slow),
+    ],
+)
+def test_a_corpus_that_can_t_be_loaded_leaves_the_others_alone(
+    rebuild: Rebuild, two: dict[str, object], tmp_path: Path, code: str, found: str
+) -> None:
+    path, reader = tmp_path / "w.duckdb", tmp_path / "roots" / "toy" / "__init__.py"
+    rebuild(**two)
+    before = contents(path)
+    reader.write_text(TOY.replace("version=1", "version=2").replace("# here", code))
+    with pytest.raises(SomeRefused, match=found) as caught:
+        rebuild(**two)
+    assert caught.value.result.unchanged_since
+    assert contents(path) == before
+    some_file(tmp_path / "data" / CORPUS.id).unlink()
+    with pytest.raises(SomeRefused, match=found) as caught:
+        rebuild(**two)
+    assert caught.value.result.plan.keep == ("toy",)
+    assert fetch(path, "select text from main.turns where dialogue_id[:4] = 'toy:'") == [("hello",)]
+    assert contents(path)["main.records"] != before["main.records"]
+    path.unlink()
+    with pytest.raises(SomeRefused, match="the reader of 'toy' "):
+        rebuild(**two)
+    assert corpora_in(path) == [CORPUS.id]
+    with pytest.raises(CorpusFailed, match="nothing of it was published"):
+        rebuild(**two, only=("toy",))
 
 
 def test_only_limits_a_build_to_some_corpora(rebuild: Rebuild, two: dict[str, object], tmp_path: Path) -> None:
@@ -326,7 +364,7 @@ def test_bad_input_leaves_the_published_file_as_it_was(
     with pytest.raises(error, match=message) as caught:
         rebuild(data)
     assert caught.value.exit_code in (1, 2)
-    assert caught.value.next_step
+    assert "  next: " in str(caught.value)
     assert (tmp_path / "w.duckdb").read_bytes() == published
     assert sorted(path.name for path in tmp_path.glob(".*")) == []
 
