@@ -12,7 +12,10 @@ uses as (
 ),
 
 texts as (
-    select personas.persona_id, personas.text, blended_skill_talk.strip(personas.text) <> personas.text as has_edges
+    select
+        personas.persona_id,
+        personas.text,
+        blended_skill_talk.strip(personas.text) <> personas.text or contains(personas.text, chr(13)) as has_edges,
     from main.personas
     semi join uses on uses.persona_id = personas.persona_id
 ),
@@ -27,6 +30,35 @@ edges as (
     from texts
     inner join uses on uses.persona_id = texts.persona_id
     where texts.has_edges
+),
+
+-- To Python, a lone carriage return ends a line too; one before the line feed belongs to it.
+returns as (
+    select
+        is_first,
+        is_last,
+        string_split(
+            case when is_last and right(text, 1) = chr(13) then left(text, length(text) - 1) else text end, chr(13)
+        ) as lines,
+    from edges
+),
+
+lines as (
+    select
+        unnest(lines) as text,
+        unnest(range(len(lines))) as line_index,
+        len(lines) as line_count,
+        is_first,
+        is_last,
+    from returns
+),
+
+ends as (
+    select
+        text,
+        is_first or line_index > 0 as begins,
+        is_last or line_index < line_count - 1 as ends,
+    from lines
 )
 
 select blended_skill_talk.standardized(text) as sentence
@@ -36,10 +68,10 @@ union
 select
     blended_skill_talk.standardized(
         case
-            when is_first and is_last then blended_skill_talk.strip(text)
-            when is_first then ltrim(text, blended_skill_talk.blanks())
-            when is_last then rtrim(text, blended_skill_talk.blanks())
+            when begins and ends then blended_skill_talk.strip(text)
+            when begins then ltrim(text, blended_skill_talk.blanks())
+            when ends then rtrim(text, blended_skill_talk.blanks())
             else text
         end
     )
-from edges
+from ends

@@ -292,6 +292,7 @@ def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
     write_json(raw / "valid.json", valid, ascii_only=True)
     lines = ["|".join(sentences) for sentences in safe]
     (raw / "safe_personas.txt").write_bytes("".join(f"{line}\n" for line in lines).encode())
+    as_python_reads = (raw / "safe_personas.txt").open(encoding="utf-8").readlines()
     build(folder / "w.duckdb", Silent(), data=folder / "data")
     with talkhouse.open(folder / "w.duckdb") as con:
         for split, published in (("train", train), ("valid", valid)):
@@ -300,10 +301,21 @@ def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
                 wanted = ", ".join(expected[0]) if expected else "text"
                 found = [dict(zip(expected[0], row, strict=True)) for row in columns(con, view, wanted, split)]
                 assert found == expected, view
-            shown = [contexts(episode, lines) for episode in published]
+            shown = [contexts(episode, as_python_reads) for episode in published]
             shown = [(free, guided, is_safe if lines else None) for free, guided, is_safe in shown]  # type: ignore[misc]
             assert columns(con, "persona_context", "free_context, guided_context, is_safe", split) == shown
         come_back_equal(con, raw, folder / "out")
+
+
+def test_a_lone_carriage_return_ends_a_line_of_safe_personas(build_data: Build, tmp_path: Path) -> None:
+    path = tmp_path / "data" / "blended_skill_talk" / "safe_personas.txt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"I bake. \r I row|I sew \r\n my cat |\ra\r\rb\r\n\tlast\r")
+    con = build_data(tmp_path / "data")
+    lines = path.open(encoding="utf-8").readlines()
+    expected = {standardized(one) for line in lines for one in line.strip().split("|")}
+    found = con.execute("select sentence from blended_skill_talk.safe_sentences").fetchall()
+    assert {sentence for (sentence,) in found} == expected
 
 
 @pytest.mark.slow
