@@ -8,7 +8,7 @@
 --   first_example: 0-based example of the split with which the block begins: the lines of accepted blocks before it.
 --   run_row: 0-based line with which the run of lines of one key begins; null where there is no lookup file.
 --   row_count: Lines of the block: the true response and its negatives.
---   context: Texts (main.texts) of the context's utterances, in order; null where the context is that of the dialogue.
+--   context: Texts (main.texts) of the context's utterances, in order; null where it stands right before the response in the dialogue.
 select
     split,
     standard_split,

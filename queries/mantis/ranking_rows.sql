@@ -26,11 +26,12 @@ contexts as (
     inner join main.turns
         on turns.dialogue_id = blocks.dialogue_id
         and turns.turn_index between gold.turn_index - 11 and gold.turn_index - 1
+    where blocks.context is null
     group by blocks.record_id, blocks.split, blocks.dialogue_id, blocks.native_id, blocks.candidate_set
 ),
 
 own_contexts as (
-    -- A context that no dialogue has is kept with its block.
+    -- A context that does not stand right before its response in a dialogue is kept with its block.
     select
         pieces.record_id,
         pieces.split,
@@ -45,7 +46,7 @@ own_contexts as (
             unnest(context) as text_id,
             unnest(range(len(context))) as position,
         from mantis.ranking_blocks
-        where dialogue_id is null
+        where context is not null
     ) as pieces
     inner join main.texts on texts.text_id = pieces.text_id
     group by pieces.record_id, pieces.split, pieces.candidate_set
@@ -85,6 +86,7 @@ lines as (
         and contexts.native_id = blocks.native_id
         and contexts.candidate_set = blocks.candidate_set
         and contexts.corpus_id = texts.corpus_id
+    where blocks.context is null
     union all
     select
         blocks.split,
@@ -108,7 +110,7 @@ lines as (
         and own_contexts.split = blocks.split
         and own_contexts.candidate_set = blocks.candidate_set
         and own_contexts.corpus_id = texts.corpus_id
-    where blocks.dialogue_id is null and candidates.dialogue_id is null
+    where blocks.context is not null
 )
 
 select

@@ -1,6 +1,6 @@
 """What is remembered of the dialogues, so that each context of a TSV can be found in them: hashes, no texts."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from talkhouse.ingest.keys import digest
@@ -21,6 +21,8 @@ class Context(NamedTuple):
     number: int
     """0-based position among the contexts of its dialogue."""
     is_response_equal: bool
+    is_window: bool
+    """Whether its words are those that stand right before the response."""
 
 
 class IndexedDialogue(NamedTuple):
@@ -30,8 +32,12 @@ class IndexedDialogue(NamedTuple):
     size: int
     fingerprints: bytes
     """The hashes of its utterances, one after the other; empty where no TSV needs them."""
-    answers: tuple[int, ...]
-    """Where the responses stand, context by context."""
+    picked: tuple[Sequence[int], ...]
+    """Where its words and its response stand, context by context."""
+
+    def fingerprint(self, turn: int) -> bytes:
+        """Return the hash of an utterance."""
+        return self.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH]
 
 
 class ContextIndex:
@@ -57,8 +63,8 @@ class ContextIndex:
         texts, positions = said["utterance"], said["utterance_pos"]
         numbers = [number if type(number) is int else index for index, number in enumerate(positions, 1)]
         fingerprints = b"".join(map(digest, texts)) if split in self._ranked else b""
-        answers = tuple(responses(said["actor_type"], numbers))
-        self._known[split][key] = IndexedDialogue(dialogue_id, len(texts), fingerprints, answers)
+        picked = tuple(contexts(said["actor_type"], numbers))
+        self._known[split][key] = IndexedDialogue(dialogue_id, len(texts), fingerprints, picked)
 
     def known(self, split: str) -> bool:
         """Whether there are dialogues of a split."""
@@ -75,28 +81,34 @@ class ContextIndex:
             return None
         fingerprints, answer = b"".join(map(digest, words)), digest(response)
         near = None
-        for number in sorted(range(len(known.answers)), key=lambda number: number != expected):
-            turn = known.answers[number]
-            if known.fingerprints[max(0, turn - WINDOW) * _WIDTH : turn * _WIDTH] == fingerprints:
-                is_equal = known.fingerprints[turn * _WIDTH : (turn + 1) * _WIDTH] == answer
-                near = near or Context(known.dialogue_id, turn, number, is_equal)
+        for number in sorted(range(len(known.picked)), key=lambda number: number != expected):
+            *before, turn = known.picked[number]
+            if b"".join(map(known.fingerprint, before)) == fingerprints:
+                is_equal = known.fingerprint(turn) == answer
+                is_window = before == [*range(max(0, turn - WINDOW), turn)]
+                found = Context(known.dialogue_id, turn, number, is_equal, is_window)
+                near = near or found
                 if is_equal:
-                    return Context(known.dialogue_id, turn, number, is_equal)
+                    return found
         return near
 
 
-def responses(roles: Sequence[str], numbers: Sequence[int]) -> list[int]:
-    """List where the responses of a dialogue stand, as the authors' code finds them.
+def contexts(roles: Sequence[str], numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield where the words of each context of a dialogue stand, and last its response, as the authors' code picks them.
 
-    Each utterance of a user but the first is answered by the next one, whoever says it; at a user's utterance that
-    bears the number of the last one the search ends.
+    Each utterance of a user but the first gives one: those that bear its number, the ten below it and the one above it;
+    the last of them is the response, whoever says it. At a user's utterance that bears the number of the last one the
+    search ends. A context without words is none.
     """
-    positions = []
+    is_plain = all(number == index for index, number in enumerate(numbers, 1))
     users = [index for index, role in enumerate(roles) if role == USER]
     for index in users[1:]:
         number = numbers[index]
         if number == len(roles):
             break
-        if 1 <= number < len(roles):
-            positions.append(number)
-    return positions
+        if is_plain:
+            yield range(max(0, number - WINDOW), number + 1)
+            continue
+        picked = [at for at, other in enumerate(numbers) if max(1, number - WINDOW + 1) <= other <= number + 1]
+        if len(picked) > 1:
+            yield picked

@@ -1,42 +1,36 @@
 -- Every user turn but the first, up to one that is the last of its dialogue, gives an example: the turn after it is the response.
 -- grain: release, split, example_index
 with
-positions as (
-    select
-        dialogue_id,
-        turn_index,
-        role,
-        -- The authors' code uses the published number to find the last turn and to cut.
-        coalesce((extra ->> 'utterance_pos')::integer, turn_index + 1) as position,
-    from main.turns
-    where starts_with(dialogue_id, 'mantis:')
-),
-
 talks as (
     select
         dialogue_id,
         count(*) as turn_count,
         min(turn_index) filter (where role = 'user') as first_index,
-    from positions
+    from main.turns
+    where starts_with(dialogue_id, 'mantis:')
     group by dialogue_id
 ),
 
-asked as (
+odd as (
+    select distinct dialogue_id
+    from main.turns
+    where starts_with(dialogue_id, 'mantis:')
+        and contains(extra::varchar, 'utterance_pos')
+        and extra ->> 'utterance_pos' is not null
+),
+
+contexts as (
     select
-        positions.dialogue_id,
-        positions.turn_index,
-        positions.position,
-        talks.turn_count,
-    from positions
-    inner join talks on talks.dialogue_id = positions.dialogue_id
-    where positions.role = 'user' and positions.turn_index > talks.first_index
-),
-
-stops as (
-    select dialogue_id, min(turn_index) as stop_index
-    from asked
-    where position = turn_count
-    group by dialogue_id
+        turns.dialogue_id,
+        turns.turn_index as context_index,
+        turns.turn_index + 1 as turn_index,
+    from main.turns
+    inner join talks on talks.dialogue_id = turns.dialogue_id
+    anti join odd on odd.dialogue_id = turns.dialogue_id
+    where turns.role = 'user' and turns.turn_index > talks.first_index and turns.turn_index + 1 < talks.turn_count
+    union all
+    select dialogue_id, context_index, turn_index
+    from mantis.contexts_by_number
 )
 
 select
@@ -44,14 +38,11 @@ select
     conversations.split,
     row_number() over (
         partition by conversations.split
-        order by conversations.record_index, conversations.subset desc, asked.turn_index
+        order by conversations.record_index, conversations.subset desc, contexts.context_index
     ) - 1 as example_index,
     conversations.record_id,
     conversations.dialogue_id,
-    asked.position as turn_index,
+    contexts.turn_index,
 from mantis.conversations
-inner join asked on asked.dialogue_id = conversations.dialogue_id
-left join stops on stops.dialogue_id = asked.dialogue_id
-where asked.turn_index < coalesce(stops.stop_index, asked.turn_count)
-    and asked.position between 1 and asked.turn_count
+inner join contexts on contexts.dialogue_id = conversations.dialogue_id
 order by conversations.split, example_index

@@ -23,9 +23,11 @@ def contexts(talk: Talk) -> list[tuple[int, list[str], str]]:
         position = utterance["utterance_pos"]
         if position == len(said):
             break
-        if 1 <= position < len(said):
-            texts = [one["utterance"] for one in said[max(0, position - WINDOW) : position]]
-            found.append((position, texts, said[position]["utterance"]))
+        numbers = range(max(1, position - WINDOW + 1), position + 2)
+        picked = [index for index, one in enumerate(said) if one["utterance_pos"] in numbers]
+        if len(picked) > 1:
+            *texts, response = [said[index]["utterance"] for index in picked]
+            found.append((picked[-1], texts, response))
     return found
 
 

@@ -195,11 +195,11 @@ def test_every_pattern_of_roles(load: Load) -> None:
 def test_the_published_number_decides(load: Load) -> None:
     turns = {
         (1, 2, 6, 4, 5, 6): [],
-        (1, 2, 9, 4, 5, 6): [5],
+        (1, 2, 9, 4, 5, 6): [5, 5],
         (1, 2, 0, 4, 5, 6): [5],
-        (1, 2, 3, 4, 4, 6): [3, 4],
-        (1, 2, 5, 4, 1, 6): [5, 1],
-        (0, 1, 2, 3, 4, 5): [2, 4],
+        (1, 2, 3, 4, 4, 6): [4, 4],
+        (1, 2, 5, 4, 1, 6): [5, 4],
+        (0, 1, 2, 3, 4, 5): [3, 5],
     }
     talks = {str(index): said("UAUAUA", [*positions]) for index, positions in enumerate(turns)}
     con = load({"merged_train.json": talks})
@@ -208,6 +208,7 @@ def test_the_published_number_decides(load: Load) -> None:
         (str(index), turn) for index, some in enumerate(turns.values()) for turn in some
     ]
     assert rows == [(key, *row) for key, talk in talks.items() for row in rules.contexts(talk)]
+    assert [row[2:] for row in rows if row[0] == "5"] == [(["a2", "u3"], "a4"), (["a2", "u3", "a4", "u5"], "a6")]
     query = "select severity, record_id from meta.findings where rule = 'MA-03' order by all"
     assert con.execute(query).fetchall() == [("warn", f"mantis/merged/train/{key}") for key in talks]
 

@@ -47,7 +47,7 @@ class Rows:
         extra: dict[str, object] = {"line": block.raw.line, "example": self._examples, "size": len(text_ids)}
         if run is not None:
             extra["run"] = run
-        if context is None:
+        if context is None or not context.is_window:
             extra["own_texts"] = self._texts.ids(block.context, self._rows)
         if block.written:
             extra["written"] = block.written

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from talkhouse.ingest.corpora.mantis.context_index import WINDOW, responses
+from talkhouse.ingest.corpora.mantis.context_index import contexts
 
 AGENT = "agent"
 
@@ -23,9 +23,9 @@ class Conversation(NamedTuple):
 
     def examples(self) -> Iterator["Example"]:
         """Yield every context with its response, in order."""
-        positions = responses(self.roles, range(1, len(self.texts) + 1))
-        for number, position in enumerate(positions):
-            yield Example(self, number, self.texts[max(0, position - WINDOW) : position], self.texts[position])
+        for number, picked in enumerate(contexts(self.roles, range(1, len(self.texts) + 1))):
+            *context, response = [self.texts[index] for index in picked]
+            yield Example(self, number, context, response)
 
 
 class Example(NamedTuple):
