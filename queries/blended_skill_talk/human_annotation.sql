@@ -1,6 +1,7 @@
 -- Human annotations: each label that says whether a turn of the validation set shows a mode, as far as the file's undocumented layout tells.
 -- grain: split, example_index
---   turn_index: The number that the file gives the turn, or its position in the innermost list; it refers to no row of main.turns.
+--   dialogue_id: The dialogue of the validation file, where its number or its words tell; else null.
+--   turn_index: 0-based position of the turn in its dialogue (main.turns); without a dialogue the number that the file gives it, or its place in a list.
 --   mode: knowledge, empathy, personal_situations or personal_background.
 --   label: As published; true where the file only names the mode.
 select

@@ -34,12 +34,7 @@ edges as (
 
 -- To Python, a lone carriage return ends a line too; one before the line feed belongs to it.
 returns as (
-    select
-        is_first,
-        is_last,
-        string_split(
-            case when is_last and right(text, 1) = chr(13) then left(text, length(text) - 1) else text end, chr(13)
-        ) as lines,
+    select is_first, is_last, string_split(text, chr(13)) as lines
     from edges
 ),
 
@@ -59,6 +54,7 @@ ends as (
         is_first or line_index > 0 as begins,
         is_last or line_index < line_count - 1 as ends,
     from lines
+    where not (is_last and text = '' and line_index > 0 and line_index = line_count - 1)
 )
 
 select blended_skill_talk.standardized(text) as sentence

@@ -13,7 +13,7 @@ _CACHED = "ed_persona_topicifier__"
 
 CORPUS = Corpus(
     id="blended_skill_talk",
-    version=6,
+    version=7,
     title="Blended Skill Talk",
     description=(
         "Dialogues of two crowd workers with personas, in contexts of ConvAI2, EmpatheticDialogues and Wizard of "

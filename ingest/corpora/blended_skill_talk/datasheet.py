@@ -37,6 +37,9 @@ DATASHEET = Datasheet(
         "165 dialogues in valid and 190 in test end without an answer of the guided worker; that last turn makes no "
         "example.",
         "Who speaks follows from the position of an utterance, whatever its flag says.",
+        "The README says that the situation of EmpatheticDialogues is part of a dialogue's context. ParlAI's code puts "
+        "the topic of Wizard of Wikipedia there and leaves the situation out, and so do the views; dialogues.extra has "
+        "it.",
         "The lists repeat themselves: 310 of 17,878 personas, and 599 of 16,434 lines of safe personas.",
     ),
     sources=(

@@ -59,7 +59,7 @@ CORPUS = Corpus(
     ),
     people=People(),
     languages=("en", "ja"),
-    files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, the older Japanese zips, or folders with *.log.json files",
+    files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, older Japanese zips, or folders with *.log.json files",
     sources=(
         Source("DBDC3.zip", f"{_RAW}/docs/data/DBDC3.zip", note="the challenge publishes none"),
         Source(
@@ -121,8 +121,8 @@ CORPUS = Corpus(
         Release(
             "chat_dialogue_corpus",
             "the chat dialogue corpus",
-            "Japanese, older than the challenges: 1,146 dialogues with DCM, of which 100 have 24 annotators (init100) and "
-            "the others 2 or 3 (rest1046). Development data of the third challenge, so their split is dev.",
+            "Japanese, older than the challenges: 1,146 dialogues with DCM, of which 100 have 24 annotators (init100) "
+            "and the others 2 or 3 (rest1046). Development data of the third challenge, so their split is dev.",
         ),
         Release("dbdc1", "the first challenge", "Japanese, DCM: 20 dialogues for development, 80 for evaluation."),
         Release(

@@ -13,7 +13,8 @@ class Family(NamedTuple):
     subsets: str
 
 
-# TKTK_100 and json_data_100 are the same bot; the chat dialogue corpus was collected with DCM's. Japanese dialogue ids are bare numbers.
+# TKTK_100 and json_data_100 are the same bot, and DCM's is that of the chat dialogue corpus. Japanese dialogue ids are
+# bare numbers.
 FAMILIES = (
     Family("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
     Family("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),

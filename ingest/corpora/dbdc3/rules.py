@@ -34,8 +34,8 @@ RULES = (
     Rule(
         "DB-05",
         "warn",
-        "A system turn with other than 30 annotations (in the chat dialogue corpus 24 in init100, 2 or 3 in rest1046), an "
-        "annotator twice on one turn, or an empty annotator-id.",
+        "A system turn with other than 30 annotations (in the chat dialogue corpus 24 in init100, 2 or 3 in rest1046), "
+        "an annotator twice on one turn, or an empty annotator-id.",
         "Nothing; do not count annotators by their id in these records.",
     ),
     Rule(

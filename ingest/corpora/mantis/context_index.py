@@ -94,7 +94,7 @@ class ContextIndex:
 
 
 def contexts(roles: Sequence[str], numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield where the words of each context of a dialogue stand, and last its response, as the authors' code picks them.
+    """Yield where the words of each context stand, and last its response, as the authors' code picks them.
 
     Each utterance of a user but the first gives one: those that bear its number, the ten below it and the one above it;
     the last of them is the response, whoever says it. At a user's utterance that bears the number of the last one the

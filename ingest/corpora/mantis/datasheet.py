@@ -13,15 +13,17 @@ DATASHEET = Datasheet(
         "6,701 utterances have intents. For ranking there are 10 or 50 other responses for each context."
     ),
     collection=(
-        "Selected by program from a dump of Stack Exchange: two people, at least two utterances each, a link in an "
-        "answer, no spam, no answer marked as edited or deprecated, and, where the asker has the last word, one that "
-        "sounds positive. Tags but a few were removed, and neighbouring posts of one person joined. Whether those who "
-        "wrote the posts were asked is not published."
+        "Selected by program from a dump of Stack Exchange, by six conditions: two people, at least two utterances "
+        "each, a link in an answer, no spam, no answer marked as edited or deprecated, and, where the asker has the "
+        "last word, one that sounds positive. The first three are checked when files are loaded (MA-04); the others "
+        "can't be: nothing in the files says what was spam or edited, and the sentiment depends on the version of a "
+        "lexicon. Tags but a few were removed, and neighbouring posts of one person joined. Whether those who wrote "
+        "the posts were asked is not published."
     ),
     labelling=(
-        "Intents were given by hand, with an agreement of 0.71 (alpha), says the README; an utterance may have "
-        "several, and 21 % do. The files have the final intents, not those of each annotator. The other responses for "
-        "ranking were drawn at random from what BM25 finds for the right one."
+        "Two annotators gave the intents, with an agreement of 0.71 (Krippendorff's alpha), says the README; an "
+        "utterance may have several, and 21 % do. The files have the final intents, not those of each annotator. The "
+        "other responses for ranking were drawn at random from what BM25 finds for the right one."
     ),
     uses="Ranking responses in a conversation, writing them, and telling what an utterance is meant to do.",
     limits=(

@@ -28,7 +28,7 @@ RULES = (
         "MA-04",
         "warn",
         "A category that is none of the 14 sites, a dialogue that is earlier than the one before it in its category, "
-        "more than two user ids, or fewer than two utterances of the agent.",
+        "more than two user ids, fewer than two utterances of the agent, or no link in any of them.",
         "Nothing; the publisher's filters should have left these dialogues out.",
     ),
     Rule(

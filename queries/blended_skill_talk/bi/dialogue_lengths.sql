@@ -26,7 +26,7 @@ select
 from main.records
 inner join main.dialogues on dialogues.dialogue_id = records.dialogue_id
 inner join main.turns on turns.dialogue_id = records.dialogue_id
-where records.corpus_id = 'blended_skill_talk' and records.extra ->> 'repeats' is null
+where records.corpus_id = 'blended_skill_talk' and records.subset = 'episodes' and records.extra ->> 'repeats' is null
 group by
     records.corpus_id,
     records.release,

@@ -54,4 +54,4 @@ from main.records
 inner join main.dialogues on dialogues.dialogue_id = records.dialogue_id
 inner join main.participants on participants.dialogue_id = records.dialogue_id
 left join counted on counted.record_id = records.record_id and counted.role = participants.role
-where records.corpus_id = 'blended_skill_talk' and records.extra ->> 'repeats' is null
+where records.corpus_id = 'blended_skill_talk' and records.subset = 'episodes' and records.extra ->> 'repeats' is null

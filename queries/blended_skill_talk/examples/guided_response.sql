@@ -13,6 +13,7 @@ select
 from main.records
 inner join main.turns on turns.dialogue_id = records.dialogue_id
 where records.corpus_id = 'blended_skill_talk'
+    and records.subset = 'episodes'
     -- If a file is there twice, the first counts.
     and records.extra ->> 'repeats' is null
     and turns.kind = 'message'

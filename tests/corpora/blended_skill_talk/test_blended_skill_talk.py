@@ -107,7 +107,7 @@ def test_only_conversations_of_this_corpus_are_dialogues(con: duckdb.DuckDBPyCon
         from main.records
         where corpus_id = 'blended_skill_talk' and dialogue_id is not null
     """
-    assert con.execute(query).fetchall() == [("episodes",)]
+    assert con.execute(query).fetchall() == [("episodes",), ("human_annotations",)]
 
 
 @pytest.mark.slow

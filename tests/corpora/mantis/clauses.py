@@ -109,6 +109,13 @@ CLAUSES = [
         "dialogue 5 begins at 2011-09-30 17:45:12.88, before dialogue 2",
         is_check=True,
     ),
+    Clause(
+        "MA-04",
+        changed(SAID, lambda some: [one | {"utterance": "No address."} for one in some]),
+        f"{TRAIN}#",
+        "1 dialogues of train have no link in what the agent says; the first is 2",
+        is_check=True,
+    ),
     *(
         Clause("MA-05", spoken(**{name: value}), f"{SAID}/2/{name}", f"the {name} {words}")
         for name, value, words in (
