@@ -234,6 +234,16 @@ def test_a_corpus_that_can_t_be_loaded_leaves_the_others_alone(
         rebuild(**two, only=("toy",))
 
 
+@pytest.mark.slow
+def test_files_of_something_else_leave_the_other_corpora_alone(
+    rebuild: Rebuild, two: dict[str, object], data: Path, tmp_path: Path
+) -> None:
+    of_another_corpus(data)
+    with pytest.raises(SomeRefused, match=f"nothing of the corpus '{CORPUS.id}' could be loaded"):
+        rebuild(**two)
+    assert corpora_in(tmp_path / "w.duckdb") == ["toy"]
+
+
 def test_only_limits_a_build_to_some_corpora(rebuild: Rebuild, two: dict[str, object], tmp_path: Path) -> None:
     rebuild(**two)
     shutil.rmtree(tmp_path / "data" / "toy")
