@@ -1,6 +1,6 @@
--- Each dialogue of a split with the record that the tasks take it from: that of the complete file, or else that of the intent file.
+-- Each dialogue of a split with the record that the tasks take it from: that of the complete file or of its site's, or else that of the intent file.
 -- grain: split, native_id
---   native_id: Key of the dialogue in its split's object.
+--   native_id: Key of the dialogue in its split's object; in a site's file with the site before it.
 --   record_index: 0-based position in the file's object.
 select
     split,
@@ -11,7 +11,7 @@ select
     record_id,
     dialogue_id,
 from main.records
-where corpus_id = 'mantis' and subset = 'merged'
+where corpus_id = 'mantis' and subset in ('merged', 'site')
 union all
 select
     intents.split,

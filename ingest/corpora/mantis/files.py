@@ -3,6 +3,7 @@
 A file has one split, but for the table of intents, which has all of them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -38,7 +39,8 @@ Each with the lowest VADER score that its askers' last words have. The authors' 
 MERGED = "merged"
 INTENTS = "intents"
 INTENTS_CSV = "intents_csv"
-CONVERSATIONS = (MERGED, INTENTS)
+SITE = "site"
+CONVERSATIONS = (MERGED, INTENTS, SITE)
 RANKING = {"mantis_10": 10, "mantis_50": 50}
 """The two response-ranking subsets, each with its negatives per context."""
 
@@ -68,6 +70,10 @@ _ROLES["manifest.json"] = Role(MANIFEST, None)
 _NAMES = {role: name for name, role in _ROLES.items()}
 
 
+_SITE = re.compile(rf"data(?:_({'|'.join(SPLITS)}))?\.json")
+"""What the authors' code writes for each site before it merges them: its splits, and all of it."""
+
+
 def name(part: Role) -> str:
     """Return the name that the publisher gives to a file of one split."""
     return _NAMES[part]
@@ -75,12 +81,14 @@ def name(part: Role) -> str:
 
 def role(name: str) -> Role | None:
     """Return what a file is by its name; every .csv may be the table of intents, which its header decides."""
+    if found := _SITE.fullmatch(name):
+        return Role(SITE, found[1])
     return Role(INTENTS_CSV, None) if name.endswith(".csv") else _ROLES.get(name)
 
 
 def missing_files(parts: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
     """Name every file that is missing, with the file beside which it is."""
-    for subset in (*CONVERSATIONS, *RANKING):
+    for subset in (MERGED, INTENTS, *RANKING):
         there = [split for split in SPLITS if Role(subset, split) in parts]
         for split in (split for split in SPLITS if there and split not in there):
             yield _finding(parts[Role(subset, there[0])], Role(subset, split), f"{split} has none of its rows")
@@ -97,7 +105,7 @@ def _beside_ranking(part: Role, file: SourceFile, parts: Mapping[Role, SourceFil
     if lookup not in parts:
         meaning = "nothing says which dialogue a row belongs to; contexts and candidates are kept by themselves"
         yield _finding(file, lookup, meaning)
-    if not any(Role(subset, part.split) in parts for subset in CONVERSATIONS):
+    if not any(Role(subset, part.split) in parts for subset in (MERGED, INTENTS)):
         meaning = "contexts and candidates are kept by themselves, without turns, people and times"
         yield _finding(file, Role(MERGED, part.split), meaning)
 

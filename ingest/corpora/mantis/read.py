@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from talkhouse.ingest.corpora.mantis import made
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.files import (
-    CONVERSATIONS,
     CORPUS,
+    INTENTS,
     INTENTS_CSV,
     MANIFEST,
+    MERGED,
     RANKING,
+    SITE,
     SPLITS,
     Role,
     missing_files,
@@ -25,26 +27,48 @@ _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
 _Files = dict[Role, SourceFile]
 
+_Sites = list[tuple[SourceFile, Role]]
+"""The files of sites, several of which have one role."""
+
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every record of the files. Raises SourceError where two files are the same part of the corpus."""
     parts: _Files = {}
     tables: list[SourceFile] = []
+    sites: _Sites = []
     for file in files:
         part = role(file.name)
         if part is None:
             yield Unrecognised(file, _reason(file))
         elif part.subset == INTENTS_CSV:
             tables.append(file)
+        elif part.subset == SITE:
+            same = [one for one, other in sites if other == part and one.path.parent.name == file.path.parent.name]
+            if same:
+                raise duplicate_part(same[0], file)
+            sites.append((file, part))
         elif part in parts:
             raise duplicate_part(parts[part], file)
         else:
             parts[part] = file
     yield from missing_files(parts)
-    yield from _parts(parts, tables)
+    for file, part in sites:
+        if reason := _is_elsewhere(file, part, parts, sites):
+            yield Unrecognised(file, reason, is_meant=True)
+    yield from _parts(parts, tables, [one for one in sites if not _is_elsewhere(*one, parts, sites)])
 
 
-def _parts(parts: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
+def _is_elsewhere(file: SourceFile, part: Role, parts: _Files, sites: _Sites) -> str | None:
+    """Say which files have the dialogues of a site's file too, if there are such."""
+    merged = [split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} & parts.keys()]
+    if part.split in merged or (part.split is None and merged):
+        return f"its dialogues are in merged_{part.split or merged[0]}.json"
+    if part.split is None and any(other.split and one.path.parent == file.path.parent for one, other in sites):
+        return "its dialogues are in the files of its splits"
+    return None
+
+
+def _parts(parts: _Files, tables: list[SourceFile], sites: _Sites) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
     from talkhouse.ingest.corpora.mantis.conversations.batch import Build
@@ -52,13 +76,15 @@ def _parts(parts: _Files, tables: list[SourceFile]) -> Iterator[Outcome]:
 
     ranked = {part.split for part in parts if part.subset in RANKING and part.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))
-    shared = {split for split in SPLITS if all(Role(subset, split) in parts for subset in CONVERSATIONS)}
+    shared = {split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} <= parts.keys()}
     build, texts = Build(index, shared), Texts(CORPUS)
     if (file := parts.get(Role(MANIFEST, None))) is not None:
         outcome, build.sites = made.read(file)
         yield outcome
-    for part in _of(parts, CONVERSATIONS):
+    for part in _of(parts, (MERGED, INTENTS)):
         yield from read_dialogues(build, parts[part], part)
+    for file, part in sites:
+        yield from read_dialogues(build, file, part, f"{file.path.parent.name}/")
     yield from _labels(tables, index)
     for part in _of(parts, RANKING):
         lookup = parts.get(Role(f"{part.subset}_lookup", part.split))
@@ -89,4 +115,4 @@ def _reason(file: SourceFile) -> str:
     """Return why a file is not one of the corpus's."""
     if file.name in _TRANSCRIPTS:
         return "transcripts for annotators, without labels; the dialogues are in merged_train.json"
-    return "none of merged_*.json, merged_*_intents.json, data_*.tsv, data_*_lookup.txt and *.csv"
+    return "none of merged_*.json, data_*.json, merged_*_intents.json, data_*.tsv, data_*_lookup.txt and *.csv"

@@ -24,7 +24,7 @@ places as (
         min(split) as split,
         min(standard_split) as standard_split,
     from main.records
-    where corpus_id = 'mantis' and subset in ('merged', 'intents')
+    where corpus_id = 'mantis' and subset in ('merged', 'intents', 'site')
     group by dialogue_id
 )
 

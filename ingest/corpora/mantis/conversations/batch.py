@@ -51,8 +51,8 @@ class Build:
 class Batch:
     """Some dialogues of one file, and what they become."""
 
-    def __init__(self, build: Build, file: SourceFile, role: Role) -> None:
-        self._build, self._file, self._role = build, file, role
+    def __init__(self, build: Build, file: SourceFile, role: Role, site: str = "") -> None:
+        self._build, self._file, self._role, self._site = build, file, role, site
         self._split = role.split or ""
         self._is_shared = self._split in build.shared
         self._is_needed = self._is_shared or build.index.remembers(self._split)
@@ -67,10 +67,14 @@ class Batch:
         plain = without(plain, known)
         taken = set(plain["position"].to_list())
         pairs = [(member.key, member.position) for member in members]
-        keyed = pl.DataFrame(pairs, ["native_id", "record_index"], orient="row")
+        keyed = pl.DataFrame(pairs, ["key", "record_index"], orient="row")
         plain = plain.hstack(keyed[plain["position"]])
         # Plain dialogues name their people first, whatever stands between them.
-        batches = column_batches(plain, self._file.id, self._role, self._build.people, self._rows) if taken else []
+        batches = (
+            column_batches(plain, self._file.id, self._role, self._site, self._build.people, self._rows)
+            if taken
+            else []
+        )
         count = size = 0
         for number, member in enumerate(members):
             try:
@@ -100,12 +104,15 @@ class Batch:
         location = self._location(member)
         row, findings = record(location, known, dialogue, self._rows)
         if known.is_new:
-            add_dialogue(known.dialogue_id, member.key, dialogue, self._build.people, self._rows, self._turns)
+            add_dialogue(
+                known.dialogue_id, self._site + member.key, dialogue, self._build.people, self._rows, self._turns
+            )
             findings = warnings(dialogue, self._build.sites) + findings
         self._findings += [location.finding(finding, row.record_id) for finding in findings]
 
     def _known(self, key: str, dialogue: PublishedDialogue) -> Known:
         """Find out whether an earlier file has a dialogue, and index it for the response-ranking files."""
+        key = self._site + key
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
         if known.is_first and self._is_needed:
             self._build.index.add(self._split, key, known.dialogue_id, dialogue.spoken)
@@ -113,4 +120,5 @@ class Batch:
 
     def _location(self, member: Member) -> SourceLocation:
         pointer, (subset, split) = member.repeated or f"/{member.key}", self._role
-        return SourceLocation(self._file, pointer, subset, None, split, member.position, member.key, len(member.raw))
+        native_id = self._site + member.key
+        return SourceLocation(self._file, pointer, subset, None, split, member.position, native_id, len(member.raw))

@@ -14,19 +14,21 @@ from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Ro
 _TIME = "%Y-%m-%dT%H:%M:%S%.3f"
 
 
-def column_batches(plain: pl.DataFrame, file_id: str, role: Role, people: People, rows: list[Row]) -> list[ColumnBatch]:
-    """Lay out plain dialogues, with their ``native_id`` and ``record_index``; adds the rows of new people."""
+def column_batches(
+    plain: pl.DataFrame, file_id: str, role: Role, site: str, people: People, rows: list[Row]
+) -> list[ColumnBatch]:
+    """Lay out plain dialogues, with their ``key`` and ``record_index``; adds the rows of new people."""
     split = role.split or ""
-    dialogues = plain.with_columns(
+    dialogues = plain.with_columns(native_id=site + pl.col("key")).with_columns(
         started_at=pl.col("dialog_time").str.to_datetime(_TIME, time_unit="us"),
         dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
         extra=pl.Series(FLAGGED).gather(plain["has_concatenated_utterances"]),
-        record_id=pl.format(record_id(role.subset, split, "{}"), "record_index"),
-        source_pointer="/" + pl.col("native_id"),
+        record_id=pl.format(record_id(role.subset, split, site + "{}"), "record_index"),
+        source_pointer="/" + pl.col("key"),
     )
     said = utterances(plain)
     cast = _cast(plain["category"], said.filter(pl.col("turn_index") < 2), people, rows)
-    file = {"source_file_id": file_id, "subset": role.subset, "split": split, "standard_split": SPLITS[split]}
+    file = {"source_file_id": file_id, "subset": role.subset, "split": role.split, "standard_split": SPLITS.get(split)}
     own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")
     records = dialogues.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
     ids, extra = dialogues["dialogue_id"], dump({"fields": DIALOGUE_FIELDS})

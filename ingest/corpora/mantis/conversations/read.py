@@ -24,8 +24,11 @@ _AHEAD = 2
 """Batches that are decoded while one is worked through."""
 
 
-def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outcome]:
-    """Read every dialogue of a file, then what the file is beside them."""
+def read_dialogues(build: Build, file: SourceFile, role: Role, site: str = "") -> Iterator[Outcome]:
+    """Read every dialogue of a file, then what the file is beside them.
+
+    ``site``: what its keys begin with in the tables, where files of several sites have the same ones.
+    """
     buffer = file.hold()
     try:
         pieces = _pieces(buffer.view)
@@ -38,7 +41,7 @@ def read_dialogues(build: Build, file: SourceFile, role: Role) -> Iterator[Outco
     for members, plain in _decoded(_members(file, pieces)):
         bytes_read += sum(len(member.raw) for member in members)
         buffer.release(bytes_read)
-        yield from Batch(build, file, role).read(members, plain)
+        yield from Batch(build, file, role, site).read(members, plain)
     yield FileEnvelope(file, {"orders": list(build.orders)}, len(pieces))
 
 

@@ -25,8 +25,9 @@ def record(
 ) -> tuple[Record, list[ReaderFinding]]:
     """Add the record of a dialogue and its intents; returns it with what is wrong with them."""
     subset, split = location.subset or "", location.split or ""
-    key = record_id(subset, split, location.record_index or 0)
-    row = location.record(key, known.dialogue_id, standard_split=SPLITS[split])
+    site = "".join((location.native_id or "").rpartition("/")[:2])
+    key = record_id(subset, split, f"{site}{location.record_index or 0}")
+    row = location.record(key, known.dialogue_id, standard_split=SPLITS.get(split))
     is_labelled = "has_intent_labels" in dialogue.facts
     intents: list[Value] = []
     if is_labelled or dialogue.others:
@@ -38,7 +39,7 @@ def record(
     return row, [*_intent_findings(intents, is_labelled=is_labelled), *_disagreements(known)]
 
 
-def record_id(subset: str, split: str, index: int | str) -> str:
+def record_id(subset: str, split: str, index: str) -> str:
     """Return the key of a record by its subset, its split and its position among the records of the file."""
     return f"{CORPUS}/{subset}/{split}/{index}"
 

@@ -45,7 +45,7 @@ def write(first: StoredRecord, following: Iterator[StoredRecord]) -> Iterator[by
     orders = _orders(first)
     yield b"{"
     for index, stored in enumerate(following):
-        key = stored.record.native_id if stored.record else stored.pointer.removeprefix("/").partition("#")[0]
+        key = stored.pointer.removeprefix("/").partition("#")[0]
         start = f"{', ' if index else ''}{json.dumps(key)}: ".encode()
         yield start + (stored.raw if stored.raw is not None else _dialogue(stored, orders))
     yield b"}"
