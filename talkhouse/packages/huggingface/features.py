@@ -23,10 +23,13 @@ def value(config: Config, column: Column) -> str:
     if declared is None:
         return column.as_packed()
     names = f"[{', '.join(literal(label.label) for label in declared.labels)}]::varchar[]"
-    number = f"(list_position({names}, {{}}::varchar) - 1)::bigint"
-    if declared.is_list:
-        return f"list_transform({column.name}, lambda item: {number.format('item')})"
-    return number.format(column.name)
+    # Not a pattern to be filled in: a label may have braces.
+    before, after = f"(list_position({names}, ", "::varchar) - 1)::bigint"
+    return (
+        f"list_transform({column.name}, lambda item: {before}item{after})"
+        if declared.is_list
+        else f"{before}{column.name}{after}"
+    )
 
 
 def features(config: Config, schema: Any) -> dict[str, Feature]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import resource
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import pytest
 from pyarrow import parquet
 
 import talkhouse
-from talkhouse.packages.content import DataFile
+from talkhouse.packages.content import Classes, ClassLabel, DataFile
 from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface.features import footer, value
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import Form, write_tables
+from talkhouse.query.expressions import Column
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -32,6 +34,17 @@ Connection = duckdb.DuckDBPyConnection
 
 def written(con: Connection, name: str, folder: Path, form: Form = FOR_HUGGING_FACE, **options: int) -> list[DataFile]:
     return write_tables(plan(Warehouse(con), name), folder, form, lambda _: None, **options)
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_label_is_no_pattern(con: Connection, is_list: bool) -> None:
+    texts = ["{slot}", "{{slot}}", "{0}", "%s", "{"]
+    config = plan(Warehouse(con), TASK).configs[0]
+    config = replace(config, classes=(Classes("label", is_list, tuple(map(ClassLabel, texts))),))
+    column = Column("label", duckdb.sqltypes.VARCHAR, "label", "label")
+    rows = "(select list(label) as label from unnest(?) as texts(label))" if is_list else "unnest(?) as texts(label)"
+    numbers = con.execute(f"select {value(config, column)} from {rows}", [texts]).fetchall()
+    assert numbers == ([([0, 1, 2, 3, 4],)] if is_list else [(0,), (1,), (2,), (3,), (4,)])
 
 
 def everything(folder: Path) -> dict[str, bytes]:

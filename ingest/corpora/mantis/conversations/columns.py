@@ -23,7 +23,7 @@ def column_batches(
         started_at=pl.col("dialog_time").str.to_datetime(_TIME, time_unit="us"),
         dialogue_id=pl.format(f"{CORPUS}:{split}:{{}}", "native_id"),
         extra=pl.Series(FLAGGED).gather(plain["has_concatenated_utterances"]),
-        record_id=pl.format(record_id(role.subset, split, site + "{}"), "record_index"),
+        record_id=record_id(role.subset, split, site) + pl.col("record_index").cast(pl.String),
         source_pointer="/" + pl.col("key"),
     )
     said = utterances(plain)
