@@ -3,7 +3,7 @@
 --   corpus_id: Corpus of the dialogue.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
---   speaker_count: Speakers who say something.
+--   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
 --   character_count: Characters of the messages: turns of the kind message.
 --   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   first_said_at: Earliest time of a turn, wall clock as published.

@@ -8,7 +8,7 @@
 --   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
 --   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
---   speaker_count: Speakers who say something.
+--   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
 --   character_count: Characters of the messages: turns of the kind message.
 --   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
