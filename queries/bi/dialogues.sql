@@ -2,10 +2,10 @@
 -- grain: dialogue_id
 --   corpus_id: Corpus of the dialogue.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
---   turn_count: Turns.
---   speaker_count: Speakers who say something.
---   character_count: Characters of all turns.
---   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
+--   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
+--   character_count: Characters of the messages: turns of the kind message.
+--   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   first_said_at: Earliest time of a turn, wall clock as published.
 --   last_said_at: Latest time of a turn, wall clock as published.
 --   record_count: Records that publish it or belong to it, a file that occurs twice counted once; bi.record_dialogues has a row for each publication.
@@ -18,8 +18,8 @@ talks as (
         turns.dialogue_id,
         count(*) as turn_count,
         count(distinct turns.speaker_id) as speaker_count,
-        sum(length(turns.text))::bigint as character_count,
-        sum(bi.word_count(turns.text))::bigint as word_count,
+        sum(length(turns.text)) filter (where turns.kind = 'message')::bigint as character_count,
+        sum(bi.word_count(turns.text)) filter (where turns.kind = 'message')::bigint as word_count,
         min(turns.said_at) as first_said_at,
         max(turns.said_at) as last_said_at,
     from main.turns

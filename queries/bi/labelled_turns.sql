@@ -20,10 +20,12 @@
 --   gap_seconds: Seconds from the turn right before to this one, as in bi.turn_pairs.
 --   previous_speaker_name: Name or alias of who said the turn right before; null for the first of the dialogue.
 --   previous_role: Role of who said the turn right before.
+--   previous_kind: Kind of the turn right before: message, seed, initial, submit ...
 --   previous_text: What the turn right before says, verbatim.
 --   previous_word_count: Words of the turn right before.
 --   next_speaker_name: Name or alias of who says the turn right after; null for the last of the dialogue.
 --   next_role: Role of who says the turn right after.
+--   next_kind: Kind of the turn right after.
 --   next_text: What the turn right after says, verbatim.
 --   next_word_count: Words of the turn right after.
 --   next_gap_seconds: Seconds from this turn to the one right after.
@@ -97,10 +99,12 @@ select
     pairs.gap_seconds,
     pairs.previous_speaker_name,
     pairs.previous_role,
+    pairs.previous_kind,
     pairs.previous_text,
     pairs.previous_word_count,
     pairs.next_speaker_name,
     pairs.next_role,
+    pairs.next_kind,
     pairs.next_text,
     pairs.next_word_count,
     pairs.next_gap_seconds,

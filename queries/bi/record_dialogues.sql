@@ -6,11 +6,11 @@
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
---   turn_count: Turns.
+--   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
 --   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
---   speaker_count: Speakers who say something.
---   character_count: Characters of all turns.
---   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
+--   character_count: Characters of the messages: turns of the kind message.
+--   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
 --   annotation_count: Labels that the record publishes, one per annotator.
 with
@@ -20,8 +20,8 @@ talks as (
         turns.dialogue_id,
         count(*) as turn_count,
         count(distinct turns.speaker_id) as speaker_count,
-        sum(length(turns.text))::bigint as character_count,
-        sum(bi.word_count(turns.text))::bigint as word_count,
+        sum(length(turns.text)) filter (where turns.kind = 'message')::bigint as character_count,
+        sum(bi.word_count(turns.text)) filter (where turns.kind = 'message')::bigint as word_count,
     from main.turns
     inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
     group by dialogues.corpus_id, turns.dialogue_id

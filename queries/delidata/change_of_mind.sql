@@ -7,7 +7,7 @@
 --   message: Text of the message, quotes decoded.
 --   change: The published performance_change: team performance less that of the row before, whatever kind that row is.
 --   label: The sign of the change: +, - or 0.
---   message_raw: The message as the reference reader returns it: the cell with its own quotes, without leading spaces.
+--   message_raw: The message as delitoolkit's reader returns it: the cell with its single quotes, without leading spaces, and without the double quotes that begin it, which the reader takes for its own.
 select
     examples.split,
     records.standard_split,

@@ -3,7 +3,7 @@
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (SUBMIT rows are passed over), quotes decoded; BEGIN where there is none.
 --   message: Text of the message, quotes decoded.
---   message_raw: The message as the reference reader returns it: the cell with its own quotes, without leading spaces.
+--   message_raw: The message as delitoolkit's reader returns it: the cell with its single quotes, without leading spaces, and without the double quotes that begin it, which the reader takes for its own.
 --   annotation_type: The published annotation_type; empty where the cell is.
 --   annotation_target: The published annotation_target; empty where the cell is.
 --   performance_change: The published performance_change; null where it is not a number.

@@ -7,7 +7,7 @@
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.
 --   message: Text of the message, quotes decoded.
 --   label: Moderation, Reasoning or Solution.
---   message_raw: The message as the reference reader returns it: the cell with its own quotes, without leading spaces.
+--   message_raw: The message as delitoolkit's reader returns it: the cell with its single quotes, without leading spaces, and without the double quotes that begin it, which the reader takes for its own.
 select
     examples.split,
     records.standard_split,

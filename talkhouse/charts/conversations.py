@@ -30,6 +30,8 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The column with the name of a person."""
     state: str
     """The column with what the person holds after the turn, as a text; items are separated by a comma."""
+    message: str = ""
+    """The column with the turn that says a change in its own words, where one does."""
     before: str = ""
     """The column with the turn that came before a change, where one did."""
     score: str = ""

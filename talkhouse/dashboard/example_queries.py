@@ -22,10 +22,10 @@ from bi.turn_agreement
 where is_default and pairwise_agreement is not null
 order by pairwise_agreement, dialogue_id, turn_index
 limit 100""",
-    "How long the next turn is after each label": """\
+    "How long the next message is after each label": """\
 select scheme, label, count(*) as turn_count, avg(next_word_count) as next_words
 from bi.labelled_turns
-where is_default
+where is_default and next_kind = 'message'
 group by all
 order by scheme, turn_count desc""",
     "Personas that two splits share": """\

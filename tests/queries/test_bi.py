@@ -151,7 +151,9 @@ def test_turns_and_dialogues_have_their_lengths_and_positions(con: duckdb.DuckDB
         mine = said[(dialogue_id,)]
         assert row["turn_count"] == len(mine)
         assert row["speaker_count"] == len({turn["speaker_id"] for turn in mine})
-        assert row["word_count"] == sum(found[dialogue_id, turn["turn_index"]]["word_count"] for turn in mine)
+        messages = [turn for turn in mine if turn["kind"] == "message"]
+        assert row["word_count"] == sum(found[dialogue_id, turn["turn_index"]]["word_count"] for turn in messages)
+        assert row["character_count"] == sum(len(turn["text"]) for turn in messages)
         assert row["first_said_at"] == min((turn["said_at"] for turn in mine if turn["said_at"]), default=None)
         assert row["record_count"] == len(records[(dialogue_id,)])
 

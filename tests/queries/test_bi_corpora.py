@@ -1,7 +1,7 @@
 """The views for BI tools of single corpora say what plain Python makes of their tables."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Any
 
 import duckdb
@@ -71,57 +71,6 @@ def test_a_share_of_zero_adds_no_entropy(toy: duckdb.DuckDBPyConnection) -> None
             toy.executemany(f"insert into main.{table} ({columns}) values ({marks})", rows)
     (row,) = read(toy, "from bi.dbdc3_breakdown_by_position")
     assert (row["turn_count"], row["share_o"], row["share_t"], row["mean_entropy"]) == (2, 0.75, 0, 0.5)
-
-
-def test_a_trajectory_follows_the_performance(con: duckdb.DuckDBPyConnection) -> None:
-    scheme = "delidata.team_performance"
-    values = {
-        (row["record_id"], row["turn_index"]): row["value"]
-        for row in read(con, f"from main.annotations where scheme = '{scheme}'")
-    }
-    found = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
-    assert {record_id for (record_id,) in found} == {record_id for record_id, _ in values}
-    for (record_id,), rows in found.items():
-        assert [row["turn_index"] for row in rows] == list(range(len(rows)))
-        best: list[float] = []
-        for row in rows:
-            value = values[record_id, row["turn_index"]]
-            assert row["team_performance"] == value
-            assert row["change_since_start"] == value - values[record_id, 0]
-            assert row["is_new_best"] == (value > max(best) if best else None)
-            best.append(value)
-            assert row["best_so_far"] == max(best)
-            assert row["message_count"] == sum(
-                other["kind"] == "message" for other in rows if other["turn_index"] <= row["turn_index"]
-            )
-            assert row["progress"] == pytest.approx(row["turn_index"] / (len(rows) - 1))
-    sizes = {row["native_id"]: row["group_size"] for (_,), rows in found.items() for row in rows}
-    named = Counter(row["dialogue_id"] for row in read(con, "from main.participants where role = 'participant'"))
-    assert sizes == {native_id: named[f"delidata:{native_id}"] for native_id in sizes}
-
-
-def test_outcomes_are_those_of_the_trajectories(con: duckdb.DuckDBPyConnection) -> None:
-    rows = grouped(read(con, "from bi.delidata_trajectory order by turn_index"), "record_id")
-    words = {(row["dialogue_id"], row["turn_index"]): row["word_count"] for row in read(con, "from bi.turns")}
-    labels = by(read(con, "from delidata.outcome"), "record_id")
-    found = by(read(con, "from bi.delidata_outcomes"), "record_id")
-    assert {(record_id,) for record_id in found} == rows.keys()
-    for record_id, row in found.items():
-        mine = rows[(record_id,)]
-        messages = [one for one in mine if one["kind"] == "message"]
-        values = [one["team_performance"] for one in mine]
-        same = ("corpus_id", "release", "split", "standard_split", "subset", "dialogue_id", "native_id", "group_size")
-        assert [row[name] for name in same] == [mine[0][name] for name in same]
-        assert (row["turn_count"], row["message_count"]) == (len(mine), len(messages))
-        assert row["submit_count"] == sum(one["kind"] == "submit" for one in mine)
-        assert row["message_count_bin"] == len(messages) - len(messages) % 10
-        assert row["character_count"] == sum(len(one["text"]) for one in messages)
-        assert row["word_count"] == sum(words[one["dialogue_id"], one["turn_index"]] for one in messages)
-        assert row["probing_count"] == sum(one["annotation_type"] == "Probing" for one in messages)
-        assert (row["initial_performance"], row["final_performance"]) == (values[0], values[-1])
-        assert row["best_performance"] == max(values)
-        assert row["performance_change"] == values[-1] - values[0]
-        assert row["outcome"] == labels[record_id]["label"]
 
 
 def shares(rows: list[Row], groups: set[str], part: str, whole: str) -> dict[Any, float]:

@@ -124,6 +124,7 @@ NO_MEANS = {
         "progress",
         "team_performance",
         "performance_change",
+        "next_performance_change",
         "change_since_start",
         "best_so_far",
     },

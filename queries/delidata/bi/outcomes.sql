@@ -12,7 +12,7 @@
 --   word_count: Words of the messages, as bi.turns counts them.
 --   character_count: Characters of the messages.
 --   probing_count: Messages of the type Probing.
---   initial_performance: Mean score of everybody's solution before the discussion, 0 to 1: the published team performance of the first row that has one.
+--   initial_performance: The published team performance of the first row that has one, 0 to 1: mean score of everybody's solution before the discussion. It counts all whom the tracker has, and 0.5 for a solution that is not known.
 --   final_performance: The published team performance of the last row that has one.
 --   best_performance: The best published team performance of a row.
 --   performance_change: final_performance less initial_performance.

@@ -1,6 +1,6 @@
 -- DeliData: each person of a group at each row of its file, with the solution (the cards to turn) that the tracker then has for him or her; where it knows none, there is no row.
 -- grain: record_id, turn_index, speaker_id
--- identifying: message_speaker_name = name
+-- identifying: message_speaker_name = name; previous_message_speaker_name = name
 --   corpus_id: delidata.
 --   release: Null: the corpus has one release, which has no name.
 --   record_id: The file of the group; of a group that is there twice, the first.
@@ -13,18 +13,22 @@
 --   solution: The cards, in the order of the group's four, such as 2, A; none where the person has chosen no card.
 --   solution_type: What the cards are, in this order: vowel, odd, consonant, even; none where there is no card. Vowel, odd is the right solution; cards of two groups can be compared by it.
 --   score: What the solution scores, 0 to 1, computed by the published rule: a quarter each for a vowel, an odd number, no consonant and no even number. 1 is the right solution.
---   first_solution_type: solution_type of the person's first row.
---   first_score: score of the person's first row.
+--   first_solution_type: solution_type before the discussion, in the group's INITIAL row; null where the tracker knows no solution of the person there.
+--   first_score: What that solution scores.
 --   previous_solution: The last solution that the tracker had for the person before this row; null where it had none.
 --   previous_score: What that one scores.
---   is_first: True in the first row with a solution of the person: what he or she chose before the discussion.
+--   is_first: True in the group's INITIAL row: what the person chose before the discussion. A person of whom the tracker knows no solution there has no such row.
 --   is_last: True in the last row with a solution of the person: what he or she ends with.
---   is_changed: True where the solution is another than the previous one. The tracker follows what people write, too: a message that weighs one card is a change to that card until the next one, so for what a person settles on, compare the first row with the last, or take only submits.
+--   is_changed: True where the solution is another than the previous one; the first that becomes known of a person during the discussion is none. The tracker follows what people write, too: a message that weighs one card is a change to that card until the next one, so for what a person settles on, compare the first row with the last, or take only submits.
 --   is_submit: True where the person hands the solution in at this row.
---   message_turn_index: Where the solution changed, the row of the last message of the group before; null where there is none.
---   message_speaker_name: Who wrote that message.
---   message_type: What it does for deliberation, as annotated.
---   message_text: What it says, verbatim.
+--   message_turn_index: Where the person's own message changed the solution, the row of that message, which is this one; null where the solution did not change, or was handed in.
+--   message_speaker_name: Who wrote that message: the person.
+--   message_type: What that message does for deliberation, as annotated.
+--   message_text: What that message says, verbatim: the new solution in the person's own words.
+--   previous_message_turn_index: Where the solution changed, by a message or by a submit, the row of the last message of the group before; null where there is none. It came before the change, and need not be its reason.
+--   previous_message_speaker_name: Who wrote the message before.
+--   previous_message_type: What the message before does for deliberation, as annotated.
+--   previous_message_text: What the message before says, verbatim.
 --   team_performance: Mean score of everybody's solution after this row, 0 to 1, as published; it counts those left out here.
 with
 held as (
@@ -143,9 +147,9 @@ compared as (
         *,
         lag(solution) over so_far as previous_solution,
         lag(score) over so_far as previous_score,
-        first_value(solution_type) over so_far as first_solution_type,
-        first_value(score) over so_far as first_score,
-        row_number() over so_far = 1 as is_first,
+        -- The tracker may learn of a solution only while the group talks: the first one known need not be from before.
+        max(case when turn_index = 0 then solution_type end) over so_far as first_solution_type,
+        max(case when turn_index = 0 then score end) over so_far as first_score,
         lead(turn_index) over so_far is null as is_last,
     from owned
     window so_far as (partition by record_id, speaker_id order by turn_index)
@@ -162,7 +166,7 @@ rows_of_files as (
             partition by dialogue_id
             order by turn_index
             rows between unbounded preceding and 1 preceding
-        ) as message_turn_index,
+        ) as previous_message_turn_index,
     from main.turns
     where starts_with(dialogue_id, 'delidata:')
 ),
@@ -199,15 +203,19 @@ select
     compared.first_score,
     compared.previous_solution,
     compared.previous_score,
-    compared.is_first,
+    compared.turn_index = 0 as is_first,
     compared.is_last,
     coalesce(compared.solution <> compared.previous_solution, false) as is_changed,
     rows_of_files.kind = 'submit'
         and rows_of_files.speaker_id is not distinct from compared.speaker_id as is_submit,
     messages.turn_index as message_turn_index,
-    speakers.name as message_speaker_name,
-    message_labels.message_type,
+    authors.name as message_speaker_name,
+    case when messages.turn_index is not null then labels.message_type end as message_type,
     messages.text as message_text,
+    previous_messages.turn_index as previous_message_turn_index,
+    previous_authors.name as previous_message_speaker_name,
+    previous_labels.message_type as previous_message_type,
+    previous_messages.text as previous_message_text,
     labels.team_performance,
 from compared
 inner join rows_of_files
@@ -215,8 +223,16 @@ inner join rows_of_files
 left join labels on labels.record_id = compared.record_id and labels.turn_index = compared.turn_index
 left join rows_of_files as messages
     on messages.dialogue_id = compared.dialogue_id
-    and messages.turn_index = rows_of_files.message_turn_index
+    and messages.turn_index = compared.turn_index
+    and messages.speaker_id = compared.speaker_id
+    and messages.kind = 'message'
     and compared.solution <> compared.previous_solution
-left join main.speakers on speakers.speaker_id = messages.speaker_id
-left join labels as message_labels
-    on message_labels.record_id = compared.record_id and message_labels.turn_index = messages.turn_index
+left join main.speakers as authors on authors.speaker_id = messages.speaker_id
+left join rows_of_files as previous_messages
+    on previous_messages.dialogue_id = compared.dialogue_id
+    and previous_messages.turn_index = rows_of_files.previous_message_turn_index
+    and compared.solution <> compared.previous_solution
+left join main.speakers as previous_authors on previous_authors.speaker_id = previous_messages.speaker_id
+left join labels as previous_labels
+    on previous_labels.record_id = compared.record_id
+    and previous_labels.turn_index = previous_messages.turn_index

@@ -12,8 +12,9 @@
 --   speaker_name: Alias of who wrote it; an alias means nothing outside of its group.
 --   annotation_type: What the message does for deliberation; null for a row without.
 --   annotation_target: What the message is about; null for a row without.
---   team_performance: Mean score of everybody's solution after this row, 0 to 1, as published.
---   performance_change: Team performance less that of the row before, as published.
+--   team_performance: Mean score of everybody's solution after this row, 0 to 1, as published. It counts all whom the tracker has, and 0.5 for a solution that is not known.
+--   performance_change: Team performance less that of the row before, as published: what this row itself changes, as when its author states another solution.
+--   next_performance_change: performance_change of the next row, whoever wrote it: what follows on this row; null for the last.
 --   change_since_start: Team performance less that of the group's first row.
 --   best_so_far: Best team performance up to and including this row.
 --   is_new_best: True where the team was never as good before; null for the first row.
@@ -66,6 +67,7 @@ select
     labels.annotation_target,
     labels.team_performance,
     labels.performance_change,
+    lead(labels.performance_change) over in_order as next_performance_change,
     labels.team_performance - first_value(labels.team_performance) over so_far as change_since_start,
     max(labels.team_performance) over so_far as best_so_far,
     labels.team_performance > max(labels.team_performance) over before as is_new_best,
@@ -80,6 +82,7 @@ left join group_sizes on group_sizes.dialogue_id = records.dialogue_id
 where records.corpus_id = 'delidata'
 window
     talk as (partition by records.record_id, records.dialogue_id),
+    in_order as (partition by records.record_id, records.dialogue_id order by turns.turn_index),
     so_far as (
         partition by records.record_id, records.dialogue_id
         order by turns.turn_index

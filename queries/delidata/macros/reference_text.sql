@@ -1,12 +1,14 @@
--- A turn's text as the reference reader returns it: the published cell, with its quotes and without leading spaces.
+-- A turn's text as the reference reader returns it: the published cell with its single quotes, without leading spaces, and without the double quotes that begin it.
 (decoded, extra) as
-ltrim(
-    coalesce(
-        extra ->> '$.cells.original_text',
-        case
-            when contains(decoded, '''') then '''' || replace(decoded, '''', '''''') || ''''
-            else decoded
-        end
-    ),
-    ' '
+delidata.csv_field(
+    ltrim(
+        coalesce(
+            extra ->> '$.cells.original_text',
+            case
+                when contains(decoded, '''') then '''' || replace(decoded, '''', '''''') || ''''
+                else decoded
+            end
+        ),
+        ' '
+    )
 )

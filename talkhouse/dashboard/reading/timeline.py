@@ -1,4 +1,4 @@
-"""Who holds what when, person by person: steps along the turns, and each change with the message before it."""
+"""Who holds what when, person by person: steps along the turns, and each change with its words and those before it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +30,8 @@ class Step:
     score: float | None
     before: int | None
     """The turn that came before the change."""
+    message: int | None = None
+    """The turn that says the change in its own words."""
     overall: float | None = None
     """A number of all people together, after the turn."""
     previous: str | None = None
@@ -45,6 +47,7 @@ def steps_of(opened: Warehouse, declared: Timeline, dialogue_id: str, record_ids
             "state": declared.state,
             "score": declared.score,
             "before": declared.before,
+            "message": declared.message,
             "overall": declared.overall,
         }.items()
     ]
@@ -132,10 +135,12 @@ def _state(step: Step) -> str:
 
 def _change_item(step: Step, said: Mapping[int, Mapping[str, Any]], address: Address) -> str:
     shown = _link(step.turn_index, address) + text("name", step.person) + _from_to(step)
+    if step.message is not None and step.message in said:
+        shown += text("quote", said[step.message]["text"])
     if step.before is not None and step.before in said:
-        message = said[step.before]
+        before = said[step.before]
         shown += text("say", "after") + _link(step.before, address)
-        shown += text("name", message["speaker"] or message["role"]) + text("quote", message["text"])
+        shown += text("name", before["speaker"] or before["role"]) + text("quote", before["text"])
     return tag("li", "move", shown)
 
 

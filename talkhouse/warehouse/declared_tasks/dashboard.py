@@ -58,12 +58,14 @@ def _talks() -> Iterator[_Table]:
         **rest,
     }
     yield {
-        "title": "Turns by number of words",
-        "description": bins.format(10, "words"),
+        "title": "Messages by number of words",
+        "description": bins.format(10, "words")
+        + " Other turns than messages, such as calls of functions, are left out.",
         "kind": "bar",
         "view": "record_turns",
         "x": "word_count_bin",
         **rest,
+        "where": "kind = 'message' and is_first_in_split",
     }
 
 

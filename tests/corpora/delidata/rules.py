@@ -1,8 +1,12 @@
 """The tasks of DeliData in plain Python, from the raw text of the files: written from the rules, not from our SQL."""
 
+import csv
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from talkhouse.ingest.files.skipped import skip_reason
 
 HEADER = (
     "group_id\tmessage_id\tmessage_type\torigin\toriginal_text\tclean_text\tannotation_type\tannotation_target\t"
@@ -39,11 +43,26 @@ def parse(name: str, text: str) -> Group:
     return Group(name, [dict(zip(names, line.split("\t"), strict=True)) for line in lines])
 
 
+def read(folder: Path) -> list[Group]:
+    """Read the groups of a folder, in the order of their names."""
+    paths = sorted((folder / "delidata_corpus").iterdir(), key=lambda path: path.name)
+    kept = [path for path in paths if path.is_file() and not skip_reason(path.name)]
+    return [parse(path.name, path.read_bytes().decode()) for path in kept]
+
+
 def decoded(cell: str) -> str:
     """Take a cell's quotes off: the outer ones, and one of each doubled pair."""
     if len(cell) < 2 or not (cell.startswith("'") and cell.endswith("'")):
         return cell
     return cell[1:-1].replace("''", "'")
+
+
+def as_the_reference_reads(cell: str) -> str:
+    """Return a cell as delitoolkit's csv.DictReader does; one whose quote it would close in another cell, as it is."""
+    # Only a file that ends its lines so may hold a carriage return; csv would stop there.
+    shown = cell.replace("\r", "\ud800")
+    fields = next(csv.reader([f"{shown}\tx"], delimiter="\t", skipinitialspace=True))
+    return (fields[0] if len(fields) == 2 else shown.lstrip(" ")).replace("\ud800", "\r")
 
 
 def examples(groups: list[Group]) -> dict[str, list[tuple[Any, ...]]]:
@@ -64,7 +83,7 @@ def _messages(group: Group, found: dict[str, list[tuple[Any, ...]]]) -> None:
         text = decoded(row["original_text"])
         if row["message_type"] == "MESSAGE":
             head = (group.name, index, row["message_id"])
-            pair, raw = (previous, text), row["original_text"].lstrip(" ")
+            pair, raw = (previous, text), as_the_reference_reads(row["original_text"])
             kind, target = row["annotation_type"], row["annotation_target"]
             change = float(row["performance_change"])
             found["deliberation_type"].append((*head, *pair, kind, raw))

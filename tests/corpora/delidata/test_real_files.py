@@ -10,9 +10,8 @@ import pytest
 
 import talkhouse
 from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.restore.write_back import write_back
-from tests.corpora.delidata.rules import TASKS, Group, examples, parse, team_performance
+from tests.corpora.delidata.rules import TASKS, Group, examples, read, team_performance
 from tests.corpora.delidata.test_delidata import found
 
 GROUPS = 500
@@ -36,9 +35,7 @@ def folder(real_data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def groups(folder: Path) -> list[Group]:
-    paths = sorted((folder / "delidata" / "delidata_corpus").iterdir(), key=lambda path: path.name)
-    kept = [path for path in paths if path.is_file() and not skip_reason(path.name)]
-    return [parse(path.name, path.read_bytes().decode()) for path in kept]
+    return read(folder / "delidata")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Groups in Read: who holds what when, which message came before a change, and rows of files as short lines."""
+"""Groups in Read: who holds what when, in which words and after which, and rows of files as short lines."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tests.talkhouse.dashboard.pages import html
 STEPS = [
     Step("Ann", 0, "A, 7", 1.0, None),
     Step("Bob <b>", 2, "none", 0.5, None),
-    Step("Ann", 4, "A", 0.75, 3, previous="A, 7"),
+    Step("Ann", 4, "A", 0.75, 3, message=4, previous="A, 7"),
     Step("Ann", 6, "A, 7", 1.0, 5, previous="A"),
 ]
 TURNS = [
@@ -44,10 +44,10 @@ def test_each_person_has_a_row_of_steps_that_ends_where_the_table_does() -> None
     assert "<i>" not in drawn
 
 
-def test_each_change_leads_to_its_turn_and_to_the_message_before() -> None:
+def test_each_change_is_in_its_own_words_and_leads_to_its_turn_and_to_the_message_before() -> None:
     drawn = timeline_html(STEPS, TURNS, lambda turn: f"read?turn={turn}")
     first, second = re.findall(r'<li class="move">(.*?)</li>', drawn)
-    assert words(first) == "4 Ann A 7 → A after 3 Bob <b> Why <i>3</i>?"
+    assert words(first) == "4 Ann A 7 → A Why <i>4</i>? after 3 Bob <b> Why <i>3</i>?"
     assert words(second) == "6 Ann A → A 7 ✓ after 5 Bob <b> Why <i>5</i>?"
     assert re.findall(r'href="([^"]+)"', first) == ["read?turn=4", "read?turn=3"]
     assert {turn: words(note) for turn, note in notes_html(STEPS).items()} == {4: "Ann A 7 → A", 6: "Ann A → A 7 ✓"}
@@ -71,7 +71,7 @@ def test_a_turn_of_another_kind_or_pattern_stays_as_it_is() -> None:
 
 def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
     changes = con.execute(
-        f"select dialogue_id, turn_index, speaker_name, solution from bi.{GROUPS}_solutions "
+        f"select dialogue_id, turn_index, speaker_name, solution, message_text from bi.{GROUPS}_solutions "
         "where is_changed order by all"
     ).fetchall()
     dialogue = changes[0][0]
@@ -81,9 +81,10 @@ def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, co
     moves = [words(move) for move in re.findall(r'<li class="move">(.*?)</li>', drawn)]
     of_dialogue = [change for change in changes if change[0] == dialogue]
     assert len(moves) == len(of_dialogue)
-    for move, (_, turn, name, solution) in zip(moves, of_dialogue, strict=True):
+    for move, (_, turn, name, solution, said) in zip(moves, of_dialogue, strict=True):
         assert move.startswith(f"{turn} {name}")
         assert f"→ {solution.replace(',', '')}" in move
+        assert said is None or said in move.partition(" after ")[0]
     assert "&amp;&amp;" not in drawn
     assert "The cards on the table:" in words(drawn)
     assert "tracker" not in drawn

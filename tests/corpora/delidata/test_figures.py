@@ -1,0 +1,115 @@
+"""The numbers of DeliData that people see are what plain Python makes of the raw files: invented and real ones."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.charts import headlines
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.query import chart_sql
+from talkhouse.charts.rows import frame
+from talkhouse.ingest.corpora.delidata import CORPUS
+from talkhouse.ingest.registry import sample_of
+from talkhouse.query.rows_behind import rows_behind
+from tests.corpora.delidata import figures, view_rows
+from tests.corpora.delidata.rules import Group, read
+
+Given = tuple[duckdb.DuckDBPyConnection, list[Group]]
+"""A warehouse, and the raw files that it was built from."""
+
+(PAGE,) = (one for one in dashboards() if one.name == CORPUS.id)
+
+
+@pytest.fixture(scope="module", params=["sample", pytest.param("real", marks=pytest.mark.slow)])
+def given(request: pytest.FixtureRequest) -> Iterator[Given]:
+    if request.param == "sample":
+        folder, path = sample_of(CORPUS), request.getfixturevalue("sample")
+    else:
+        folder = request.getfixturevalue("real_data") / CORPUS.id
+        if not (folder / "delidata_corpus").is_dir():
+            pytest.skip("TALKHOUSE_DATA has no folder delidata/delidata_corpus")
+        path = request.getfixturevalue("real_warehouse")
+    with talkhouse.open(path) as con:
+        yield con, read(folder)
+
+
+def near(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(pytest.approx(one) if isinstance(one, float) else one for one in row)
+
+
+def behind(con: duckdb.DuckDBPyConnection, sql: str) -> int:
+    """Count the rows that a receipt says a number is made of."""
+    ((count,),) = con.execute(f"select count(*) from ({rows_behind(con, sql)})").fetchall()
+    return int(count)
+
+
+def test_headlines_and_their_receipts(given: Given) -> None:
+    con, groups = given
+    said = headlines.headlines(con, PAGE)
+    assert [one.text for one in said] == [text for text, _ in figures.headlines(groups)]
+    assert [behind(con, one.sql) for one in said] == [count for _, count in figures.headlines(groups)]
+
+
+def test_metrics(given: Given) -> None:
+    con, groups = given
+    expected = figures.metrics(groups)
+    known = {view: of_view for view, of_view in metrics().items() if view.startswith(f"{CORPUS.id}_")}
+    assert {view: [*of_view] for view, of_view in known.items()} == {view: [*of] for view, of in expected.items()}
+    for view, of_view in known.items():
+        row = con.execute(f"select {', '.join(one.sql for one in of_view.values())} from bi.{view}").fetchall()[0]
+        assert dict(zip(of_view, row, strict=True)) == pytest.approx(expected[view]), view
+
+
+def test_charts_and_their_receipts(given: Given) -> None:
+    con, groups = given
+    expected = figures.charts(groups)
+    assert {chart.title for chart in PAGE.dashboard.charts} == expected.keys()
+    for chart in PAGE.dashboard.charts:
+        sql = chart_sql(chart, metrics()[chart.view])
+        key_count, of_chart = len(chart.columns), expected[chart.title]
+        found = {row[:key_count]: row[key_count:] for row in frame(con, sql).rows()}
+        assert found == {key: near(of_chart.rows[key]) for key in found}, chart.title
+        # Of several that are as large, any may stand at the end.
+        largest = sorted((row[0] for row in of_chart.rows.values()), reverse=True)[: chart.limit]
+        assert sorted((row[0] for row in found.values()), reverse=True) == pytest.approx(largest), chart.title
+        assert behind(con, sql) == of_chart.behind, chart.title
+
+
+def test_words_are_those_of_messages(given: Given) -> None:
+    """Also in the metrics that all corpora share: submitted cards and the opening row are turns, and no talk."""
+    con, groups = given
+    for view, expected in figures.shared_metrics(groups).items():
+        wanted = ", ".join(metrics()[view][name].sql for name in expected)
+        of_corpus = "scheme = 'delidata.type'" if view == "labelled_turns" else f"corpus_id = '{CORPUS.id}'"
+        row = con.execute(f"select {wanted} from bi.{view} where {of_corpus}").fetchall()[0]
+        assert dict(zip(expected, row, strict=True)) == pytest.approx(expected), view
+
+
+@pytest.mark.parametrize("view", ["solutions", "trajectory", "outcomes"])
+def test_rows_of_the_views(view: str, given: Given) -> None:
+    con, groups = given
+    keys, columns, expected = {
+        "solutions": ("native_id, turn_index, speaker_name", view_rows.SOLUTION, view_rows.solutions),
+        "trajectory": ("native_id, turn_index", view_rows.TRAJECTORY, view_rows.trajectory),
+        "outcomes": ("native_id", view_rows.OUTCOME, view_rows.outcomes),
+    }[view]
+    count = len(keys.split(","))
+    rows = con.execute(f"select {keys}, {columns} from bi.{CORPUS.id}_{view}").fetchall()
+    found = {row[:count]: row[count:] for row in rows}
+    assert len(found) == len(rows)
+    wanted = expected(groups)
+    assert found.keys() == wanted.keys()
+    different = {key: (row, wanted[key]) for key, row in found.items() if row != near(wanted[key])}
+    assert not different
+
+
+def test_what_a_row_changes_is_said_in_it_by_its_author(given: Given) -> None:
+    """As the columns and metrics say: a change is of the row itself, and by who wrote it."""
+    _, groups = given
+    assert view_rows.gains_agree(groups)
+    changes = [state for state in view_rows.states(groups) if state.is_changed]
+    assert changes
+    assert all(state.row["origin"] == state.person for state in changes)

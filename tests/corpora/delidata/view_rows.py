@@ -1,0 +1,220 @@
+"""The rows of DeliData and the views that have them, in plain Python from the raw files: not from our SQL."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tests.corpora.delidata.rules import Group, decoded, score
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of a file among the others."""
+
+    group: Group
+    index: int
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The row itself."""
+        return self.group.rows[self.index]
+
+    @property
+    def is_message(self) -> bool:
+        """Whether somebody says something in it."""
+        return self.row["message_type"] == "MESSAGE"
+
+    @property
+    def gain(self) -> float | None:
+        """How much better the team is than after the row before; None for the first."""
+        return performance(self.row) - performance(self.group.rows[self.index - 1]) if self.index else None
+
+    @property
+    def following(self) -> "Place | None":
+        """The next row; None for the last."""
+        return Place(self.group, self.index + 1) if self.index + 1 < len(self.group.rows) else None
+
+    @property
+    def progress(self) -> float:
+        """How far the dialogue is: 0 in the first row, 1 in the last."""
+        return self.index / (len(self.group.rows) - 1)
+
+
+@dataclass(frozen=True)
+class State(Place):
+    """A row with what the tracker then has for a person of the INITIAL row, where it has a solution."""
+
+    person: str
+    cards: frozenset[str]
+    first: frozenset[str] | None
+    """What it has in row 0."""
+    before: frozenset[str] | None
+    """What it had last."""
+    is_last: bool
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is another solution than the last."""
+        return self.before not in (None, self.cards)
+
+    @property
+    def is_submit(self) -> bool:
+        """Whether the person hands it in."""
+        return (self.row["message_type"], self.row["origin"]) == ("SUBMIT", self.person)
+
+    @property
+    def improvement(self) -> float:
+        """How much more the solution scores than the last."""
+        return score([*self.cards]) - score([*(self.before or ())])
+
+
+def states(groups: Iterable[Group]) -> list[State]:
+    """Follow each person of each group; the letters of N/A say that nothing is known."""
+    found = []
+    for group in groups:
+        for person in people(group):
+            lists = [json.loads(row["sol_tracker_all"]).get(person, ["N", "/", "A"]) for row in group.rows]
+            held = {index: frozenset(cards) for index, cards in enumerate(lists) if "/" not in cards}
+            before = None
+            for index, cards in held.items():
+                found.append(State(group, index, person, cards, held.get(0), before, index == max(held)))
+                before = cards
+    return found
+
+
+def people(group: Group) -> list[str]:
+    return [name for name in group.named if name != "SYSTEM"]
+
+
+def kind(cards: Iterable[str]) -> str:
+    """Name a solution by what its cards are, which is the right one or not."""
+    tests = {
+        "vowel": lambda card: card in "AEIOUY",
+        "odd": lambda card: card in "13579",
+        "consonant": lambda card: card.isalpha() and card.isupper() and card not in "AEIOUY",
+        "even": lambda card: card in "02468",
+    }
+    return ", ".join(name for name, test in tests.items() if any(map(test, cards))) or "none"
+
+
+def performance(row: dict[str, str]) -> float:
+    return float(row["team_performance"])
+
+
+def places(groups: Iterable[Group]) -> list[Place]:
+    return [Place(group, index) for group in groups for index in range(len(group.rows))]
+
+
+def message_count(group: Group) -> int:
+    return sum(row["message_type"] == "MESSAGE" for row in group.rows)
+
+
+def ends(group: Group) -> tuple[float, float]:
+    return performance(group.rows[0]), performance(group.rows[-1])
+
+
+def outcome(group: Group) -> str:
+    start, end = ends(group)
+    return "gain" if end > start else "loss" if end < start else "same"
+
+
+def solutions(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
+    """Return the rows of the view of solutions by group, row and person."""
+    found = {}
+    for state in states(groups):
+        rows, cards = state.group.rows, state.group.rows[0]["original_text"].partition("&&")[2].split(",")
+        own = state.index if state.is_changed and state.row["message_type"] == "MESSAGE" else None
+        earlier = [index for index in range(state.index) if rows[index]["message_type"] == "MESSAGE"]
+        previous = earlier[-1] if state.is_changed and earlier else None
+        shown = [
+            None if held is None else ", ".join(card for card in cards if card in held) or "none"
+            for held in (state.cards, state.before)
+        ]
+        found[state.group.name, state.index, state.person] = (
+            *(shown[0], kind(state.cards), score([*state.cards])),
+            *((None, None) if state.first is None else (kind(state.first), score([*state.first]))),
+            *(shown[1], None if state.before is None else score([*state.before])),
+            *(state.index == 0, state.is_last, state.is_changed, state.is_submit, state.row["message_type"].lower()),
+            *_message(rows, own),
+            *_message(rows, previous),
+            performance(state.row),
+        )
+    return found
+
+
+SOLUTION = """solution, solution_type, score, first_solution_type, first_score, previous_solution, previous_score,
+is_first, is_last, is_changed, is_submit, kind,
+message_turn_index, message_speaker_name, message_type, message_text,
+previous_message_turn_index, previous_message_speaker_name, previous_message_type, previous_message_text,
+team_performance"""
+"""The columns that ``solutions`` gives."""
+
+
+def _message(rows: list[dict[str, str]], index: int | None) -> tuple[Any, ...]:
+    if index is None:
+        return (None, None, None, None)
+    row = rows[index]
+    return (index, row["origin"], row["annotation_type"] or None, decoded(row["original_text"]))
+
+
+def trajectory(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
+    """Return the rows of the view of trajectories by group and row."""
+    found = {}
+    for place in places(groups):
+        rows = place.group.rows[: place.index + 1]
+        values = [performance(row) for row in rows]
+        found[place.group.name, place.index] = (
+            len(people(place.group)),
+            sum(row["message_type"] == "MESSAGE" for row in rows),
+            place.progress,
+            *(place.row["message_type"].lower(), place.row["origin"], decoded(place.row["original_text"])),
+            *(place.row["annotation_type"] or None, place.row["annotation_target"] or None),
+            *(values[-1], float(place.row["performance_change"])),
+            float(place.following.row["performance_change"]) if place.following else None,
+            *(values[-1] - values[0], max(values), values[-1] > max(values[:-1]) if place.index else None),
+        )
+    return found
+
+
+TRAJECTORY = """group_size, message_count, progress, kind, speaker_name, text, annotation_type, annotation_target,
+team_performance, performance_change, next_performance_change, change_since_start, best_so_far, is_new_best"""
+"""The columns that ``trajectory`` gives."""
+
+
+def outcomes(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
+    """Return the rows of the view of outcomes by group."""
+    found = {}
+    for group in groups:
+        said = [decoded(row["original_text"]) for row in group.rows if row["message_type"] == "MESSAGE"]
+        start, end = ends(group)
+        found[(group.name,)] = (
+            *(len(people(group)), len(group.rows), len(said), len(said) // 10 * 10),
+            sum(row["message_type"] == "SUBMIT" for row in group.rows),
+            *(sum(map(word_count, said)), sum(map(len, said))),
+            sum(row["annotation_type"] == "Probing" for row in group.rows),
+            *(start, end, max(map(performance, group.rows)), end - start, outcome(group)),
+        )
+    return found
+
+
+OUTCOME = """group_size, turn_count, message_count, message_count_bin, submit_count, word_count, character_count,
+probing_count, initial_performance, final_performance, best_performance, performance_change, outcome"""
+"""The columns that ``outcomes`` gives."""
+
+
+def word_count(text: str) -> int:
+    """Count runs of anything but spaces, tabs and line ends; other white space, as a no-break space, parts no words."""
+    return len([word for word in text.translate({ord(one): " " for one in "\t\r\f\n"}).split(" ") if word])
+
+
+def gains_agree(groups: Iterable[Group]) -> bool:
+    """Whether each row's published change is its own step from the row before, as what is said of it takes it to be."""
+    return all(
+        abs(performance(later) - performance(earlier) - float(later["performance_change"])) < 0.0015
+        for group in groups
+        for earlier, later in pairwise(group.rows)
+    )
