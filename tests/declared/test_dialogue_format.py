@@ -103,6 +103,11 @@ def test_a_message_comes_back(message: str) -> None:
         (['{"id": 1, "text": "a"}', '{"id": 1, "text": "b"}'], "GF-06", "/messages/1/id"),
         (['{"id": 1, "text": "a", "reply_to_message_id": 9}'], "GF-07", "/messages/0/reply_to_message_id"),
         (['{"id": 1, "text": "a", "reply_to_message_id": 1}'], "GF-07", "/messages/0/reply_to_message_id"),
+        (
+            ['{"id": 1, "text": "a", "reply_to_message_id": 2}', '{"id": 2, "text": "b"}'],
+            "GF-19",
+            "/messages/0/reply_to_message_id",
+        ),
         (['{"id": 1, "text": "a", "date": "noon"}'], "GF-09", "/messages/0/date"),
     ],
 )

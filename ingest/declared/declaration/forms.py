@@ -128,7 +128,7 @@ FORMS: Mapping[Format, Form] = {
         has_label_files=True,
     ),
     "convokit": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": _OF_TURN},
+        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
         tables=_PEOPLE - {"dialect"},
         defaults={
             "dialogue": {"id": "conversation_id"},

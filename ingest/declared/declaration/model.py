@@ -15,7 +15,7 @@ NOT_STATED = "not stated"
 JsonPath: TypeAlias = tuple[str | None, ...]
 """Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
 
-Of rows it is one name, that of the column."""
+Of rows it is one name, that of the column; of ConvoKit's utterances it may go down into their members."""
 
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
@@ -69,7 +69,8 @@ class TurnFields:
     reply_to: JsonPath | None = None
     kind: JsonPath | None = None
     order: JsonPath | None = None
-    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order."""
+    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order, those of ConvoKit
+    behind what they reply to."""
     replies: JsonPath | None = None
     start_ms: JsonPath | None = None
     end_ms: JsonPath | None = None
