@@ -55,6 +55,8 @@ class DialogueFields:
     """Of a transcript: the whole text."""
     record: Literal["item", "file", "member"] = "item"
     """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""
+    may_lack_id: bool = False
+    """Whether only the format names the id, not the declaration: then a record may have none."""
 
 
 @dataclass(frozen=True)
@@ -196,8 +198,8 @@ class Declaration:
     """Literal text -> role."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
-    splits: Mapping[str, str] = field(default_factory=dict)
-    """The publisher's split -> train, validation or test."""
+    splits: Mapping[str, str | None] = field(default_factory=dict)
+    """The publisher's split -> train, validation or test, or None where it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
     """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
     annotations: tuple[Annotations, ...] = ()

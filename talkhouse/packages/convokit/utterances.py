@@ -128,6 +128,7 @@ _TIMESTAMP = """case
 end"""
 """Seconds since 1970, or the turn's position; ConvoKit compares them, and leaves open what they are."""
 
+
 def is_tree(tables: Tables, part: Part) -> str:
     """Return the column of whether the published replies of a dialogue make one tree: of others ``traverse`` raises.
 
