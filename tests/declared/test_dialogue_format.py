@@ -165,7 +165,7 @@ def test_who_speaks_and_the_role_may_be_one_member() -> None:
 
 
 def test_a_text_in_place_of_a_message_is_shown_with_what_would_take_it() -> None:
-    with pytest.raises(BadRecord, match=r"""the text 'Hi', not an object; .* \[turn\] text = "\$"$"""):
+    with pytest.raises(BadRecord, match=r"""a text, not an object: 'Hi'; .* \[turn\] text = "\$"$"""):
         _read(SHAREGPT, '{"conversations": ["Hi"]}')
     with pytest.raises(BadRecord, match="a turn is a number, not an object"):
         _read(SHAREGPT, '{"conversations": [3]}')

@@ -100,10 +100,11 @@ class Messages:
 
     def _no_object(self, raw: Raw) -> str:
         """Say what a turn is that is no object, and of a text what would take it."""
+        problem = f"a turn is {kind_of(raw)}, not an object"
         if bytes(raw)[:1] != b'"':
-            return f"a turn is {kind_of(raw)}, not an object"
+            return problem
         advice = '; where all turns are texts, [turn] text = "$"' if self._may_be_bare else ""
-        return f"a turn is the text {string_of(raw, '', '')!r:.80}, not an object{advice}"
+        return f"{problem}: {string_of(raw, '', '')!r:.80}{advice}"
 
     def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
         raw, said = message.split.find(path), message.said

@@ -1,7 +1,7 @@
 """Files of JSON objects, a row each, as frames."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import polars as pl
@@ -24,6 +24,22 @@ _ROWS = 20_000
 """Rows in a frame."""
 
 
+class _Cell(NamedTuple):
+    """Where a hole's cell is in a row."""
+
+    hole: Hole
+    path: JsonPath
+    below: str
+    """Its pointer."""
+    name: str
+    """What messages call it."""
+
+    @classmethod
+    def at(cls, hole: Hole, path: JsonPath) -> Self:
+        """Describe the cell at a path."""
+        return cls(hole, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+
+
 class JsonFrames:
     """A file of JSON objects, a row each, as frames."""
 
@@ -43,7 +59,10 @@ class JsonFrames:
         self._with_raw, self._labels = with_raw, labels
         self.findings: list[ReaderFinding] = []
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
-        self._keepers, self._readers = columns.keepers, columns.readers()
+        self._keepers = columns.keepers
+        self._readers = {
+            key: [_Cell.at(hole, columns.path(hole, key)) for hole in holes] for key, holes in columns.readers().items()
+        }
         self._required = [hole for hole in (TEXT, ID) if hole in columns.holes]
         self._named = [hole for hole, names in columns.holes.items() if len(names) > 1]
 
@@ -92,8 +111,8 @@ class JsonFrames:
                 rest.append(f"{_key(key)}{bytes(raw).decode()}")
         for hole in self._required:
             if row.get(hole) is None and not self._has_default(hole, row):
-                paths = (self._columns.path(hole, name) for name in self._columns.holes[hole])
-                wanted = " or ".join(repr(_dotted(path)) for path in paths)
+                cells = (_Cell.at(hole, self._columns.path(hole, name)) for name in self._columns.holes[hole])
+                wanted = " or ".join(cell.name for cell in cells)
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
         number = shape_member(self._shapes.number(LEVEL, shape))
         row["rest"] = ",".join([number, *rest] if number else rest) or None
@@ -110,17 +129,16 @@ class JsonFrames:
         """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
         keeper = self._keepers.get(key)
         written: str | None = None
-        for hole in self._readers[key]:
+        for hole, path, below, name_in_file in self._readers[key]:
             if hole in row and row[hole] is not None:
                 continue
-            path = self._columns.path(hole, key)
             raw = member if len(path) == 1 else Split({key: member}, {}).find(path)
             if raw is None or is_null(raw):
                 written = hole + NULL if hole == keeper else written
                 continue
-            text, suffix = text_of(raw, at + pointer(*path), f"'{_dotted(path)}'")
+            text, suffix = text_of(raw, at + below, name_in_file)
             if hole == TEXT and suffix:
-                raise BadRecord("GF-01", f"'{_dotted(path)}' is {text:.100}, not a text", at + pointer(*path))
+                raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
             row[hole], row[hole + KEY] = text, key
             name: str | None = hole + suffix
             if suffix:
@@ -138,10 +156,6 @@ class JsonFrames:
         talk = Talk([Said("", row[TEXT], at)], messages={0: members})
         given = [label for labels in self._labels for label in labels.given(members, talk, self.findings)]
         return msgspec.json.encode(given).decode() if given else None
-
-
-def _dotted(path: JsonPath) -> str:
-    return ".".join(filter(None, path))
 
 
 _KEYS: dict[str, str] = {}
