@@ -158,6 +158,19 @@ FORMAT_RULES = (
         "Rows of one dialogue differ in what they say about it: the first counts, and the others are kept.",
         "Nothing, if that is meant; else correct the rows.",
     ),
+    Rule(
+        "GF-19",
+        "warn",
+        "A reply to a later turn, so that what is answered stands behind its answer.",
+        "Nothing, if that is meant; of rows, [turn] order can name the column of the turns' places.",
+    ),
+    Rule(
+        "GF-20",
+        "warn",
+        "An utterance that doesn't say of which conversation it is: it is of that of the utterance that it replies to, "
+        "or of one of its own, as in ConvoKit.",
+        "Nothing, if that is meant; else give it the conversation's id.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

@@ -10,7 +10,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
 from talkhouse.ingest.known.origins import OWN, Folder, Origin, Package, folders_in, packages
 from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, UsageError
 
 DEFAULT_ROOT = OWN
 
@@ -115,9 +115,9 @@ def _of_folders(roots: Iterable[Path]) -> list[Folder | DeclaredFolder]:
 
 
 def pick(known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
-    """Return one corpus; RegistryError, which lists all, for one that is not there."""
+    """Return one corpus; UsageError, which lists all, for one that is not there."""
     if corpus_id not in known:
-        raise RegistryError(
+        raise UsageError(
             f"no corpus '{corpus_id}'",
             expected=f"one of: {', '.join(closest(corpus_id, known))}",
             next_step="check the spelling, or install the package that has it: talkhouse corpora lists what is known",

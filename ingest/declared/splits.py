@@ -40,6 +40,6 @@ class Splits(dict[str, str | None]):
         return self.standard(split)
 
 
-def standard_split(word: str, meanings: Mapping[str, str]) -> str | None:
+def standard_split(word: str, meanings: Mapping[str, str | None]) -> str | None:
     """Return train, validation or test where a word means that, else None."""
     return meanings.get(word, _WORDS.get(word.lower()))

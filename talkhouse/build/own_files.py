@@ -8,7 +8,7 @@ from talkhouse.ingest.declared.declaration.options import from_options
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.known.declarations import DeclaredFolder, KeptDeclaration, is_declared
 from talkhouse.ingest.known.origins import Origin
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.schema.errors import UsageError
 
 
 def declared_by_options(corpus_id: str, format_name: str, maps: Sequence[str], split: str | None) -> Origin:
@@ -32,10 +32,10 @@ def declared_beside(corpus_id: str, paths: Sequence[Path]) -> Origin | None:
     return DeclaredFolder(folders[0], is_beside_data=True) if folders else None
 
 
-def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> RegistryError:
+def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> UsageError:
     """Return the error of files that nothing declares, and that look like a known format; no guess loads anything."""
     named = " ".join(quote(str(path)) for path in paths)
-    return RegistryError(
+    return UsageError(
         f"no declaration of '{corpus_id}'",
         found=f"files that look like {guessed}",
         next_step=f"talkhouse ingest {corpus_id} {named} --format {guessed}",

@@ -87,6 +87,7 @@ def from_data(
             expected="a folder with one folder per corpus, named by its id",
             next_step="check the path, as seen from this folder",
         )
+    folders = [path for path in folders if path.name in known or not skip_reason(path.name)]
     chosen = [path for path in folders if path.name in known and (not only or path.name in only)]
     missing = sorted(set(only) - {path.name for path in chosen})
     if missing or not chosen:
@@ -98,7 +99,7 @@ def from_data(
             next_step="put each corpus's files, as published, into a folder named by its id; "
             "files of your own are declared by a corpus.toml: talkhouse new DIR",
         )
-    others = [path for path in folders if not only and path.name not in known and not skip_reason(path.name)]
+    others = [path for path in folders if not only and path.name not in known]
     for path in others:
         with listing(path):  # what may not be entered may be a corpus: it is not as if it were gone
             is_declared(path)

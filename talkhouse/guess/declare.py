@@ -123,6 +123,8 @@ def _tables(guess: Guess) -> Iterator[str]:
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
         if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
             paths["turns"] += "[*]"  # the last one alone may be left out
+        if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
+            paths["id"] = ""
         yield from _table(table, {**paths, **extra}, guess.remarks)
     dialect = {"delimiter": guess.dialect.delimiter, "quoteChar": guess.dialect.quote_char}
     usual = {"delimiter": None, "quoteChar": '"'}

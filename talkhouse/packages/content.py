@@ -91,6 +91,8 @@ class Package:
     """The terms that apply to what is in it."""
     pseudonyms: str | None = None
     """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
+    notes: tuple[str, ...] = ()
+    """What else is to be known of it, in sentences."""
     left_out: tuple[str, ...] = ()
     """The task views of a corpus that are not in it, as none of their rows are wanted or there are none."""
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from talkhouse.packages.content import Config, Package, SplitRows
 from talkhouse.packages.layout import described_file
@@ -19,7 +19,7 @@ from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUES = "main.dialogues"
 
-# Who says a turn has a name beside the id; with pseudonyms the id alone, which is one.
+# Who says a turn has a name beside the id; with pseudonyms the id alone, which is one. Labels of a dialogue are null's.
 _QUERY = """
 with
 chosen as ({dialogues}),
@@ -28,6 +28,8 @@ counted as ({labels}),
 majorities as (
     select dialogue_id, turn_index, scheme, min_by(label, (-vote_count, label)) as label
     from counted
+    inner join main.labels using (scheme, label)
+    where label <> ''
     group by dialogue_id, turn_index, scheme
 )
 select
@@ -48,28 +50,44 @@ order by dialogue_id
 """
 
 
+class Level(NamedTuple):
+    """A scheme, and whether turns or whole dialogues are labelled by it."""
+
+    scheme: str
+    is_of_turns: bool
+
+    @property
+    def name(self) -> str:
+        """What the scheme is called where names have no dots."""
+        return self.scheme.replace(".", "_")
+
+
 @dataclass(frozen=True, kw_only=True)
 class DialoguePackage(Package):
     """A package of whole dialogues."""
 
     query: str
+    left_over: tuple[Level, ...]
+    """The schemes whose labels are several at once or numbers, and so not in it."""
 
-    def schemes(self) -> dict[str, list[str]]:
-        """Return the labels of each scheme whose labels are in it, in their declared order."""
+    def schemes(self) -> dict[Level, list[str]]:
+        """Return the labels of each scheme whose labels are in it, in their declared order; those of turns first."""
         rows = self.warehouse.con.execute(
-            f"select scheme, labels.label from (select distinct unnest(labels).scheme as scheme from ({self.query})) "
-            "inner join main.labels using (scheme) where labels.label <> '' order by scheme, label_index, label"
+            "select scheme, is_of_turns, labels.label from (select distinct unnest.scheme as scheme, "
+            f"unnest.turn_index is not null as is_of_turns from (select unnest(labels) as unnest from ({self.query}))) "
+            "inner join main.labels using (scheme) where labels.label <> '' "
+            "order by is_of_turns desc, scheme, label_index, label"
         ).fetchall()
-        found: dict[str, list[str]] = {}
-        for scheme, label in rows:
-            found.setdefault(scheme, []).append(label)
+        found: dict[Level, list[str]] = {}
+        for scheme, is_of_turns, label in rows:
+            found.setdefault(Level(scheme, is_of_turns), []).append(label)
         return found
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
         """Yield each dialogue by its id: dialogue_id, corpus_id, title, language, turns, labels.
 
-        ``turns`` are turn_index, author and text; ``labels`` turn_index, scheme, and the label that most annotators of
-        the default publication gave: on a tie, the first in the order of characters.
+        ``turns`` are turn_index, author and text; ``labels`` turn_index (null: of the dialogue), scheme, and the label
+        that most annotators of the default publication gave: on a tie, the first in the order of characters.
         """
         cursor = self.warehouse.con.execute(self.query)
         names = [column[0] for column in cursor.description or ()]
@@ -99,8 +117,10 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
         dialogues = replace(dialogues, conditions=(*dialogues.conditions, f"corpus_id = {literal(name)}"))
     wanted = f"dialogue_id in (select dialogue_id from ({dialogues.rows(['dialogue_id'])}))"
     turns = _of(select(warehouse, "main.turns"), wanted)
-    votes = f"is_default and turn_index is not null and scheme_kind = 'single_label' and {wanted}"
+    place = "(turn_index is not null or persona_set is null)"
+    votes = f"is_default and {place} and scheme_kind = 'single_label' and {wanted}"
     labels = _of(select(warehouse, "bi.label_counts"), votes)
+    left_over = _left_over(warehouse, f"{place} and {wanted}", labels)
     parts = parts_of(warehouse, [dialogues, turns, labels])
     if pseudonyms:
         dialogues, turns, labels = (
@@ -132,7 +152,26 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
         parts,
         pseudonyms.fingerprint if pseudonyms else None,
         query=query,
+        left_over=left_over,
     )
+
+
+def _left_over(warehouse: Warehouse, wanted: str, labels: Selection) -> tuple[Level, ...]:
+    """Return what is labelled in the dialogues that are wanted, but not by these labels."""
+    rows = warehouse.con.execute(
+        f"select scheme, turn_index is not null from main.annotations where {wanted} except "
+        f"select scheme, turn_index is not null from ({labels.sql(['scheme', 'turn_index', 'label'])}) "
+        "inner join main.labels using (scheme, label) order by all"
+    ).fetchall()
+    return tuple(Level(*row) for row in rows)
+
+
+def not_shown(levels: Iterable[Level]) -> Iterator[str]:
+    """Say of which schemes labels are not in a package for what they are."""
+    for is_of_turns, what in ((False, "dialogues"), (True, "turns")):
+        schemes = [level.scheme for level in levels if level.is_of_turns == is_of_turns]
+        if schemes:
+            yield f"left out: labels of {what} by {', '.join(schemes)} (several at once, or numbers)"
 
 
 def _is_dialogues(name: str) -> bool:

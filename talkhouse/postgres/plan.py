@@ -10,7 +10,7 @@ from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import column_type
 from talkhouse.postgres.row_text import Column
 from talkhouse.query.selection import Selection, select
-from talkhouse.schema.closest import closest
+from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
@@ -34,9 +34,6 @@ _PREFIX = re.compile(r"(?!pg_)([a-z_][a-z0-9_]*)?")
 
 LONGEST = 63
 """Bytes of a name in PostgreSQL; it cuts longer ones."""
-
-_SHOWN = 8
-"""Names that are shown in place of one that does not exist."""
 
 SUFFIX = 12
 """Bytes that stay free at the end of a schema's name, for what it is called before and after it is published."""
@@ -142,7 +139,10 @@ class Plan:
 
 
 def make_plan(warehouse: Warehouse, options: Options) -> Plan:
-    """Find what is to be published; UsageError for views that do not exist, and for names that are too long."""
+    """Find what is to be published; UsageError for views that do not exist, and for names that are too long to do so.
+
+    A view that nobody has named is then left out.
+    """
     _check_wanted(options.views, [name for (name,) in warehouse.con.execute(_VIEWS).fetchall()])
     planned: dict[str, Relation] = {}
     left_out = []
@@ -198,6 +198,11 @@ def _describe(
     is_split = parent in planned
     if kind is Kind.SPLIT and not is_split and not is_named:
         return LeftOut(name, rows, f"{parent} is left out")
+    names = {"its name": selection.name}
+    names |= {f"the name of its column {column['name']}": column["name"] for column in selection.columns}
+    too_long = next((what for what in names if _size(names[what]) > LONGEST), None)
+    if too_long is not None and kind is not Kind.TABLE and name not in options.views:
+        return LeftOut(name, rows, f"{too_long} is longer than {LONGEST} bytes, the most that PostgreSQL takes")
     columns = []
     for column in selection.columns:
         type_there = column_type(column["type"], options.nul)
@@ -215,10 +220,9 @@ def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:
     known = {*views} | {view.partition(".")[0] for view in views}
     for name in names:
         if name not in known:
-            near = closest(name, known)
             raise UsageError(
                 f"no view '{name}'",
-                expected=f"one of: {', '.join(near[:_SHOWN])}{', ...' if len(near) > _SHOWN else ''}",
+                expected=f"one of: {listed(closest(name, known))}",
                 next_step="list the views with: talkhouse views",
             )
 
@@ -240,10 +244,14 @@ def _check_names(plan: Plan, prefix: str) -> None:
 
 
 def _check_name(what: str, name: str, longest: int) -> None:
-    if len(name.encode()) > longest:
+    if _size(name) > longest:
         raise UsageError(
             f"the name of the {what} is too long for PostgreSQL: {name}",
             expected=f"at most {longest} bytes",
-            found=f"{len(name.encode())} bytes",
+            found=f"{_size(name)} bytes",
             next_step="rename it and build again, or shorten --schema-prefix where it is a schema",
         )
+
+
+def _size(name: str) -> int:
+    return len(name.encode())

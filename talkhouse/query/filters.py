@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from talkhouse.schema.closest import closest
+from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import NothingLeft, UsageError
 from talkhouse.schema.sql import literal, quoted
-
-_SHOWN = 20
-"""Values that a message lists."""
 
 
 @dataclass(frozen=True)
@@ -99,21 +96,16 @@ def none_of(
     """Return the error about a split, release or subset that has none of the rows, or of ``what``; and which have."""
     return NothingLeft(
         f"{name} has no {what} of the {kind} '{value}'",
-        expected=f"one of: {_listed(closest(value, known))}{also}"
+        expected=f"one of: {listed(closest(value, known))}{also}"
         if known
         else f"{what} that name their {kind}; it has none",
         next_step=f"name one of these, or leave --{kind} out",
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
 def _no_column(relation: Relation, column: str, holders: Sequence[str]) -> UsageError:
     return NothingLeft(
         f"{relation.full_name} has no column '{column}'",
-        expected=f"a view with {column}s, such as: {_listed(holders)}" if holders else None,
+        expected=f"a view with {column}s, such as: {listed(holders)}" if holders else None,
         next_step=f"leave --{column} out",
     )

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.schema.closest import closest
+from talkhouse.schema.closest import closest, listed
 
 _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
-_SHOWN = 6
 
 _RELATIONS = """
 select distinct schema_name || '.' || table_name
@@ -30,8 +29,9 @@ class Suggestion(NamedTuple):
 def suggest(con: duckdb.DuckDBPyConnection, message: str) -> Suggestion:
     """Read DuckDB's message about a query and return what exists instead."""
     if table := _TABLE.search(message):
-        names = _first(_closest_relations(con, table[1]))
-        return Suggestion(f"one of: {', '.join(names)}", "list the views with: talkhouse views")
+        return Suggestion(
+            f"one of: {listed(_closest_relations(con, table[1]))}", "list the views with: talkhouse views"
+        )
     if column := _COLUMN.search(message):
         return _for_column(con, column[1] or column[2])
     if "syntax error" in message:
@@ -45,7 +45,7 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
     holders = [holder for (holder,) in con.execute(_HOLDERS, [name]).fetchall()]
     holders.sort(key=lambda holder: not holder.startswith("main."))
     if holders:
-        return Suggestion(f"a column of the tables in the query; '{name}' is in: {', '.join(_first(holders))}", step)
+        return Suggestion(f"a column of the tables in the query; '{name}' is in: {listed(holders)}", step)
     known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
     near = closest(name, known)
     return Suggestion(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
@@ -53,7 +53,3 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
 
 def _closest_relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
     return closest(name, (relation for (relation,) in con.execute(_RELATIONS).fetchall()))
-
-
-def _first(names: list[str]) -> list[str]:
-    return names[:_SHOWN] + (["..."] if len(names) > _SHOWN else [])

@@ -4,7 +4,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.schema.closest import closest
+from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 
@@ -37,7 +37,7 @@ def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
         near = closest(name, (f"{existing['schema']}.{existing['name']}" for existing in known))
         raise UsageError(
             f"no view or table '{name}'",
-            expected=f"one of: {', '.join(near)}",
+            expected=f"one of: {listed(near)}",
             next_step="list the views with: talkhouse views",
         )
     return named[0]

@@ -1,6 +1,7 @@
 """ConvoKit's files to dialogues and back, with their new names and the old ones."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DialogueFields, TurnFields
-from talkhouse.ingest.rows import Annotation, Record, Speaker, Turn
+from talkhouse.ingest.rows import Annotation, Dialogue, Record, Speaker, Turn
 from talkhouse.schema.errors import SourceError
+from tests.conftest import invented_examples
 from tests.declared.json_texts import ANY
 from tests.declared.rows_loaded import Read, declared, read, restored
 from tests.declared.talks import same
@@ -120,6 +122,113 @@ def test_labels_in_meta_are_those_of_the_member() -> None:
     assert is_restored(made, files)
 
 
+@invented_examples(30)
+@given(st.permutations(range(6)))
+def test_an_answer_stands_behind_what_it_answers_whatever_the_order_of_lines(order: list[int]) -> None:
+    above = {1: 0, 2: 1, 3: 0, 4: 3, 5: 1}
+    lines = [said(n, "c", **({"reply-to": f"u{above[n]}"} if n in above else {})) for n in range(6)]
+    files = utterances(*(lines[n] for n in order))
+    made = read(convokit(), files)
+    turns = [text for _, text in made.said("quay:c")]
+    assert sorted(turns) == [f"t{n}" for n in range(6)]
+    assert all(turns.index(f"t{answer}") > turns.index(f"t{asked}") for answer, asked in above.items())
+    assert {turn.text: turn.reply_to for turn in made.of(Turn)} == {
+        f"t{n}": turns.index(f"t{above[n]}") if n in above else None for n in range(6)
+    }
+    assert not made.places
+    assert is_restored(made, files)
+
+
+def test_among_answers_the_time_counts_then_the_line() -> None:
+    one, other = {"reply-to": "u0"}, {"reply-to": "u3"}
+    files = utterances(
+        said(2, "c", timestamp=20, **one),
+        said(1, "c", timestamp=10, **one),
+        said(0, "c", timestamp=30),
+        said(3, "d"),
+        said(5, "d", timestamp=20, **other),
+        said(4, "d", timestamp=10, **other),
+    )
+    made = read(convokit(), files)
+    assert [text for _, text in made.said("quay:c")] == ["t0", "t1", "t2"]
+    assert [text for _, text in made.said("quay:d")] == ["t3", "t5", "t4"]  # u3 has no time
+    assert is_restored(made, files)
+
+
+def test_an_order_that_is_declared_counts_alone() -> None:
+    files = utterances(said(0, "c", meta={"n": 2}), said(1, "c", meta={"n": 1}, **{"reply-to": "u0"}))
+    made = read(convokit(turn=replace(SAID, order=("meta", "n"))), files)
+    assert [text for _, text in made.said("quay:c")] == ["t1", "t0"]
+    assert made.places == [("GF-19", "utterances.jsonl#/1/reply-to")]
+    assert is_restored(made, files)
+
+
+def test_paths_may_lead_into_the_members_of_an_utterance() -> None:
+    meta = {"who": {"name": "eve"}, "role": "guest", "at": "7", "ms": 5, "kind": "aside"}
+    files = utterances(said(0, "c", meta=meta), said(1, "c", meta={"who": None}))
+    turn = TurnFields(
+        id=("id",),
+        text=("text",),
+        role=("meta", "role"),
+        speaker=("meta", "who", "name"),
+        said_at=("meta", "at"),
+        kind=("meta", "kind"),
+        start_ms=("meta", "ms"),
+    )
+    made = read(convokit(turn=turn, roles={"guest": "user"}), files)
+    first, second = made.of(Turn)
+    assert (first.role, first.speaker_id, first.kind, first.start_ms) == ("user", "quay:eve", "aside", 5)
+    assert first.said_at == datetime(1970, 1, 1, 0, 0, 7)  # noqa: DTZ001 - the wall clock
+    assert (second.role, second.speaker_id, second.kind, second.said_at) == ("speaker", None, "message", None)
+    assert is_restored(made, files)
+
+
+def test_an_utterance_without_a_conversation_is_in_that_of_the_root() -> None:
+    def lost(number: int, **others: Any) -> dict[str, Any]:
+        return {key: value for key, value in said(number, "", **others).items() if key != "conversation_id"}
+
+    files = utterances(
+        said(0, "c"),
+        lost(1, **{"reply-to": "u0"}),
+        lost(2, **{"reply-to": "u3"}),
+        said(3, "", conversation_id=None),
+        lost(4, **{"reply-to": "gone"}),
+        lost(5, **{"reply-to": "u6"}),
+        lost(6, **{"reply-to": "u5"}),
+    )
+    made = read(convokit(), files)
+    begin = "quay:__default_conversation__"
+    assert [(turn.dialogue_id, turn.text) for turn in made.of(Turn)] == [
+        *(("quay:c", "t0"), ("quay:c", "t1"), (f"{begin}u3", "t3"), (f"{begin}u3", "t2"), (f"{begin}u4", "t4")),
+        *((f"{begin}u6", "t5"), (f"{begin}u6", "t6")),
+    ]
+    assert [place for place in made.places if place[0] == "GF-20"] == [
+        ("GF-20", f"utterances.jsonl#/{line}/conversation_id") for line in (1, 3, 4, 5)
+    ]
+    assert is_restored(made, files)
+
+
+def test_conversations_say_of_themselves_what_the_declaration_asks() -> None:
+    files = utterances(said(0, "c", meta={"fold": "dev"}), said(1, "c"), said(2, "d", meta={"fold": "test"}))
+    files["conversations.json"] = (
+        b'{"c": {"meta": {"fold": "train", "name": "Mole", "at": 1.5}}, "old": {"fold": "val"}, "bad": {"fold": {}}}'
+    )
+    fields = DialogueFields(
+        ("conversation_id",), title=("meta", "name"), split=("meta", "fold"), started_at=("meta", "at")
+    )
+    made = read(convokit(dialogue=fields, times={"said_at": "unix", "started_at": "unix"}), files)
+    assert [(row.title, row.started_at and row.started_at.microsecond) for row in made.of(Dialogue)] == [
+        ("Mole", 500_000),
+        (None, None),
+    ]
+    assert [(row.native_id, row.split, row.standard_split) for row in made.of(Record)][:2] == [
+        ("c", "train", "train"),
+        ("d", "test", "test"),
+    ]
+    assert made.places == [("GF-18", "utterances.jsonl#/0/meta/fold"), ("GF-01", "conversations.json#/bad/meta/fold")]
+    assert is_restored(made, files)
+
+
 def test_without_utterances_there_is_no_corpus() -> None:
     with pytest.raises(SourceError, match=r"utterances\.jsonl"):
         read(convokit(), {"speakers.json": b"{}"})
@@ -130,7 +239,7 @@ def test_without_utterances_there_is_no_corpus() -> None:
     [
         (b"[1]", "GF-01#/1"),
         (b'{"id": "u1", "conversation_id": "c", "speaker": "ann"}', "GF-01#/1"),
-        (b'{"id": "u1", "conversation_id": null, "text": "", "speaker": "ann"}', "GF-01#/1"),
+        (b'{"conversation_id": null, "text": "", "speaker": "ann"}', "GF-01#/1"),
         (b'{"id": "u1", "conversation_id": "c", "text": 1, "speaker": "ann"}', "GF-01#/1/text"),
         (b'{"id": "u1", "conversation_id": "c", "text": "", "speaker": {}}', "GF-01#/1/speaker"),
         (b'{"id": "u1", "id": "u2"}', "TH-03#/1"),
@@ -168,7 +277,8 @@ def lines(draw: st.DrawFn) -> bytes:
     """Invent an utterance: members in any order, some absent, others that nobody knows."""
     pairs = [f"{json.dumps(key)}:{json.dumps(draw(value))}" for key, value in VALUES.items() if draw(st.booleans())]
     there = {pair.partition(":")[0] for pair in pairs}
-    pairs += [f'"{key}":"x"' for key in ("text", "conversation_id") if f'"{key}"' not in there]
+    needed = ("text",) if '"id"' in there else ("text", "conversation_id")
+    pairs += [f'"{key}":"x"' for key in needed if f'"{key}"' not in there]
     others = draw(st.dictionaries(st.sampled_from(["meta", "shape", "shape_", "lines", ""]), ANY, max_size=2))
     pairs += [f"{json.dumps(key)}:{value}" for key, value in others.items()]
     return "{{{}}}\n".format(",".join(draw(st.permutations(pairs)))).encode()

@@ -32,13 +32,17 @@ def test_a_name_means_the_first_table_that_has_it_in_this_format() -> None:
 @pytest.mark.parametrize(
     ("format_", "options", "message"),
     [
-        ("chats", [], r"--format: no format 'chats'\n  expected: chat"),
-        ("chat", ["turn.txt=body"], r"--map turn\.txt=body: there is no 'txt' in \[turn\].*\n  expected: text"),
+        ("chats", [], r"--format: no format 'chats'\n  expected: one of: chat, .*turns"),
+        (
+            "chat",
+            ["turn.txt=body"],
+            r"--map turn\.txt=body: there is no 'txt' in \[turn\].*\n  expected: one of: text, ",
+        ),
         ("chat", ["txt=body"], r"--map txt=body: there is no 'txt' where format = 'chat'\n  expected: text;"),
         ("chat", ["id"], r"--map id: --map is ours=theirs"),
         ("chat", ["id=a", "dialogue.id=b"], r"--map dialogue\.id=b: \[dialogue\] id is mapped twice"),
         ("chat", ["turns=a[0]"], r"--map turns=a\[0\]: .* asks for one item of a list"),
-        ("chat", ["scope=dialog"], r"--map scope=dialog: .*\n  expected: dialogue"),
+        ("chat", ["scope=dialog"], r"--map scope=dialog: .*\n  expected: one of: dialogue, corpus"),
         ("dialogue", ["turns=a"], r"--format dialogue: format = 'dialogue' needs 'text' in \[turn\]"),
     ],
 )

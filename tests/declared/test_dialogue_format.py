@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.declaration.read import read_declaration
 from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.rows import Dialogue
 from tests.conftest import invented_examples
-from tests.declared import talks
+from tests.declared import rows_loaded, talks
 from tests.declared.json_texts import ANY, LETTERS, TEXTS, lists, with_others
 
 
@@ -103,6 +105,11 @@ def test_a_message_comes_back(message: str) -> None:
         (['{"id": 1, "text": "a"}', '{"id": 1, "text": "b"}'], "GF-06", "/messages/1/id"),
         (['{"id": 1, "text": "a", "reply_to_message_id": 9}'], "GF-07", "/messages/0/reply_to_message_id"),
         (['{"id": 1, "text": "a", "reply_to_message_id": 1}'], "GF-07", "/messages/0/reply_to_message_id"),
+        (
+            ['{"id": 1, "text": "a", "reply_to_message_id": 2}', '{"id": 2, "text": "b"}'],
+            "GF-19",
+            "/messages/0/reply_to_message_id",
+        ),
         (['{"id": 1, "text": "a", "date": "noon"}'], "GF-09", "/messages/0/date"),
     ],
 )
@@ -157,6 +164,13 @@ def test_who_speaks_and_the_role_may_be_one_member() -> None:
     _assert_comes_back(both, record)
 
 
+def test_a_text_in_place_of_a_message_is_shown_with_what_would_take_it() -> None:
+    with pytest.raises(BadRecord, match=r"""a text, not an object: 'Hi'; .* \[turn\] text = "\$"$"""):
+        _read(SHAREGPT, '{"conversations": ["Hi"]}')
+    with pytest.raises(BadRecord, match="a turn is a number, not an object"):
+        _read(SHAREGPT, '{"conversations": [3]}')
+
+
 def test_sharegpt_is_chat_with_other_names() -> None:
     record = (
         '{"conversations": [{"from": "human", "value": "Rain?"}, {"from": "function_call", "value": "{\\"n\\": 1}"},'
@@ -173,6 +187,26 @@ def test_sharegpt_is_chat_with_other_names() -> None:
     assert {name: bytes(raw) for name, raw in (talk.said[1].extra or {}).items()} == {"from": b'"function_call"'}
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-05", "/conversations/4/from")]
     _assert_comes_back(SHAREGPT, record)
+
+
+def test_sharegpt_takes_its_own_id_and_system_where_a_record_has_them() -> None:
+    said = [{"from": "gpt", "value": "Rain."}]
+    records = [
+        {"id": 7, "system": "Be brief.", "conversations": said},
+        {"conversations": said},
+        {"id": None, "system": None, "conversations": said},
+        {"id": {"n": 1}, "conversations": said},
+    ]
+    files = {"a.json": json.dumps(records).encode()}
+    head = 'title = "Quay"\nformat = "sharegpt"\n'
+    made = rows_loaded.read(read_declaration("quay", head, "quay/corpus.toml"), files)
+    assert [row.dialogue_id for row in made.of(Dialogue)] == ["quay:7", *(f"quay:a.json/{n}" for n in (1, 2, 3))]
+    assert made.said("quay:7") == [("system", "Be brief."), ("assistant", "Rain.")]
+    assert (made.places, json.loads(rows_loaded.restored(made)["a.json"])) == ([], records)
+    bare = read_declaration("quay", head + '[dialogue]\nid = ""\nsystem = ""\n', "quay/corpus.toml")
+    made = rows_loaded.read(bare, files)
+    assert made.said("quay:a.json/0") == [("assistant", "Rain.")]
+    assert json.loads(rows_loaded.restored(made)["a.json"]) == records
 
 
 @settings(max_examples=15, deadline=None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick, rules_of, sample_of
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, UsageError
 
 CORPUS = """
 from talkhouse.ingest.corpus import Corpus
@@ -73,7 +73,7 @@ def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
 
 
 def test_an_unknown_id_names_those_that_there_are() -> None:
-    with pytest.raises(RegistryError, match=r"no corpus 'dbcd3'[\s\S]*dbdc3"):
+    with pytest.raises(UsageError, match=r"no corpus 'dbcd3'[\s\S]*one of: dbdc3, .*mpchat"):
         pick(corpora(), "dbcd3")
 
 

@@ -189,7 +189,7 @@ def test_a_build_that_would_lose_the_corpus_for_want_of_the_package_stops(lab: L
     shutil.copytree(DELIDATA, lab.data / "delidata")
     message = lab.run("build", "--data", lab.data, gone=True, code=1)
     assert "pip install lab-radio==1.0; or, to remove the corpus, take its folder out of the data" in message
-    assert "no corpus 'radio_calls'" in lab.run("build", "--corpus", "radio_calls", gone=True, code=1)
+    assert "no corpus 'radio_calls'" in lab.run("build", "--corpus", "radio_calls", gone=True, code=2)
     shutil.rmtree(lab.data / "radio_calls")
     lab.run("build", "--data", lab.data, gone=True)
     assert rows(lab.warehouse, "select corpus_id from main.corpora") == [("delidata",)]

@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
 )
 from talkhouse.ingest.declared.declaration.paths import read_path
-from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.declaration.table import Table, one_of
 from talkhouse.ingest.declared.times import UNIX
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
@@ -59,7 +59,8 @@ def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
         for key in (key for key in table.values if key != "record"):
-            paths[key] = path_of(table, name, key, form)
+            is_none = (name, key) in form.may_be_none and table.values[key] == ""
+            paths[key] = None if is_none else path_of(table, name, key, form)
         if "record" in table:
             paths["record"] = _RECORDS[table.choice("record", _RECORDS)]
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
@@ -68,6 +69,8 @@ def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
                 f"format = {format_!r} needs {needed!r} in [{name}]",
                 expected=f'[{name}] {needed} = "what the data calls it"',
             )
+        if (name, "id") in form.may_be_none and "id" not in table:
+            paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
         fields[name] = kind(**paths)
     fields["speaker"] = _speaker_of(whole.table("speaker"), form)
     return fields
@@ -136,10 +139,17 @@ def roles_of(whole: Table, form: Form) -> dict[str, str]:
     return declared | {word: role for word, role in form.roles.items() if word not in declared}
 
 
-def splits_of(whole: Table) -> dict[str, str]:
-    """Return what the publisher's splits are called elsewhere."""
+def splits_of(whole: Table) -> dict[str, str | None]:
+    """Return what the publisher's splits are called elsewhere; None: nothing."""
     table = whole.table("splits")
-    return {split: table.choice(split, STANDARD_SPLITS) for split in table.values}
+    return {split: _standard_split(table, split) for split in table.values}
+
+
+def _standard_split(table: Table, split: str) -> str | None:
+    word = table.text(split)
+    if word and word not in STANDARD_SPLITS:
+        table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
+    return word or None
 
 
 def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:

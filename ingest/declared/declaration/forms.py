@@ -19,6 +19,8 @@ class Form:
     """Table -> key -> the path that it has where none is declared."""
     needs: tuple[tuple[str, str], ...] = ()
     """Tables and keys without which nothing can be read."""
+    may_be_none: tuple[tuple[str, str], ...] = ()
+    """Tables and keys whose default a record may lack, and ``""`` takes away."""
     needs_markers: bool = False
     is_rows: bool = False
     """Whether paths are names of columns."""
@@ -64,7 +66,11 @@ FORMS: Mapping[Format, Form] = {
     "sharegpt": Form(
         fields=_LIST_OF_TURNS,
         tables=_PEOPLE,
-        defaults={"dialogue": {"turns": "conversations"}, "turn": {"role": "from", "text": "value"}},
+        defaults={
+            "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
+            "turn": {"role": "from", "text": "value"},
+        },
+        may_be_none=(("dialogue", "id"), ("dialogue", "system")),
         roles={
             "human": "user",
             **dict.fromkeys(("gpt", "chatgpt", "bing", "bard", "function_call"), "assistant"),
@@ -128,7 +134,7 @@ FORMS: Mapping[Format, Form] = {
         has_label_files=True,
     ),
     "convokit": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": _OF_TURN},
+        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
         tables=_PEOPLE - {"dialect"},
         defaults={
             "dialogue": {"id": "conversation_id"},

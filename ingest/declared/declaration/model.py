@@ -15,7 +15,7 @@ NOT_STATED = "not stated"
 JsonPath: TypeAlias = tuple[str | None, ...]
 """Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
 
-Of rows it is one name, that of the column."""
+Of rows it is one name, that of the column; of ConvoKit's utterances it may go down into their members."""
 
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
@@ -55,6 +55,8 @@ class DialogueFields:
     """Of a transcript: the whole text."""
     record: Literal["item", "file", "member"] = "item"
     """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""
+    may_lack_id: bool = False
+    """Whether only the format names the id, not the declaration: then a record may have none."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class TurnFields:
     reply_to: JsonPath | None = None
     kind: JsonPath | None = None
     order: JsonPath | None = None
-    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order."""
+    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order, those of ConvoKit
+    behind what they reply to."""
     replies: JsonPath | None = None
     start_ms: JsonPath | None = None
     end_ms: JsonPath | None = None
@@ -195,8 +198,8 @@ class Declaration:
     """Literal text -> role."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
-    splits: Mapping[str, str] = field(default_factory=dict)
-    """The publisher's split -> train, validation or test."""
+    splits: Mapping[str, str | None] = field(default_factory=dict)
+    """The publisher's split -> train, validation or test, or None where it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
     """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
     annotations: tuple[Annotations, ...] = ()

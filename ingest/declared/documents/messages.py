@@ -73,6 +73,7 @@ class Messages:
         self._may_be_alone = self._parts | {"text"}
         self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
+        self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
         self._name_keys = {path[0] for path in self._names if path}
         self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
@@ -86,7 +87,7 @@ class Messages:
     def open(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Message:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
         if bytes(raw)[:1] != b"{":
-            raise BadRecord("GF-01", f"a turn is {kind_of(raw)}, not an object", at)
+            raise BadRecord("GF-01", self._no_object(raw), at)
         message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at), self._layouts)
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
@@ -96,6 +97,14 @@ class Messages:
         if self._has_others:
             self._read_others(message, findings)
         return message
+
+    def _no_object(self, raw: Raw) -> str:
+        """Say what a turn is that is no object, and of a text what would take it."""
+        problem = f"a turn is {kind_of(raw)}, not an object"
+        if bytes(raw)[:1] != b'"':
+            return problem
+        advice = '; where all turns are texts, [turn] text = "$"' if self._may_be_bare else ""
+        return f"{problem}: {string_of(raw, '', '')!r:.80}{advice}"
 
     def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
         raw, said = message.split.find(path), message.said

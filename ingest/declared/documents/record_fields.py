@@ -19,6 +19,8 @@ _TEXTS = {"native_id": "id", "title": "title", "domain": "domain", "language": "
 
 _STARTED = "started_at"
 _OF_RECORDS = frozenset({"native_id", "split"})
+_NO_ID = (b"n", b"[", b"{")
+"""What a text begins with that is no id: null, a list, an object."""
 _LABEL = "label:"
 """Before the scheme's name: a hole that a label of the record fills."""
 
@@ -54,6 +56,7 @@ class RecordFieldsReader:
         self._paths = [
             (hole, path, pointer(*path)) for hole, path in paths_of(declaration).items() if path and hole in _TEXTS
         ]
+        self._may_lack_id = declaration.dialogue.may_lack_id
         self._started = declaration.dialogue.started_at
         self._form = declaration.times.get(_STARTED, ISO)
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
@@ -68,6 +71,8 @@ class RecordFieldsReader:
                 taken[hole] = hole
                 continue
             raw = record.find(path)
+            if hole == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
+                continue
             if raw is not None and (hole == "native_id" or not is_null(raw)):
                 text, suffix = text_of(raw, at, f"the {'id' if hole == 'native_id' else hole}")
                 setattr(fields, hole, text)

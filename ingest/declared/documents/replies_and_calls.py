@@ -18,9 +18,11 @@ def find_replies(messages: Mapping[int, Message], turn: TurnFields, talk: Talk) 
         message = messages[index]
         message.said.reply_to = target
         message.taken["reply_to"] = "reply_to" + (message.reply.suffix if message.reply else "")
-    for index, problem in replies.problems.items():
-        at = talk.said[index].pointer + pointer(*turn.reply_to or ())
-        talk.findings.append(ReaderFinding("GF-07", problem, pointer=at))
+    forward = {index: f"a reply to the turn {target}" for index, target in replies.to.items() if target > index}
+    for rule, found in (("GF-07", replies.problems), ("GF-19", forward)):
+        for index, problem in found.items():
+            at = talk.said[index].pointer + pointer(*turn.reply_to or ())
+            talk.findings.append(ReaderFinding(rule, problem, pointer=at))
 
 
 def find_same_ids(turn: TurnFields, talk: Talk) -> Mapping[str, int]:

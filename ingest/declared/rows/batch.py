@@ -30,6 +30,7 @@ from talkhouse.ingest.declared.rows.columns import (
     TURN_ID,
     RowColumns,
 )
+from talkhouse.ingest.declared.rows.conversation_facts import ConversationFacts
 from talkhouse.ingest.declared.rows.facts import OWNER, differing, facts_of
 from talkhouse.ingest.declared.rows.findings import RowFindings
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
@@ -40,6 +41,7 @@ from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
 from talkhouse.ingest.declared.rows.people import OURS, People
 from talkhouse.ingest.declared.rows.record_extra import record_extra
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX, replies
+from talkhouse.ingest.declared.rows.reply_order import by_time, places_by_replies
 from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.declared.splits import ALL, Splits
@@ -64,6 +66,8 @@ class Build:
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
     labels_inside: Sequence[Labels] = ()
     """Schemes whose labels are inside JSON rows."""
+    conversations: ConversationFacts | None = None
+    """What another file says of the dialogues, if there is one."""
 
     def __post_init__(self) -> None:
         """Prepare roles, people and splits."""
@@ -93,12 +97,15 @@ class FileRows:
         rows = rows.with_columns(self._roles(rows))
         facts = facts_of(rows, self._columns)
         dialogues = self._dialogues(rows)
+        if self._build.conversations is not None:
+            facts = self._build.conversations.over(facts, dialogues["native_id"])
         rows = rows.with_columns(
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
         kept = Kept(rows, self._columns, is_csv=self._is_csv)
         findings = RowFindings(self._file, rows, kept)
         findings.of_dialogues(dialogues)
+        findings.of_default_ids()
         spoken = self._build.people.of(rows)
         if NAME in rows.columns:
             kept.keep(NAME, rows[NAME].ne_missing(spoken.names))
@@ -128,7 +135,15 @@ class FileRows:
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sort the turns of each dialogue, and number them."""
         if ORDER in rows.columns:
-            rows = rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True)
+            return self._numbered(rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True))
+        if self._build.declaration.format != "convokit":
+            return self._numbered(rows)
+        rows = self._numbered(by_time(rows))
+        places = places_by_replies(rows)
+        return rows if places is None else self._numbered(rows.sort(NUMBER, places))
+
+    def _numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Number the turns of each dialogue, and the dialogues."""
         rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
         starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
         index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])

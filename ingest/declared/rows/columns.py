@@ -1,7 +1,7 @@
 """Which columns of a file hold what: a *hole* is a place in the tables that a cell fills, and that gives it back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
@@ -49,15 +49,23 @@ class RowColumns:
     holes: Mapping[Hole, tuple[str, ...]]
     """Hole -> the column, or the names that it may have, of which a row has one."""
     labels: tuple[LabelColumn, ...] = ()
+    inside: Mapping[Hole, JsonPath] = field(default_factory=dict)
+    """Hole -> the way down from its column, where it is a member of the object there; the cell stays in ``extra``."""
+    has_default_ids: bool = False
+    """Whether a turn need not say of which dialogue it is (``default_ids``)."""
 
     @property
     def keepers(self) -> dict[str, Hole]:
         """Column -> the hole that gives its cells back: the first of those that read it."""
         keepers: dict[str, Hole] = {}
         for hole, names in self.holes.items():
-            for name in names if not hole.startswith(READ) else ():
+            for name in names if not hole.startswith(READ) and hole not in self.inside else ():
                 keepers.setdefault(name, hole)
         return keepers
+
+    def path(self, hole: Hole, column: str | None = None) -> JsonPath:
+        """Return where a row has the cell of a hole."""
+        return (column or self.holes[hole][0], *self.inside.get(hole, ()))
 
     @property
     def declared(self) -> list[str]:
@@ -100,12 +108,14 @@ def columns_of(declaration: Declaration) -> RowColumns:
     labels = [label for spec in specs for label in _label_columns(spec, declaration)]
     for spec in specs:
         paths |= _label_paths(spec)
-    return RowColumns({hole: names for hole, path in paths.items() if (names := _names(path))}, tuple(labels))
+    holes = {hole: names for hole, path in paths.items() if (names := _names(path))}
+    inside = {hole: path[1:] for hole, path in paths.items() if path and len(path) > 1}
+    return RowColumns(holes, tuple(labels), inside)
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
-    """Return the name of a column; none where the path goes deeper, as only documents do."""
-    return (path[0],) if path and len(path) == 1 and path[0] is not None else ()
+    """Return the name of a column."""
+    return (path[0],) if path and path[0] is not None else ()
 
 
 def _label_columns(spec: Annotations, declaration: Declaration) -> Iterable[LabelColumn]:

@@ -14,8 +14,9 @@ from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.rows.batch import Build
+from talkhouse.ingest.declared.rows.conversation_facts import ConversationFacts
 from talkhouse.ingest.declared.rows.convokit_files import Kind, check_utterances, kind_of, utterance_columns
-from talkhouse.ingest.declared.rows.members_back import LEVEL
+from talkhouse.ingest.declared.rows.members_back import LEVEL, with_meta
 from talkhouse.ingest.declared.rows.read_file import read_file
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of
 from talkhouse.ingest.declared.values import kind_of as kind_of_value
@@ -32,18 +33,17 @@ from talkhouse.ingest.outcomes import (
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
 
-_META = "meta"
-
 
 def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
     """Read utterances first, for the other files name their conversations and speakers.
 
-    Raises SourceError where there are no utterances.
+    What ``[dialogue]`` asks of conversations is looked up before. Raises SourceError where there are no utterances.
     """
     check_utterances(declaration, entries)
     kinds = [(kind_of(file.path), file, entry) for file, entry in entries]
     talks = [(file, entry) for kind, file, entry in kinds if kind == "utterances"]
-    known = _Conversations()
+    known, facts = _Conversations(), ConversationFacts(declaration)
+    facts.read(file for kind, file, _ in kinds if kind == "conversations")
     build = Build(
         declaration,
         utterance_columns(declaration),
@@ -51,11 +51,12 @@ def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, File
         known,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
+        conversations=facts,
     )
     shapes = Shapes()
     for file, entry in talks:
         yield from read_file(build, shapes, file, entry)
-    members = _MemberFiles(build, known)
+    members = _MemberFiles(build, known, facts)
     for kind, file, entry in kinds:
         match kind:
             case "utterances":
@@ -85,8 +86,8 @@ class _Conversations:
 class _MemberFiles:
     """The files about speakers, conversations, and the corpus as a whole."""
 
-    def __init__(self, build: Build, known: _Conversations) -> None:
-        self._build, self._known = build, known
+    def __init__(self, build: Build, known: _Conversations, facts: ConversationFacts) -> None:
+        self._build, self._known, self._facts = build, known, facts
         self._declaration = build.declaration
         self._shapes = Shapes()
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
@@ -140,6 +141,8 @@ class _MemberFiles:
         record.extra = dump(kept)
         findings: list[ReaderFinding] = []
         try:
+            if kind == "conversations":
+                self._facts.of(member.raw, findings)
             rows += self._labels_of(kind, member, record, findings)
         except BadRecord as bad:
             return reject(location, bad, member.raw)
@@ -155,9 +158,8 @@ class _MemberFiles:
         return row.speaker_id
 
     def _labels_of(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
-        """Make the labels that a member has: its ``meta``, or where it has none the member itself."""
-        members = members_of(member.raw)
-        inner = members if _META in members else {_META: Raw(member.raw)}
+        """Make the labels that a member has."""
+        said = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
-            for given in labels.given(inner, Talk([]), findings):
+            for given in labels.given(said, Talk([]), findings):
                 yield given.row(record)

@@ -35,10 +35,10 @@ def utterance_columns(declaration: Declaration) -> RowColumns:
     columns = columns_of(replace(declaration, annotations=()))
     taken = {name for names in columns.holes.values() for name in names}
     holes = {
-        hole: (*names, *(name for name in _OLD.get(hole, ()) if name not in taken))
+        hole: (*names, *(name for name in _OLD.get(hole, ()) if name not in taken and hole not in columns.inside))
         for hole, names in columns.holes.items()
     }
-    return RowColumns(holes)
+    return RowColumns(holes, inside=columns.inside, has_default_ids=True)
 
 
 def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:

@@ -21,6 +21,8 @@ class Differing(NamedTuple):
     literal: str
     is_contradiction: bool
     """Whether it says something at all: GF-18."""
+    is_lost: bool
+    """Whether nothing else has the cell."""
 
 
 def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
@@ -41,10 +43,10 @@ def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
 def differing(
     rows: pl.DataFrame, facts: pl.DataFrame, columns: RowColumns, kept: Kept, split: str
 ) -> Iterator[Differing]:
-    """Find the cells that the facts of their dialogue don't give back; ``split`` counts where no row says one."""
+    """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
     nothing = {label.hole: label.missing for label in columns.labels} | {SPLIT: (split,)}
     for hole in facts.columns:
-        if hole == NUMBER or not kept.is_keeper(hole):
+        if hole == NUMBER or not (kept.is_keeper(hole) or hole in columns.inside):
             continue
         values = rows[f"{hole}.value" if hole == STARTED_AT else hole]
         missing = nothing.get(hole, ())
@@ -55,6 +57,7 @@ def differing(
         places = mask.arg_true()
         if len(places):
             literals = kept.literals(hole).gather(places)
+            is_lost = kept.is_keeper(hole)
             for row, literal, value in zip(places, literals, values.gather(places), strict=True):
                 is_said = value is not None and (hole == SPLIT or value not in missing)
-                yield Differing(row, hole, literal, is_said)
+                yield Differing(row, hole, literal, is_said, is_lost)

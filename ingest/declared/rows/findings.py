@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from talkhouse.ingest.declared.rows.columns import REPLY_TO, TURN_ID, Hole
+from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, TURN_ID, Hole
+from talkhouse.ingest.declared.rows.default_ids import HAS_DEFAULT
 from talkhouse.ingest.declared.rows.facts import OWNER, Differing
 from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX, Replies
@@ -22,7 +23,7 @@ class RowFindings:
 
     def add(self, rule: str, row: int, hole: Hole, detail: str) -> None:
         """Add a finding about a cell."""
-        at = pointer(self._rows["line"][row], self._kept.column(hole, row))
+        at = pointer(self._rows["line"][row], *self._kept.path(hole, row))
         turn_index = self._rows[TURN_INDEX][row]
         record_id = self._rows["record_id"][row]
         self.findings.append(ReaderFinding(rule, detail, self._file, at, record_id, turn_index=turn_index))
@@ -33,6 +34,15 @@ class RowFindings:
             detail = f"the id {row['native_id']!r:.100} was taken by other words; this dialogue is {row['dialogue_id']}"
             finding = ReaderFinding("GF-04", detail, self._file, pointer(row["line"]), row["record_id"])
             self.findings.append(finding)
+
+    def of_default_ids(self) -> None:
+        """Add a finding for each dialogue some of whose turns don't say of which they are."""
+        if HAS_DEFAULT not in self._rows.columns:
+            return
+        lacking = self._rows.select(OWNER, HAS_DEFAULT, row=pl.int_range(pl.len())).filter(HAS_DEFAULT)
+        counted = lacking.group_by(OWNER, maintain_order=True).agg(pl.col("row").first(), pl.len())
+        for row, count in counted.select("row", "len").iter_rows():
+            self.add("GF-20", row, ID, f"{count:,} of the conversation {self._rows[ID][row]!r:.100}; here the first")
 
     def of_contradictions(self, cells: Iterable[Differing], facts: pl.DataFrame) -> None:
         """Add a finding for each column in which the rows of a dialogue say something else than the first that does."""
@@ -45,7 +55,7 @@ class RowFindings:
                 self.add("GF-18", cell.row, cell.hole, detail)
 
     def of_replies(self, replies: Replies) -> None:
-        """Add findings for ids that occur twice, and for replies that lead nowhere or round in a loop."""
+        """Add findings for ids that occur twice, and for replies that lead nowhere, round in a loop, or forward."""
         for row in replies.repeated:
             self.add("GF-06", row, TURN_ID, f"the id {self._rows[TURN_ID][row]!r:.100} is an earlier turn's")
         for problem, where in (
@@ -54,6 +64,8 @@ class RowFindings:
         ):
             for row in where.arg_true():
                 self.add("GF-07", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} {problem}")
+        for row in (replies.targets > self._rows[TURN_INDEX]).arg_true():
+            self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
 
     def of_times(self, hole: Hole, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared."""

@@ -1,20 +1,20 @@
 """Files of JSON objects, a row each, as frames."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile
-from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, RowColumns
+from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, TURN_ID, Hole, RowColumns
 from talkhouse.ingest.declared.rows.frames import BAD_TIME, GIVEN, HOW, KEY, RAW, shape_member
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, alias, members_of
+from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, Split, alias, members_of
 from talkhouse.ingest.declared.times import ISO, read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
@@ -22,6 +22,22 @@ from talkhouse.ingest.outcomes import ReaderFinding
 
 _ROWS = 20_000
 """Rows in a frame."""
+
+
+class _Cell(NamedTuple):
+    """Where a hole's cell is in a row."""
+
+    hole: Hole
+    path: JsonPath
+    below: str
+    """Its pointer."""
+    name: str
+    """What messages call it."""
+
+    @classmethod
+    def at(cls, hole: Hole, path: JsonPath) -> Self:
+        """Describe the cell at a path."""
+        return cls(hole, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
 
 
 class JsonFrames:
@@ -43,7 +59,10 @@ class JsonFrames:
         self._with_raw, self._labels = with_raw, labels
         self.findings: list[ReaderFinding] = []
         self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
-        self._keepers, self._readers = columns.keepers, columns.readers()
+        self._keepers = columns.keepers
+        self._readers = {
+            key: [_Cell.at(hole, columns.path(hole, key)) for hole in holes] for key, holes in columns.readers().items()
+        }
         self._required = [hole for hole in (TEXT, ID) if hole in columns.holes]
         self._named = [hole for hole, names in columns.holes.items() if len(names) > 1]
 
@@ -91,8 +110,9 @@ class JsonFrames:
             if name is None:
                 rest.append(f"{_key(key)}{bytes(raw).decode()}")
         for hole in self._required:
-            if row.get(hole) is None:
-                wanted = " or ".join(repr(name) for name in self._columns.holes[hole])
+            if row.get(hole) is None and not self._has_default(hole, row):
+                cells = (_Cell.at(hole, self._columns.path(hole, name)) for name in self._columns.holes[hole])
+                wanted = " or ".join(cell.name for cell in cells)
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
         number = shape_member(self._shapes.number(LEVEL, shape))
         row["rest"] = ",".join([number, *rest] if number else rest) or None
@@ -101,19 +121,24 @@ class JsonFrames:
         row["numbers"] = " ".join(numbers) or None
         return row
 
-    def _take(self, key: str, raw: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
+    def _has_default(self, hole: Hole, row: dict[str, Any]) -> bool:
+        """Tell whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
+        return hole == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
+
+    def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
         """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
         keeper = self._keepers.get(key)
         written: str | None = None
-        for hole in self._readers[key]:
+        for hole, path, below, name_in_file in self._readers[key]:
             if hole in row and row[hole] is not None:
                 continue
-            if is_null(raw):
+            raw = member if len(path) == 1 else Split({key: member}, {}).find(path)
+            if raw is None or is_null(raw):
                 written = hole + NULL if hole == keeper else written
                 continue
-            text, suffix = text_of(raw, at + pointer(key), f"'{key}'")
+            text, suffix = text_of(raw, at + below, name_in_file)
             if hole == TEXT and suffix:
-                raise BadRecord("GF-01", f"'{key}' is {text:.100}, not a text", at + pointer(key))
+                raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
             row[hole], row[hole + KEY] = text, key
             name: str | None = hole + suffix
             if suffix:

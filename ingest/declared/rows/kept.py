@@ -3,6 +3,7 @@
 import msgspec
 import polars as pl
 
+from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.rows.columns import Hole, RowColumns
 from talkhouse.ingest.declared.rows.frames import KEY, joined, members
 from talkhouse.ingest.declared.shapes import alias
@@ -18,7 +19,7 @@ class Kept:
 
     def is_keeper(self, hole: Hole) -> bool:
         """Tell whether a hole is the one that gives back its column's cells."""
-        return any(self._keepers[name] == hole for name in self._columns.holes.get(hole, ()))
+        return any(self._keepers.get(name) == hole for name in self._columns.holes.get(hole, ()))
 
     def keep(self, hole: Hole, where: pl.Series) -> None:
         """Keep the cells of a hole where columns don't give them back; null is a cell only in CSV, an empty one."""
@@ -52,6 +53,10 @@ class Kept:
         """Return the column of a hole in a row."""
         key = self._rows[hole + KEY][row] if hole + KEY in self._rows.columns else None
         return key or self._columns.holes[hole][0]
+
+    def path(self, hole: Hole, row: int) -> JsonPath:
+        """Return where a row has the cell of a hole."""
+        return self._columns.path(hole, self.column(hole, row))
 
     def extra(self) -> pl.Series:
         """Return ``turns.extra``."""

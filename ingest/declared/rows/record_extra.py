@@ -27,7 +27,7 @@ def record_extra(
 ) -> pl.Series:
     """Return ``records.extra`` of dialogues; null where there is nothing to say."""
     differs: defaultdict[int, dict[str, Raw]] = defaultdict(dict)
-    for cell in differing:
+    for cell in (cell for cell in differing if cell.is_lost):
         at = pointer(rows[TURN_INDEX][cell.row], kept.column(cell.hole, cell.row))
         differs[rows[OWNER][cell.row]][at] = Raw(cell.literal.encode())
     if not dialogues["is_same"].all():

@@ -12,6 +12,7 @@ from typing import Self
 import polars as pl
 
 from talkhouse.ingest.declared.rows.columns import ID
+from talkhouse.ingest.declared.rows.default_ids import HAS_DEFAULT, SAID, with_defaults
 from talkhouse.ingest.declared.rows.set_aside import SetAside
 
 SCATTERED = "scattered"
@@ -39,6 +40,8 @@ class Spool:
         self._runs: list[pl.DataFrame] = []
         self._written: list[int] = []
         self._disk: SetAside | None = None
+        self._ids: pl.Series | None = None
+        self._lacks_ids = False
         self.height = 0
 
     def __enter__(self) -> Self:
@@ -55,7 +58,8 @@ class Spool:
         """Set rows aside; they are grouped by the dialogue's id, where they have that column."""
         self.height += len(frame)
         if ID in frame.columns:
-            self._runs.append(frame[ID].rle().struct.unnest())
+            self._runs.append(_runs(frame[ID]))
+            self._lacks_ids |= frame[ID].has_nulls()
         self._frames.append(frame)
         self._size += int(frame.estimated_size())
         if self._size > _IN_MEMORY:
@@ -72,6 +76,9 @@ class Spool:
         """Yield all rows, whole dialogues at a time; memory: what is kept there, and 4 bytes for each row."""
         if not self.height:
             return
+        if self._lacks_ids:
+            self._ids = with_defaults(pl.concat(part.select(SAID) for part in self._frames_in_order()))
+            self._runs = [_runs(self._ids)]
         numbers = _numbers(self._runs, self.height)
         self._runs.clear()
         left: pl.DataFrame | None = None
@@ -95,12 +102,19 @@ class Spool:
     def _parts(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
         """Yield all rows as they stand in the file, with their numbers and positions."""
         begin = 0
+        for part in self._frames_in_order():
+            end = begin + len(part)
+            added = [pl.int_range(begin, end, dtype=pl.Int64, eager=True).alias(POSITION)]
+            if self._ids is not None:
+                added += [part[ID].is_null().alias(HAS_DEFAULT), self._ids[begin:end]]
+            yield part.with_columns(numbers[begin:end].cast(pl.Int64).alias(NUMBER), *added)
+            begin = end
+
+    def _frames_in_order(self) -> Iterator[pl.DataFrame]:
+        """Yield all rows as they were added."""
         frames = (pl.concat(self._frames) for _ in self._frames[:1])
         written = (self._disk.read(number) for number in self._written if self._disk is not None)
-        for part in chain(written, frames):
-            position = pl.int_range(begin, begin + len(part), dtype=pl.Int64, eager=True).alias(POSITION)
-            yield part.with_columns(numbers[begin : begin + len(part)].cast(pl.Int64).alias(NUMBER), position)
-            begin += len(part)
+        return chain(written, frames)
 
     def _buckets(self, numbers: pl.Series, disk: SetAside) -> Iterator[pl.DataFrame]:
         """Yield all rows by dialogue: they are sorted into groups of neighbouring dialogues first."""
@@ -115,6 +129,10 @@ class Spool:
                 begin = end
         for bucket in buckets:
             yield pl.concat([disk.read(number) for number in bucket]).sort(NUMBER, maintain_order=True)
+
+
+def _runs(ids: pl.Series) -> pl.DataFrame:
+    return ids.rle().struct.unnest()
 
 
 def _numbers(runs: list[pl.DataFrame], height: int) -> pl.Series:

@@ -171,6 +171,8 @@ def _show_package(written: "Written") -> None:
             output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
     if package.left_out:
         output.print(f"  left out, with no rows to export: {escape(', '.join(package.left_out))}", soft_wrap=True)
+    for note in package.notes:
+        output.print(f"  {escape(visible(note))}", soft_wrap=True)
     if said := package.about_pseudonyms:
         _show_pseudonyms(said)
     _show_licences(package.corpora, package.parts)

@@ -7,7 +7,7 @@ from functools import cached_property
 from talkhouse.packages.convokit.labels import Labels, Level
 from talkhouse.packages.convokit.members import Member, struct, with_meta
 from talkhouse.packages.convokit.tables import Part, Tables
-from talkhouse.packages.convokit.utterances import HAS_TIME, IS_TREE
+from talkhouse.packages.convokit.utterances import HAS_TIME, is_tree
 
 _RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_index", "main_speaker_id")
 _SOURCE = ("record_id", "native_id", "source_file_id", "source_pointer")
@@ -63,12 +63,13 @@ class Conversations:
     def _turns(self, part: Part) -> str:
         replies = "case when any_value(is_tree) then 'published' else 'order' end as replies"
         has_replies = self.tables.has["turns.reply_to"]
+        turns = self.tables.rows("turns", part.condition)
         return f"""(
         select
             dialogue_id,
             case when bool_and({HAS_TIME}) then 'published' else 'position' end as timestamps
             {", " + replies if has_replies else ""}
-        from (select * {", " + IS_TREE if has_replies else ""} from {self.tables.rows("turns", part.condition)})
+        from (select * {", " + is_tree(self.tables, part) if has_replies else ""} from {turns})
         group by dialogue_id
         )"""
 

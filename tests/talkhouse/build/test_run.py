@@ -330,6 +330,7 @@ def nothing_there(data: Path) -> None:
 
 def nothing_known(data: Path) -> None:
     (data / CORPUS.id).rename(data / "unknown")
+    (data / ".talkhouse-fetch").mkdir()
 
 
 def nothing_inside(data: Path) -> None:
@@ -354,7 +355,9 @@ def of_another_corpus(data: Path) -> None:
     ("spoil", "error", "message"),
     [
         (nothing_there, SourceError, "there is no such data folder"),
-        pytest.param(nothing_known, SourceError, "no folder of a known corpus", marks=pytest.mark.slow),
+        pytest.param(
+            nothing_known, SourceError, r"no folder of a known corpus(.|\n)*found: +unknown\n", marks=pytest.mark.slow
+        ),
         pytest.param(nothing_inside, SourceError, "the folder is empty", marks=pytest.mark.slow),
         (truncated_zip, SourceError, "the archive can't be read"),
         pytest.param(of_another_corpus, NothingLoaded, "nothing of the corpus", marks=pytest.mark.slow),

@@ -17,6 +17,7 @@ from tests.talkhouse.guess.folders import (
     FOLDERS,
     LOG,
     PREFERENCE,
+    SHAREGPT,
     THUMBS,
     lines,
     listed,
@@ -73,6 +74,8 @@ def test_what_stands_twice_is_no_id(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.parquet": parquet(LOG)})
     assert "id" not in declared(folder)["dialogue"]
     assert "no id: hash has a value twice in the sample" in comments(folder)
+    twice = write(tmp_path / "fog_talks", {"a.jsonl": lines(*SHAREGPT, *SHAREGPT)})
+    assert declared(twice)["dialogue"]["id"] == "", "the format would take it"
 
 
 def test_an_id_may_stand_in_two_files(tmp_path: Path) -> None:

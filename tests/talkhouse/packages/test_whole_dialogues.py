@@ -9,12 +9,16 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
+from talkhouse.packages.argilla.layout import LAYOUT as ARGILLA_LAYOUT
 from talkhouse.packages.export import export_package
+from talkhouse.packages.labelstudio.layout import LAYOUT as STUDIO_LAYOUT
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import RELEASES
+
+LAYOUTS = (STUDIO_LAYOUT, ARGILLA_LAYOUT)
 
 
 def exported(con: duckdb.DuckDBPyConnection, tool: Tool, folder: Path, name: str, filters: Filters = NO_FILTERS) -> Any:
@@ -47,6 +51,49 @@ def test_label_studio_gets_each_dialogue_as_paragraphs_with_its_majority_labels(
         text = task["data"]["dialogue"][int(value["start"])]["text"]
         assert text.encode("utf-16-le")[: 2 * value["endOffset"]].decode("utf-16-le") == text
         assert value["paragraphlabels"][0] in known[result["from_name"]]
+
+
+RATED = f"""
+insert into main.schemes (scheme, description, target)
+select '{RELEASES}.' || unnest(['rating', 'topics', 'length']), '', 'dialogue';
+insert into main.labels (scheme, label, label_index)
+values ('{RELEASES}.rating', 'good', 0), ('{RELEASES}.rating', 'bad', 1), ('{RELEASES}.topics', 'rain', 0);
+create temp table rated as
+select record_id, dialogue_id from main.records semi join bi.record_dialogues using (record_id, dialogue_id)
+where corpus_id = '{RELEASES}' and dialogue_id is not null;
+insert into main.annotations (record_id, dialogue_id, scheme, annotator_index, item_index, label, value)
+select record_id, dialogue_id, '{RELEASES}.' || scheme, annotator, item, label, value
+from rated, (values
+    ('rating', 0, 0, 'bad', null), ('rating', 1, 0, 'bad', null), ('rating', 2, 0, 'good', null),
+    ('topics', 0, 0, 'rain', null), ('topics', 0, 1, 'rain', null), ('length', 0, 0, null, 2.0)
+) as given (scheme, annotator, item, label, value);
+"""
+"""Labels of whole dialogues: a rating by three, several topics, and a number."""
+
+
+def test_labels_of_a_dialogue_are_choices_and_suggestions(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    writable.execute(RATED)
+    tasks = exported(writable, Tool.LABELSTUDIO, tmp_path / "tasks", RELEASES)
+    assert tasks
+    for task in tasks:
+        (choice,) = (one for one in task["predictions"][0]["result"] if one["type"] == "choices")
+        assert choice["value"] == {"choices": ["bad"]}
+    config = ElementTree.fromstring((tmp_path / "tasks" / "label_config.xml").read_text())  # noqa: S314 - ours
+    (control,) = config.iter("Choices")
+    assert (control.get("name"), [item.get("value") for item in control]) == (choice["from_name"], ["good", "bad"])
+    records = exported(writable, Tool.ARGILLA, tmp_path / "records", RELEASES)
+    suggested = {RELEASES + "_rating": {"value": "bad", "agent": "published labels"}}
+    assert all(record["suggestions"] == suggested for record in records)
+    settings = json.loads((tmp_path / "records" / "dataset.json").read_text("utf-8"))
+    assert [question["name"] for question in settings["questions"]] == [*suggested, "comment"]
+
+
+def test_labels_that_a_program_does_not_have_are_named(writable: duckdb.DuckDBPyConnection) -> None:
+    writable.execute(RATED)
+    topics, turns = f"by {RELEASES}.length, {RELEASES}.topics", f"labels of turns by {RELEASES}."
+    studio, argilla = (layout.plan(Warehouse(writable), RELEASES, NO_FILTERS, None).notes for layout in LAYOUTS)
+    assert [topics in note for note in studio] == [True]
+    assert [topics in note or turns in note for note in argilla] == [True, True]
 
 
 def test_argilla_gets_what_is_chosen_as_chats(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -82,10 +129,19 @@ print(len(tasks))
 
 ARGILLA = """
 import json
+from unittest.mock import MagicMock
+import argilla
 from argilla.records._io._json import JsonIO
+argilla.Argilla._get_default = classmethod(lambda _: MagicMock())  # no server is asked
+settings = argilla.Settings.from_json("dataset.json")
+settings.validate()
 records = JsonIO._records_from_json("records.json")
 written = json.load(open("records.json"))
 assert [record.fields.to_dict() for record in records] == [record["fields"] for record in written]
+for record in records:
+    for suggestion in record.suggestions:
+        assert suggestion.value in settings.questions[suggestion.question_name].labels
+assert sum(len(record.suggestions) for record in records) == len(records)
 print(len(records))
 """
 
@@ -96,9 +152,10 @@ print(len(records))
     [(Tool.LABELSTUDIO, "label-studio-sdk", LABEL_STUDIO), (Tool.ARGILLA, "argilla", ARGILLA)],
 )
 def test_the_programs_read_it(
-    con: duckdb.DuckDBPyConnection, tmp_path: Path, tool: Tool, library: str, script: str
+    writable: duckdb.DuckDBPyConnection, tmp_path: Path, tool: Tool, library: str, script: str
 ) -> None:
-    documents = exported(con, tool, tmp_path / "package", RELEASES)
+    writable.execute(RATED)
+    documents = exported(writable, tool, tmp_path / "package", RELEASES)
     command = ["uv", "run", "--no-project", "--with", library, "python", "-c", script]
     done = subprocess.run(command, cwd=tmp_path / "package", capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr

@@ -239,6 +239,19 @@ def test_a_declared_corpus_keeps_its_tree_unless_it_is_none(tmp_path: Path) -> N
     chain = Files.read(tmp_path / "chain")
     assert {each["text"]: each["reply-to"] for each in chain.utterances}["d"] == ids["c"]
     assert {each["meta"]["replies"] for each in chain.conversations.values()} == {"order"}
+    backwards = [
+        "update main.turns set reply_to = 3 where text = 'a'",
+        "update main.turns set reply_to = null where text = 'd'",
+    ]
+    export(changed(tmp_path / "own.duckdb", tmp_path, *backwards), "trees", tmp_path / "backwards")
+    turned = Files.read(tmp_path / "backwards")
+    assert {each["text"]: each["reply-to"] for each in turned.utterances} == {
+        "a": ids["d"], "b": ids["a"], "c": ids["b"], "d": None
+    }  # fmt: skip
+    assert {each["meta"]["replies"] for each in turned.conversations.values()} == {"published"}
+    a_loop = "update main.turns set reply_to = 2 where text = 'b'"
+    export(changed(tmp_path / "own.duckdb", tmp_path, a_loop), "trees", tmp_path / "loop")
+    assert {each["meta"]["replies"] for each in Files.read(tmp_path / "loop").conversations.values()} == {"order"}
     a_gap = [
         "update main.turns set turn_index = 9 where text = 'd'",
         "update main.turns set reply_to = 3 where text = 'd'",
