@@ -14,6 +14,7 @@ from talkhouse.guess.rows_start import Rows, rows_of
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import ending, is_packed
 from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import BOM, SourceFile
 
 
@@ -102,25 +103,23 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
 
 
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from pyarrow.lib import ArrowException
-    from pyarrow.parquet import ParquetFile
+    from talkhouse.ingest.declared.record_files.parquet import batches, parsed
 
     decoded = _Decoded("Parquet")
     size = 0
     with file.peek() as stream:
         try:
-            # Without a buffer size, whole columns of a row group would be read.
-            parquet = ParquetFile(stream, buffer_size=1_000_000, pre_buffer=False)  # type: ignore[no-untyped-call]
-            decoded.columns = tuple(parquet.schema_arrow.names)
-            for batch in parquet.iter_batches(batch_size=_BATCH):  # type: ignore[no-untyped-call]
-                decoded.values += batch.to_pylist()
-                size += batch.nbytes
-                if len(decoded.values) >= most.records or size > most.bytes:
-                    break
-            decoded.values = decoded.values[: most.records]
-            decoded.is_whole = len(decoded.values) == parquet.metadata.num_rows
-        except (ArrowException, OSError, ValueError) as error:
-            decoded.problem = f"not Parquet that can be read: {error}"
+            with parsed(stream) as parquet:
+                decoded.columns = tuple(parquet.schema_arrow.names)
+                for batch in batches(parquet, _BATCH):
+                    decoded.values += batch.to_pylist()
+                    size += batch.nbytes
+                    if len(decoded.values) >= most.records or size > most.bytes:
+                        break
+                decoded.values = decoded.values[: most.records]
+                decoded.is_whole = len(decoded.values) == parquet.metadata.num_rows
+        except (BadRecord, ValueError) as error:
+            decoded.problem = error.detail if isinstance(error, BadRecord) else f"not Parquet that can be read: {error}"
     return decoded
 
 

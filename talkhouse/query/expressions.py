@@ -18,14 +18,14 @@ _LISTS = ("list", "array")
 _NESTED = frozenset({*_LISTS, "struct", "tuple", "map", "union"})
 
 _STORED_AS = {
-    "hugeint": "double",
-    "uhugeint": "double",
+    "hugeint": "decimal(38, 0)",
+    "uhugeint": "decimal(38, 0)",
     "bignum": "varchar",
     "bit": "varchar",
     "interval": "varchar",
     "time with time zone": "varchar",
 }
-"""Types that Parquet has not; a sum of integers is a HUGEINT, which DuckDB's own writer makes a double too."""
+"""Types that Parquet has not. A sum of integers is a HUGEINT; DuckDB raises where one has 39 digits."""
 
 _PACKED_AS = {**_STORED_AS, "uuid": "varchar", "enum": "varchar"}
 """The same, and types that Parquet has and the programs that packages are for have not."""
@@ -33,8 +33,11 @@ _PACKED_AS = {**_STORED_AS, "uuid": "varchar", "enum": "varchar"}
 _NOT_IN_PACKAGES = frozenset({"map", "union", "tuple", "variant"})
 """Types that none of these programs has; ``datasets`` fails on a file with one of them."""
 
-_TEXTS_IN_JSON = r'"(?:[^"\\]|\\.)*"'
-"""Matches the texts in JSON, so that words outside of them can be found."""
+_MAY_HAVE_NAN = r"(?i)(?:^|[\[:,])\s*-?(?:nan|inf|infinity)\s*(?:[,\]}]|$)"
+"""Matches JSON in which DuckDB has written NaN or infinity, and texts that look like it."""
+
+_PARTS_OF_JSON = r'"(?:[^"\\]|\\.)*"|[^"]+'
+"""Matches the texts in JSON, and what stands between them."""
 
 
 class Column(NamedTuple):
@@ -126,7 +129,8 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
     """
     if str(kind) == "JSON":
         # Line ends are blanks between its parts: inside a text JSON has them escaped.
-        return rf"translate({x}::varchar, e'\n\r', '  ')"
+        text = rf"translate({x}::varchar, e'\n\r', '  ')"
+        return _without_nan(text) if strict else text
     if kind.id in _FLOATS:
         return f"case when isfinite({x}) then {x}::varchar {'' if strict else _named(x)} end"
     if kind.id in _NUMBERS:
@@ -139,14 +143,23 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
 
 
 def _variant_json(x: str, *, strict: bool) -> str:
-    """Return as JSON what may be of any type; ``strict`` writes a list or struct with NaN in it as a text."""
+    """Return as JSON what may be of any type."""
     json = f"to_json({x})"
     number = f"when json_type({json}) = 'DOUBLE' and isfinite(try_cast({x} as double)) then {_with_zero(x)}"
-    if not strict:
-        return f"case {number} else {json}::varchar end"
-    words = f"regexp_replace({json}::varchar, {literal(_TEXTS_IN_JSON)}, '', 'g')"
-    texts = f"when regexp_matches({words}, 'NaN|Infinity') then to_json({x}::varchar)::varchar"
-    return f"case {number} when json_type({json}) = 'DOUBLE' then null {texts} else {json}::varchar end"
+    written = _without_nan(f"{json}::varchar") if strict else f"{json}::varchar"
+    none = f"when json_type({json}) = 'DOUBLE' then null" if strict else ""
+    return f"case {number} {none} else {written} end"
+
+
+def _without_nan(json: str) -> str:
+    """Return JSON that DuckDB may have written, with null for NaN and infinity."""
+    null = r"regexp_replace(part, '(?i)-?(nan|infinity|inf)', 'null', 'g')"
+    parts = f"regexp_extract_all({json}, {literal(_PARTS_OF_JSON)})"
+    replaced = f"list_transform({parts}, lambda part: if(part[1] = '\"', part, {null}))"
+    return (
+        f"case when regexp_matches({json}, {literal(_MAY_HAVE_NAN)}) then array_to_string({replaced}, '') "
+        f"else {json} end"
+    )
 
 
 def _named(x: str) -> str:
@@ -214,12 +227,12 @@ def _stored(kind: sqltypes.DuckDBPyType, types: Mapping[str, str] = _STORED_AS) 
     if kind.id not in _NESTED:
         return types.get(kind.id)
     known = [(name, str(child), _stored(child, types)) for name, child in _children(kind)]
-    if kind.id == "union" or all(stored is None for _, _, stored in known):
+    if all(stored is None for _, _, stored in known):
         return None
     inside = [stored or own for _, own, stored in known]
     if kind.id in _LISTS:
         return f"{inside[0]}[{dict(kind.children).get('size', '')}]"
-    names = [quoted(name) if kind.id == "struct" else "" for name, _, _ in known]
+    names = [quoted(name) if kind.id in ("struct", "union") else "" for name, _, _ in known]
     return (
         f"{kind.id}({', '.join(f'{name} {kind_of_child}' for name, kind_of_child in zip(names, inside, strict=True))})"
     )

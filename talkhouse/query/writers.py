@@ -5,6 +5,7 @@ faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could 
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -104,6 +105,11 @@ _WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
 _TEXT_WRITERS = {"table": write_table, "markdown": write_markdown}
 
 
+_CAST = "cast the column, for instance to varchar, or choose another --format"
+_TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when casting from source column column_")
+"""What DuckDB says of a whole number of 39 digits that ``Column.as_stored`` makes a decimal of."""
+
+
 @contextmanager
 def arrow_errors(file_format: str) -> Iterator[None]:
     """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk.
@@ -115,13 +121,19 @@ def arrow_errors(file_format: str) -> Iterator[None]:
     except ArrowException as error:
         if isinstance(error, MemoryError):
             raise
-        raise QueryFailed(
-            f"{file_format} can't hold these rows",
-            found=str(error),
-            next_step="cast the column, for instance to varchar, or choose another --format",
-        ) from error
+        raise QueryFailed(f"{file_format} can't hold these rows", found=str(error), next_step=_CAST) from error
+    except duckdb.ConversionException as error:
+        raise _told(error, file_format) from error
     except OSError as error:
         # Where a query fails halfway, Arrow raises DuckDB's message as an OSError without a number.
         if error.errno is None:
-            raise duckdb.Error(str(error)) from error
+            raise _told(duckdb.Error(str(error)), file_format) from error
         raise
+
+
+def _told(error: duckdb.Error, file_format: str) -> Exception:
+    """Return an error of DuckDB; QueryFailed instead where the format can't hold a number."""
+    if found := _TOO_LARGE.search(str(error)):
+        expected = "whole numbers of at most 38 digits"
+        return QueryFailed(f"{file_format} can't hold these rows", expected=expected, found=found[1], next_step=_CAST)
+    return error

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -156,3 +157,22 @@ def test_a_text_that_is_not_utf_8_is_found_before_a_record_is_read() -> None:
 def test_a_column_twice_is_refused() -> None:
     with pytest.raises(BadRecord, match="GF-12: the column 'a' is there twice"):
         records_of("a.parquet", parquet(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])))
+
+
+def test_texts_inside_of_lists_over_many_row_groups() -> None:
+    words = pa.dictionary(pa.int32(), pa.string())
+    messages = pa.list_(pa.struct([("role", words), ("content", pa.string())]))
+    rows = [[{"role": "user", "content": f"text {number % 3}"}] * (number % 4) for number in range(100)]
+    table = pa.table({"a": pa.array(rows, messages), "b": [f"{number % 3}" for number in range(100)]})
+    delta = {"use_dictionary": ["a.list.element.content"], "column_encoding": {"b": "DELTA_LENGTH_BYTE_ARRAY"}}
+    for groups, options in ((1, {}), (2, {}), (50, {}), (2, delta)):
+        raw = parquet(table, row_group_size=100 // groups, **options)
+        assert [json.loads(record.raw)["a"] for record in records_of("a.parquet", raw)[1]] == rows
+        assert pq.read_table(io.BytesIO(back("a.parquet", raw))).equals(pq.read_table(io.BytesIO(raw)))
+
+
+def test_a_type_that_pyarrow_has_not_is_not_called_damage() -> None:
+    sink = io.BytesIO()
+    pl.DataFrame({"a": pl.Series([2**100], dtype=pl.Int128)}).write_parquet(sink)
+    with pytest.raises(BadRecord, match="GF-14: pyarrow can't read this kind of Parquet: Integers with more than 64"):
+        records_of("a.parquet", sink.getvalue())

@@ -50,6 +50,21 @@ def test_rows_of_one_dialogue_become_one_record_with_all_of_their_cells() -> Non
     assert restored(made) == {"a.csv": raw}
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        table("0,c,hi", "1,c,ho", header=",d,text"),
+        table("0,c,hi,x", "1,c,ho,y", header=",d,text,column_0"),
+        table("0,c,hi,x", "1,c,ho,y", header=",d,text,"),
+    ],
+)
+def test_a_column_without_a_name_is_one_like_others(raw: bytes) -> None:
+    """As pandas writes its index."""
+    made = read(declared(turn=TurnFields(text=("text",))), {"a.csv": raw})
+    assert [json.loads(turn.extra or "")[""] for turn in made.of(Turn)] == ["0", "1"]
+    assert restored(made) == {"a.csv": raw}
+
+
 def test_scattered_rows_are_gathered_by_order_and_their_lines_kept() -> None:
     raw = table("b\t2\tfour", "a\t10\tthree", "b\t1\tone", 'a\t9\t"two', header="d\tn\ttext")
     declaration = declared(turn=TurnFields(text=("text",), order=("n",)), dialect=Dialect(quote_char=""))

@@ -3,7 +3,7 @@
 import io
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
@@ -74,13 +74,34 @@ class ParquetRecords:
 
     def _rows_at_a_time(self) -> int:
         """Read the file to its end without unfolding what it holds once, and return how many rows fit into memory."""
+        with opened_parquet(self._content) as parquet:
+            texts = _texts(parquet)
+        try:
+            largest = self._largest(texts)
+        except _NotImplemented:
+            # Of some encodings pyarrow makes no dictionaries.
+            largest = self._largest([path for path in texts if self._folds(path)])
+        return max(1, min(_READ, _LOOKED_AT * _MEMORY // max(1, largest)))
+
+    def _largest(self, folded: Collection[str]) -> int:
+        """Read the file to its end, and return the bytes that the largest of its batches takes unfolded."""
         largest = size = 0
-        with opened_parquet(self._content, is_folded=True) as parquet:
+        with opened_parquet(self._content, folded) as parquet:
             for batch in batches(parquet, _LOOKED_AT):
                 unfolded = sum(map(_unfolded, batch.columns))
                 largest, size = max(largest, unfolded), size + unfolded
                 self._check_size(0, size, 0)
-        return max(1, min(_READ, _LOOKED_AT * _MEMORY // max(1, largest)))
+        return largest
+
+    def _folds(self, path: str) -> bool:
+        """Whether the texts of a column can be read as dictionaries."""
+        try:
+            with opened_parquet(self._content, [path]) as parquet:
+                for _ in batches(parquet, _LOOKED_AT, [path]):
+                    pass
+        except _NotImplemented:
+            return False
+        return True
 
     def _check_size(self, record: int, size: int, index: int) -> None:
         """Raise SourceError where a record is too large, or far more comes out of the file than files hold."""
@@ -103,11 +124,16 @@ def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
     return RawRecord(index, f"/{index}", raw, value=value)
 
 
+class _NotImplemented(BadRecord):
+    """What pyarrow can't read, whether a file is damaged or not."""
+
+
 @contextmanager
-def opened_parquet(content: Content, *, is_folded: bool = False) -> Iterator[ParquetFile]:
+def opened_parquet(content: Content, folded: Collection[str] = ()) -> Iterator[ParquetFile]:
     """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read.
 
-    ``is_folded``: texts are read as dictionaries, so that one that is there many times takes the memory of one.
+    ``folded``: the paths of columns whose texts are read as dictionaries, so that one that is there many times takes
+    the memory of one.
     """
     file = content.file
     if content.is_packed or file.member is not None:
@@ -115,12 +141,12 @@ def opened_parquet(content: Content, *, is_folded: bool = False) -> Iterator[Par
     else:
         file.hash()
         stream = file.disk.open()
-    with stream, parsed(stream, is_folded=is_folded) as parquet:
+    with stream, parsed(stream, folded) as parquet:
         yield parquet
 
 
 @contextmanager
-def parsed(stream: IO[bytes], *, is_folded: bool = False) -> Iterator[ParquetFile]:
+def parsed(stream: IO[bytes], folded: Collection[str] = ()) -> Iterator[ParquetFile]:
     """Read what an open file is; raises what ``opened_parquet`` does."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
@@ -130,13 +156,13 @@ def parsed(stream: IO[bytes], *, is_folded: bool = False) -> Iterator[ParquetFil
         raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
     stream.seek(0)
     try:
-        parquet = ParquetFile(stream, **_PIECEMEAL)  # type: ignore[no-untyped-call]
-        if is_folded:
-            texts = _texts(parquet)
-            parquet = ParquetFile(stream, read_dictionary=texts, **_PIECEMEAL)  # type: ignore[no-untyped-call]
-        yield parquet
+        yield ParquetFile(stream, read_dictionary=list(folded), **_PIECEMEAL)  # type: ignore[no-untyped-call]
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        raise BadRecord("GF-14", f"damaged Parquet: {str(error).splitlines()[0]:.200}") from error
+        said = f"{next(iter(str(error).splitlines()), type(error).__name__):.200}"
+        if isinstance(error, pa.ArrowNotImplementedError) or said.startswith("Not yet implemented"):
+            detail = f"pyarrow can't read this kind of Parquet: {said}; write the file with other types"
+            raise _NotImplemented("GF-14", detail) from error
+        raise BadRecord("GF-14", f"pyarrow can't read this Parquet: {said}") from error
 
 
 def _texts(parquet: ParquetFile) -> list[str]:
@@ -164,16 +190,18 @@ def _unfolded(array: pa.Array) -> int:
     return _unfolded(array.flatten()) if types.is_nested(array.type) else int(array.nbytes)
 
 
-def batches(parquet: ParquetFile, rows: int = _READ) -> Iterator[pa.RecordBatch]:
-    """Read all rows, so many at a time.
+def batches(parquet: ParquetFile, rows: int = _READ, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Read all rows, at most so many at a time.
 
     Raises BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8.
     """
     count = 0
-    for batch in parquet.iter_batches(rows, use_threads=False):  # type: ignore[no-untyped-call]
-        batch.validate(full=True)
-        count += batch.num_rows
-        yield batch
+    for group in range(parquet.num_row_groups):
+        # Not over several groups: pyarrow can't join the dictionaries of each inside of lists and structs.
+        for batch in parquet.iter_batches(rows, [group], columns, use_threads=False):  # type: ignore[no-untyped-call]
+            batch.validate(full=True)
+            count += batch.num_rows
+            yield batch
     if count != parquet.metadata.num_rows:
         raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {parquet.metadata.num_rows:,}")
 

@@ -25,6 +25,14 @@ _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 between which every zone's clock has a year from 1 to 9999."""
+_LISTS = (
+    (types.is_list, pa.list_),
+    (types.is_large_list, pa.large_list),
+    (types.is_list_view, pa.list_view),
+    (types.is_large_list_view, pa.large_list_view),
+)
+_TEXTS = (types.is_string, types.is_large_string, types.is_string_view)
+_BYTES = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
 _CONSTANTS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -51,10 +59,9 @@ def plain(kind: pa.DataType) -> pa.DataType:
         return pa.map_(_plain_field(kind.key_field), _plain_field(kind.item_field), kind.keys_sorted)
     if types.is_fixed_size_list(kind):
         return pa.list_(_plain_field(kind.value_field), kind.list_size)
-    if types.is_large_list(kind):
-        return pa.large_list(_plain_field(kind.value_field))
-    if types.is_list(kind):
-        return pa.list_(_plain_field(kind.value_field))
+    for is_list, list_of in _LISTS:
+        if is_list(kind):
+            return list_of(_plain_field(kind.value_field))
     return kind
 
 
@@ -83,11 +90,11 @@ def converters(kind: pa.DataType) -> tuple[Convert, Convert]:
         return _or_null(_float_text), _or_null(_float)
     if types.is_decimal(kind):
         return _or_null(lambda value: Raw(f"{value:f}".encode())), _or_null(Decimal)
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+    if any(is_bytes(kind) for is_bytes in _BYTES):
         return _or_null(lambda value: b64encode(value).decode()), _or_null(b64decode)
     if types.is_integer(kind) or types.is_duration(kind):
         return same, _or_null(int)
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_boolean(kind) or types.is_null(kind):
+    if any(is_text(kind) for is_text in _TEXTS) or types.is_boolean(kind) or types.is_null(kind):
         return same, same
     raise TypeError(str(kind))
 
@@ -108,7 +115,7 @@ def _nested(kind: pa.DataType) -> tuple[Convert, Convert]:
         )
     if types.is_map(kind):
         return _map(*converters(kind.key_type), *converters(kind.item_type))
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+    if types.is_fixed_size_list(kind) or any(is_list(kind) for is_list, _ in _LISTS):
         to, back = converters(kind.value_type)
         return (
             same if to is same else _or_null(lambda values: [to(value) for value in values]),

@@ -67,7 +67,7 @@ class CsvFrames:
                 hows += [hole] if hole in self._keepers.values() else []
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
         free = [name for name, hole in self._keepers.items() if hole is None]
-        rest += [members(pl.DataFrame([table[name].alias(alias(name)) for name in free]))] if free else []
+        rest += [members({alias(name): table[name] for name in free})] if free else []
         rest += [
             # A time that the column does not give back stays as it is.
             member(alias(name), frame[hole], frame[hole].is_not_null() & frame[hole + HOW].is_null())

@@ -57,9 +57,11 @@ def said(texts: pl.Series) -> pl.Series:
     return pl.select(pl.when(texts != "").then(texts)).to_series()
 
 
-def members(table: pl.DataFrame) -> pl.Series:
-    """Write the rows of texts as the members of JSON objects, without their braces."""
-    objects = table.select(pl.struct(pl.all()).struct.json_encode().str.slice(1).str.strip_suffix("}"))
+def members(texts: Mapping[str, pl.Series]) -> pl.Series:
+    """Write columns of texts as the members of JSON objects, without their braces; one may have the empty name."""
+    objects = pl.DataFrame(dict(texts)).select(
+        pl.struct(pl.all()).struct.json_encode().str.slice(1).str.strip_suffix("}")
+    )
     return objects.to_series()
 
 
@@ -67,7 +69,7 @@ def member(key: str, texts: pl.Series, where: pl.Series) -> pl.Series:
     """Write texts as members of this key, where that is needed; else null."""
     if not where.any():
         return pl.Series([None] * len(texts), dtype=pl.String)
-    written = members(pl.DataFrame([texts.fill_null("").alias(key)]))
+    written = members({key: texts.fill_null("")})
     return pl.select(pl.when(where).then(written)).to_series()
 
 

@@ -36,7 +36,7 @@ class Kept:
     def literals(self, hole: Hole) -> pl.Series:
         """Return the cells of a hole as the JSON that the file has, or would have."""
         texts = self._rows[hole].fill_null("")
-        literal = members(pl.DataFrame([texts.alias("x")])).str.strip_prefix('"x":').alias("literal")
+        literal = members({"x": texts}).str.strip_prefix('"x":').alias("literal")
         if "numbers" not in self._rows.columns:
             return literal
         is_number = (" " + self._rows["numbers"].fill_null("") + " ").str.contains(f" {hole} ", literal=True)

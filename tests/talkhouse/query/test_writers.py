@@ -41,7 +41,7 @@ create or replace table main.awkward as from (values
 '''
 TYPES = r"""
 create or replace table main.types as select
-    1 as i, 170141183460469231731687303715884105727::hugeint as huge, interval 3 day as span, '0101'::bit as bits,
+    1 as i, 70141183460469231731687303715884105727::hugeint as huge, interval 3 day as span, '0101'::bit as bits,
     '12:30:00+02'::timetz as at, '12:30:00'::time as noon, '\xFF\x00'::blob as raw, true as yes, 0.1::float as f,
     1.50::decimal(5, 2) as money, 'a'::enum('a', 'b') as kind, '00000000-0000-0000-0000-000000000001'::uuid as id,
     {'a': 1.50::double, 'b': [null, 'x']} as s, map {'k': 'v'} as m, timestamptz '2020-01-02 03:04:05+00' as t,
