@@ -31,6 +31,7 @@ from talkhouse.queries.heads import (
     parse,
     unknown_name,
 )
+from talkhouse.schema.sql import literal
 
 FORMAT = 1
 """Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
@@ -42,8 +43,9 @@ METRICS = "metrics"
 BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
-TASK_LABELS, LABELLED_TASKS = "task_labels", "labelled_tasks"
-"""What a view reads that wants the gold labels of all tasks, or the names of these tasks: the catalogue writes them."""
+TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS = "task_labels", "labelled_tasks", "task_meanings"
+"""What a view reads that wants the gold labels of all tasks, the names of these tasks, or what labels mean that a task
+makes: the catalogue writes them."""
 
 _TEXT = re.compile(r"'([^']+)'(\s*\|\|)?")
 """A text in SQL, and whether something is joined to it."""
@@ -186,14 +188,15 @@ def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] 
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
-    ``labelled_tasks`` has the names of these views. What is put in place of a name has no line end, so that DuckDB
-    still counts the lines of the file.
+    ``labelled_tasks`` has the names of these views, ``task_meanings`` what their heads say in ``-- meanings:``. What is
+    put in place of a name has no line end, so that DuckDB still counts the lines of the file.
     """
     named = (view for view in views if view.label_column and view.full_name not in without)
     labelled = sorted(named, key=_full_name)
     labels = " union all ".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
-    written = {TASK_LABELS: labels, LABELLED_TASKS: tasks}
+    meanings = " union all ".join([row for view in labelled for row in _meanings_of(view)] or [_NO_MEANINGS])
+    written = {TASK_LABELS: labels, LABELLED_TASKS: tasks, TASK_MEANINGS: meanings}
     reads = re.compile(rf"\bfrom ({'|'.join(written)})\b")
     return [replace(view, sql=reads.sub(lambda read: f"from ({written[read[1]]})", view.sql)) for view in views]
 
@@ -218,6 +221,21 @@ def _labels_of(view: ViewQuery) -> str:
         f"example_index, {labels} as labels, len({labels})::integer as label_count "
         f"from {view.full_name} where {view.label_column} is not null"
     )
+
+
+_NO_MEANINGS = (
+    "select null::varchar as corpus_id, null::varchar as task, null::varchar as label, null::varchar as meaning "
+    "where false"
+)
+
+
+def _meanings_of(view: ViewQuery) -> Iterator[str]:
+    """Write a SELECT of each label whose meaning the head of a task says."""
+    for label, meaning in view.label_meanings.items():
+        yield (
+            f"select '{view.schema}' as corpus_id, '{view.name}' as task, {literal(label)} as label, "
+            f"{literal(meaning)} as meaning"
+        )
 
 
 def _in_order(queries: Iterable[Kind], needs: Mapping[str, set[str]]) -> tuple[Kind, ...]:

@@ -58,6 +58,13 @@ Classes = Annotated[
         description="column = scheme, or column = label, label; the next column behind a semicolon",
     ),
 ]
+Meanings = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^;=]*[^;= ] = [^;=]+(; [^;=]*[^;= ] = [^;=]+)*$",
+        description="label = its meaning; the next label behind a semicolon",
+    ),
+]
 Identifying = Annotated[
     str,
     Meta(
@@ -120,6 +127,8 @@ class ViewQuery(Query):
     """The same, where an example has a list of labels."""
     scheme: Scheme | None = None
     """What declares these labels."""
+    meanings: Meanings | None = None
+    """What these labels mean, where a task makes them and no scheme declares them."""
     classes: Classes | None = None
     """Other columns whose values are of a closed set, each with its scheme or its labels."""
     task_category: TaskCategory | None = None
@@ -137,6 +146,12 @@ class ViewQuery(Query):
         """The columns of ``classes``, each with its labels, or with its scheme: one name with a dot."""
         pairs = (part.split(" = ") for part in (self.classes or "").split("; ") if part)
         return {column: [label.strip() for label in labels.split(",")] for column, labels in pairs}
+
+    @property
+    def label_meanings(self) -> dict[str, str]:
+        """The labels of ``meanings``, each with what it means."""
+        pairs = (part.partition(" = ") for part in (self.meanings or "").split("; ") if part)
+        return {label: meaning for label, _, meaning in pairs}
 
     @property
     def identifying_columns(self) -> dict[str, str]:

@@ -21,6 +21,7 @@ counted as (
         counts.turn_count as turns,
         counts.speaker_count as speakers,
         counts.persona_count as personas,
+        counts.label_count as labels,
         counts.annotation_count as annotations,
         counts.candidate_count as candidates,
         counts.example_count as examples,

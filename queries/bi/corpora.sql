@@ -15,8 +15,10 @@
 --   record_count: Records of the published files.
 --   turn_count: Utterances.
 --   speaker_count: People and bots, as far as the publisher identifies them.
---   annotation_count: Labels, one per annotator.
---   default_annotation_count: Of these, labels of the default publications of dialogues: the number to show where several releases have labels of one turn.
+--   label_count: Labels, one per annotator.
+--   default_label_count: Of these, labels of the default publications of dialogues: the number to show where several releases have labels of one turn.
+--   annotation_count: Annotations: the labels, and what has none, such as a computed number or an empty list.
+--   default_annotation_count: Of these, annotations of the default publications of dialogues.
 --   candidate_count: Items of candidate lists.
 --   persona_count: Persona elements or sentences.
 --   example_count: Examples of all its tasks.
@@ -28,13 +30,28 @@
 --   made_from: What its files were made from, where they are not its publisher's; null: they are, or a sample.
 --   built_at: When this warehouse was built, UTC.
 with
--- Few, or none: only of dialogues that several releases publish.
+-- Few, or none: of dialogues that several releases publish, and of files that were given twice.
 repeated as (
     select records.record_id
     from main.records
     inner join bi.default_releases
         on default_releases.dialogue_id = records.dialogue_id
         and default_releases.release is distinct from records.release
+    union
+    select record_id
+    from main.records
+    where extra ->> 'repeats' is not null
+),
+
+annotated as (
+    select
+        split_part(annotations.record_id, '/', 1) as corpus_id,
+        repeated.record_id is null as is_default,
+        count(*) as annotation_count,
+        count(annotations.label) as label_count,
+    from main.annotations
+    left join repeated on repeated.record_id = annotations.record_id
+    group by split_part(annotations.record_id, '/', 1), repeated.record_id is null
 ),
 
 counts as (
@@ -46,13 +63,13 @@ counts as (
     union all
     select corpus_id, 'speaker', count(*) from main.speakers group by corpus_id
     union all
-    select split_part(record_id, '/', 1), 'annotation', count(*) from main.annotations group by split_part(record_id, '/', 1)
+    select corpus_id, 'annotation', sum(annotation_count)::bigint from annotated group by corpus_id
     union all
-    select split_part(annotations.record_id, '/', 1), 'default annotation', count(*)
-    from main.annotations
-    left join repeated on repeated.record_id = annotations.record_id
-    where repeated.record_id is null
-    group by split_part(annotations.record_id, '/', 1)
+    select corpus_id, 'label', sum(label_count)::bigint from annotated group by corpus_id
+    union all
+    select corpus_id, 'default annotation', sum(annotation_count)::bigint from annotated where is_default group by corpus_id
+    union all
+    select corpus_id, 'default label', sum(label_count)::bigint from annotated where is_default group by corpus_id
     union all
     select split_part(record_id, '/', 1), 'candidate', count(*) from main.candidates group by split_part(record_id, '/', 1)
     union all
@@ -80,6 +97,8 @@ wide as (
         max(amount) filter (where thing = 'record') as record_count,
         max(amount) filter (where thing = 'turn') as turn_count,
         max(amount) filter (where thing = 'speaker') as speaker_count,
+        max(amount) filter (where thing = 'label') as label_count,
+        max(amount) filter (where thing = 'default label') as default_label_count,
         max(amount) filter (where thing = 'annotation') as annotation_count,
         max(amount) filter (where thing = 'default annotation') as default_annotation_count,
         max(amount) filter (where thing = 'candidate') as candidate_count,
@@ -108,6 +127,8 @@ select
     coalesce(wide.record_count, 0) as record_count,
     coalesce(wide.turn_count, 0) as turn_count,
     coalesce(wide.speaker_count, 0) as speaker_count,
+    coalesce(wide.label_count, 0) as label_count,
+    coalesce(wide.default_label_count, 0) as default_label_count,
     coalesce(wide.annotation_count, 0) as annotation_count,
     coalesce(wide.default_annotation_count, 0) as default_annotation_count,
     coalesce(wide.candidate_count, 0) as candidate_count,

@@ -5,12 +5,12 @@
 --   task: Task: the name of its view, which names its label column in its first lines.
 --   subset: The published file or folder that the example's record belongs to.
 --   label: The right answer, as the task view has it; an example without a label has no row.
---   label_meaning: What the label means; null where no scheme declares it, as for labels that a task makes of numbers.
+--   label_meaning: What the label means; null where neither a scheme nor the task declares it.
 --   label_index: 0-based position among the labels of the example; filter by 0 to count examples instead of labels.
 --   label_count: Labels of the example; 1 where a task has one each.
 with
 -- The catalogue writes task_labels: a SELECT of each task view that names its label column, joined by `union all`;
--- and labelled_tasks: their names.
+-- labelled_tasks: their names; and task_meanings: labels that a task makes itself, with what they mean.
 labelled as (
     select
         *,
@@ -39,7 +39,7 @@ select
     examples.dialogue_id,
     examples.turn_index,
     labelled.label,
-    labels.meaning as label_meaning,
+    coalesce(labels.meaning, made.meaning) as label_meaning,
     labelled.label_index,
     labelled.label_count,
 from labelled
@@ -53,3 +53,5 @@ inner join examples
 left join main.records on records.record_id = examples.record_id
 left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 left join main.labels on labels.scheme = labelled.scheme and labels.label = labelled.label
+left join (select * from task_meanings) as made
+    on made.corpus_id = labelled.corpus_id and made.task = labelled.task and made.label = labelled.label

@@ -1,5 +1,6 @@
 -- What changed between two publications of one turn: its votes in each pair of releases that label it, the preferred release first. A corpus with one release has no row.
 -- grain: dialogue_id, turn_index, scheme, release_before, release_after
+-- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   release_before: The release of the two that comes first in main.releases.
@@ -11,6 +12,7 @@
 --   subset_after: The same in release_after.
 --   split: Split of record_id_before, by the publisher's own name.
 --   speaker_name: Name or alias of who said the turn.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   text: What the turn says, verbatim.
 --   votes_before: Each label with how many annotators gave it: O 12, T 8, X 10.
 --   votes_after: The same in release_after.
@@ -132,6 +134,7 @@ select
     records_after.subset as subset_after,
     records_before.split,
     speakers.name as speaker_name,
+    case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     turns.text,
     before.votes as votes_before,
     after.votes as votes_after,

@@ -1,6 +1,6 @@
 -- Each labelled turn with its label (that of most annotators), the labels before and after it in the dialogue, and the turns around it.
 -- grain: record_id, turn_index, scheme
--- identifying: previous_speaker_name = name; next_speaker_name = name
+-- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
@@ -9,6 +9,7 @@
 --   turn_index: The labelled turn.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   label: The label that most annotators gave; on a tie, the first of these in the order of characters.
 --   vote_count: Annotators who gave it.
@@ -85,6 +86,7 @@ select
     pairs.domain,
     pairs.speaker_id,
     pairs.speaker_name,
+    pairs.known_speaker_name,
     pairs.speaker_kind,
     pairs.role,
     pairs.kind,

@@ -17,13 +17,13 @@ uses as (
         is_default,
         split,
         standard_split,
-        persona_id,
+        first_persona_id as persona_id,
         min(text) as text,
         count(distinct speaker_id) as speaker_count,
         count(distinct dialogue_id) as dialogue_count,
     from bi.persona_uses
     where speaker_id is not null
-    group by corpus_id, release, is_default, split, standard_split, persona_id
+    group by corpus_id, release, is_default, split, standard_split, first_persona_id
 )
 
 select

@@ -11,7 +11,19 @@
 --   text: What it says, verbatim.
 --   image_file: The picture, if it has one.
 --   speaker_id: The person whom it describes; null in lists of personas of nobody in particular.
+--   first_persona_id: The first persona of the corpus with the same text and picture: count these, for a published element that came with another score has an id of its own.
 --   speaker_name: Name or alias of the person; null where none is published.
+with
+alike as (
+    select
+        corpus_id,
+        text,
+        image_file,
+        min(persona_id) as persona_id,
+    from main.personas
+    group by corpus_id, text, image_file
+)
+
 select
     records.corpus_id,
     records.release,
@@ -25,6 +37,7 @@ select
     persona_uses.persona_set,
     persona_uses.position,
     persona_uses.persona_id,
+    alike.persona_id as first_persona_id,
     personas.text,
     personas.image_file,
     persona_uses.speaker_id,
@@ -32,6 +45,10 @@ select
 from main.persona_uses
 inner join main.records on records.record_id = persona_uses.record_id
 inner join main.personas on personas.persona_id = persona_uses.persona_id
+inner join alike
+    on alike.corpus_id = personas.corpus_id
+    and alike.text is not distinct from personas.text
+    and alike.image_file is not distinct from personas.image_file
 left join main.speakers on speakers.speaker_id = persona_uses.speaker_id
 left join bi.default_releases on default_releases.dialogue_id = persona_uses.dialogue_id
 where records.extra ->> 'repeats' is null

@@ -12,7 +12,8 @@
 --   character_count: Characters of the messages: turns of the kind message.
 --   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
---   annotation_count: Labels that the record publishes, one per annotator.
+--   label_count: Labels that the record publishes, one per annotator.
+--   annotation_count: Annotations that it publishes: the labels, and what has none, such as a computed number.
 with
 talks as (
     select
@@ -42,7 +43,7 @@ together as (
 ),
 
 labelled as (
-    select record_id, count(*) as annotation_count
+    select record_id, count(*) as annotation_count, count(label) as label_count
     from main.annotations
     group by record_id
 )
@@ -67,6 +68,7 @@ select
     coalesce(talks.character_count, 0) as character_count,
     coalesce(talks.word_count, 0) as word_count,
     coalesce(talks.word_count, 0) // 50 * 50 as word_count_bin,
+    coalesce(labelled.label_count, 0) as label_count,
     coalesce(labelled.annotation_count, 0) as annotation_count,
 from bi.publications
 inner join main.dialogues

@@ -1,5 +1,6 @@
 -- Each turn of each publication of a dialogue: the dialogue's turns, once for each file or folder of a release and split that has it.
 -- grain: record_id, turn_index
+-- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
@@ -8,6 +9,7 @@
 --   turn_index: 0-based position in the published order.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   character_count: Characters of the text.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
@@ -27,6 +29,7 @@ select
     dialogues.domain,
     turns.speaker_id,
     turns.speaker_name,
+    turns.known_speaker_name,
     turns.speaker_kind,
     turns.role,
     turns.kind,
@@ -43,6 +46,7 @@ inner join (
     select
         original.*,
         speakers.name as speaker_name,
+        case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
         speakers.kind as speaker_kind,
         bi.word_count(original.text) as word_count,
     from main.turns as original

@@ -19,6 +19,10 @@
 --   krippendorff_alpha: Krippendorff's alpha for nominal data (Krippendorff 2011); null where only one label occurs, since it is undefined then.
 --   krippendorff_alpha_low: Lower end of alpha's 95 % confidence interval; null for fewer than two dialogues. By linearisation (Taylor series), with the dialogue as the unit of sampling, for the turns of one are alike; normal approximation, so wider in truth for a handful of dialogues.
 --   krippendorff_alpha_high: Upper end of it, at most 1.
+--   krippendorff_alpha_ordinal: Krippendorff's alpha for ordinal data: labels that are far apart on the scheme's scale disagree more than neighbours; null where the scheme declares no scale, or a label has no place on it.
+--   subset_count: Published files or folders (by split) that have an alpha of their own, see bi.subset_agreement.
+--   subset_alpha_low: The lowest alpha, for nominal data, of these.
+--   subset_alpha_high: The highest.
 --   reading: What alpha allows, by Krippendorff (2004): reliable (at least 0.8), tentative conclusions only (at least 0.667), or too low for conclusions; below 0.2, which Landis and Koch (1977) call slight, little better than chance, and not told apart from chance where the interval has 0. About labels that are meant to be one truth: where every vote counts, as for labels that are distributions, it measures how far people differ.
 --   fleiss_kappa: Fleiss' kappa (Fleiss 1971); null where units differ in their number of annotators, or only one label occurs.
 with
@@ -242,6 +246,95 @@ spreads as (
     group by units.scheme, units.release, units.is_whole, units.rating_count
 ),
 
+-- For ordinal data, the distance of two labels is that of the middles of their ranks among all.
+ranks as (
+    select
+        labels.scheme,
+        labels.release,
+        labels.is_whole,
+        labels.label,
+        labels.vote_count,
+        sum(labels.vote_count) over (
+            partition by labels.scheme, labels.release, labels.is_whole
+            order by places.label_index
+            rows between unbounded preceding and current row
+        ) - labels.vote_count / 2 as middle,
+    from labels
+    inner join main.schemes on schemes.scheme = labels.scheme and schemes.scale is not null
+    inner join main.labels as places
+        on places.scheme = labels.scheme and places.label = labels.label and places.label_index is not null
+),
+
+spans as (
+    select
+        scheme,
+        release,
+        is_whole,
+        count(*) as ranked_label_count,
+        sum(vote_count) * sum(vote_count * middle ** 2) - sum(vote_count * middle) ** 2 as square_sum,
+    from ranks
+    group by scheme, release, is_whole
+),
+
+distances as (
+    select
+        ranks.scheme,
+        ranks.release,
+        ranks.is_whole,
+        (
+            counts.annotator_count * sum(counts.vote_count * ranks.middle ** 2)
+            - sum(counts.vote_count * ranks.middle) ** 2
+        ) / (counts.annotator_count - 1) as square_sum,
+    from ranks
+    inner join wholes
+        on wholes.scheme = ranks.scheme
+        and wholes.release is not distinct from ranks.release
+        and wholes.is_whole = ranks.is_whole
+    inner join counts
+        on counts.scheme = ranks.scheme
+        and counts.label = ranks.label
+        and case when wholes.is_combined then counts.is_default else counts.release is not distinct from wholes.release end
+    group by
+        ranks.scheme,
+        ranks.release,
+        ranks.is_whole,
+        counts.record_id,
+        counts.turn_index,
+        counts.persona_set,
+        counts.persona_position,
+        counts.annotator_count
+),
+
+ordinal as (
+    select
+        spans.scheme,
+        spans.release,
+        spans.is_whole,
+        spans.ranked_label_count,
+        sum(distances.square_sum) / nullif(max(spans.square_sum), 0) as disagreement,
+    from spans
+    inner join distances
+        on distances.scheme = spans.scheme
+        and distances.release is not distinct from spans.release
+        and distances.is_whole = spans.is_whole
+    group by spans.scheme, spans.release, spans.is_whole, spans.ranked_label_count
+),
+
+subsets as (
+    select
+        wholes.scheme,
+        wholes.release,
+        wholes.is_whole,
+        count(parts.krippendorff_alpha) as subset_count,
+        min(parts.krippendorff_alpha) as alpha_low,
+        max(parts.krippendorff_alpha) as alpha_high,
+    from wholes
+    inner join bi.subset_agreement as parts
+        on parts.scheme = wholes.scheme
+        and case when wholes.is_combined then parts.is_default else parts.release is not distinct from wholes.release end
+    group by wholes.scheme, wholes.release, wholes.is_whole
+),
+
 measured as (
     select
         units.*,
@@ -254,6 +347,12 @@ measured as (
         case when units.min_annotator_count = units.max_annotator_count
             then 1 - units.observed_disagreement / nullif(shares.diversity, 0)
         end as fleiss_kappa,
+        case when ordinal.ranked_label_count = shares.distinct_label_count
+            then 1 - ordinal.disagreement * (units.rating_count - 1)
+        end as krippendorff_alpha_ordinal,
+        subsets.subset_count,
+        subsets.alpha_low as subset_alpha_low,
+        subsets.alpha_high as subset_alpha_high,
     from units
     inner join shares
         on shares.scheme = units.scheme
@@ -263,6 +362,14 @@ measured as (
         on spreads.scheme = units.scheme
         and spreads.release is not distinct from units.release
         and spreads.is_whole = units.is_whole
+    inner join subsets
+        on subsets.scheme = units.scheme
+        and subsets.release is not distinct from units.release
+        and subsets.is_whole = units.is_whole
+    left join ordinal
+        on ordinal.scheme = units.scheme
+        and ordinal.release is not distinct from units.release
+        and ordinal.is_whole = units.is_whole
 )
 
 select
@@ -286,6 +393,10 @@ select
     case when measured.margin is not null
         then least(measured.krippendorff_alpha + measured.margin, 1)
     end as krippendorff_alpha_high,
+    measured.krippendorff_alpha_ordinal,
+    measured.subset_count,
+    measured.subset_alpha_low,
+    measured.subset_alpha_high,
     case
         when measured.krippendorff_alpha - measured.margin <= 0 then 'not told apart from chance'
         when measured.krippendorff_alpha < 0.2 then 'little better than chance'

@@ -9,9 +9,10 @@
 --   known_label_count: Labels in the vocabulary, declared or not.
 --   used_label_count: Different labels that occur; numbers count too.
 --   unit_count: Labelled turns (or dialogues, records, personas); once, by its default publication.
---   vote_count: Labels of these units, one per annotator and label.
+--   label_count: Labels of the default publications, one per annotator.
+--   vote_count: Labels of these units, one per annotator and label; of a scheme that has only numbers, the numbers.
 --   max_annotator_count: Most annotators of a unit.
---   why_not_compared: Why bi.scheme_agreement has no row: no labels, one annotator, several labels at once, or parts of a structure; null where it has one.
+--   why_not_compared: Why bi.scheme_agreement has no row: no labels, numbers alone by one annotator, one annotator, several labels at once, or parts of a structure; null where it has one.
 with
 units as (
     select
@@ -39,6 +40,17 @@ measured as (
     group by scheme
 ),
 
+labelled as (
+    select annotations.scheme, count(*) as label_count
+    from main.annotations
+    inner join main.records on records.record_id = annotations.record_id
+    left join bi.default_releases on default_releases.dialogue_id = records.dialogue_id
+    where annotations.label is not null
+        and records.extra ->> 'repeats' is null
+        and coalesce(default_releases.release = records.release, default_releases.release is null)
+    group by annotations.scheme
+),
+
 used as (
     select scheme, count(distinct label) as label_count
     from bi.label_counts
@@ -61,15 +73,18 @@ select
     coalesce(known.label_count, 0) as known_label_count,
     coalesce(used.label_count, 0) as used_label_count,
     coalesce(measured.unit_count, 0) as unit_count,
+    coalesce(labelled.label_count, 0) as label_count,
     coalesce(measured.vote_count, 0) as vote_count,
     coalesce(measured.max_annotator_count, 0) as max_annotator_count,
     case
         when measured.kind is null then 'no labels'
         when measured.kind = 'multi_label' then 'several labels at once'
         when measured.kind = 'structure' then 'parts of a structure'
+        when measured.max_annotator_count = 1 and labelled.label_count is null then 'numbers, no labels'
         when measured.max_annotator_count = 1 then 'one annotator'
     end as why_not_compared,
 from main.schemes
 left join measured on measured.scheme = schemes.scheme
+left join labelled on labelled.scheme = schemes.scheme
 left join used on used.scheme = schemes.scheme
 left join known on known.scheme = schemes.scheme

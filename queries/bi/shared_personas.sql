@@ -21,7 +21,7 @@ uses as (
         split,
         standard_split,
         dialogue_id,
-        persona_id,
+        first_persona_id as persona_id,
     from bi.persona_uses
     where speaker_id is not null and split is not null
 ),

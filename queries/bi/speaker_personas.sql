@@ -14,7 +14,7 @@ select
     standard_split,
     speaker_id,
     min(speaker_name) as speaker_name,
-    count(distinct persona_id) as persona_count,
+    count(distinct first_persona_id) as persona_count,
     count(distinct dialogue_id) as dialogue_count,
 from bi.persona_uses
 where speaker_id is not null

@@ -1,5 +1,6 @@
 -- Each speaker of each publication of a dialogue with how much of it the speaker says: turns of the kind message, so without seed utterances and submitted answers; what several say together counts for each.
 -- grain: record_id, speaker_id
+-- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
@@ -7,6 +8,7 @@
 --   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of the speaker.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   role: Role of the speaker: user, system, agent ...; where there are several, the first in the order of characters.
 --   speaker_count: Speakers of the dialogue with a message.
@@ -67,6 +69,7 @@ select
     dialogues.domain,
     compared.speaker_id,
     speakers.name as speaker_name,
+    case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
     compared.role,
     compared.speaker_count,

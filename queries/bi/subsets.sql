@@ -8,11 +8,12 @@
 --   record_count: Records; an input file that occurs twice counts once.
 --   dialogue_count: Dialogues, each counted once; one may be in several subsets.
 --   turn_count: Turns of these dialogues.
---   annotation_count: Labels that the records publish, one per annotator.
+--   label_count: Labels that the records publish, one per annotator.
+--   annotation_count: Annotations that they publish: the labels, and what has none, such as a computed number.
 --   example_count: Examples of all tasks that are made from the records.
 with
 labelled as (
-    select record_id, count(*) as annotation_count
+    select record_id, count(*) as annotation_count, count(label) as label_count
     from main.annotations
     group by record_id
 ),
@@ -41,6 +42,7 @@ publications as (
         records.dialogue_id,
         min(records.standard_split) as standard_split,
         count(*) as record_count,
+        coalesce(sum(labelled.label_count), 0)::bigint as label_count,
         coalesce(sum(labelled.annotation_count), 0)::bigint as annotation_count,
         coalesce(sum(used.example_count), 0)::bigint as example_count,
     from main.records
@@ -61,6 +63,7 @@ select
     sum(publications.record_count)::bigint as record_count,
     count(publications.dialogue_id) as dialogue_count,
     coalesce(sum(lengths.turn_count), 0)::bigint as turn_count,
+    sum(publications.label_count)::bigint as label_count,
     sum(publications.annotation_count)::bigint as annotation_count,
     sum(publications.example_count)::bigint as example_count,
 from publications

@@ -1,5 +1,6 @@
 -- How far the annotators agree on each turn (or dialogue, record, persona) that two or more of them labelled.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme
+-- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
@@ -8,6 +9,7 @@
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said the turn.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   text: What the turn says, verbatim; null if the labels are not about a turn.
 --   annotator_count: Annotators who labelled it in this scheme.
@@ -82,6 +84,7 @@ select
     measured.subset,
     dialogues.language,
     speakers.name as speaker_name,
+    case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
     turns.text,
     measured.annotator_count,

@@ -1,10 +1,11 @@
 -- Each turn with the one before it and the one after it, and the time between, once however often it was published; with labels: bi.labelled_turns.
 -- grain: dialogue_id, turn_index
--- identifying: previous_speaker_name = name; next_speaker_name = name
+-- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   word_count: Words of the turn, as bi.turns counts them; says little about Japanese.
 --   gap_seconds: Seconds from the turn before to this one: from said_at to said_at or, in speech, from its end to this start, so that talk at the same time is less than 0; null where the times are not published.
@@ -28,6 +29,7 @@ select
     dialogues.domain,
     turns.speaker_id,
     speakers.name as speaker_name,
+    case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
     turns.role,
     turns.kind,

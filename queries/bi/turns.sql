@@ -1,9 +1,11 @@
 -- Each turn with who said it, its length, its place in the dialogue, and the turn before it, once however often it was published; by release and split: bi.record_turns.
 -- grain: dialogue_id, turn_index
+-- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
+--   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
 --   speaker_kind: human, bot or system.
 --   previous_role: Role of who said the turn before; null for the first.
 --   previous_text: What the turn before says, verbatim; null for the first.
@@ -25,6 +27,7 @@ select
     dialogues.domain,
     turns.speaker_id,
     speakers.name as speaker_name,
+    case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
     turns.role,
     turns.kind,

@@ -1,6 +1,7 @@
 -- Change of mind: each message with the one before it and the step in the team's performance that comes with it.
 -- grain: split, example_index
 -- label: label
+-- meanings: + = The team's performance is higher than after the row before; - = It is lower than after the row before; 0 = It is what it was after the row before
 -- task_category: text-classification
 --   message_id: The publisher's id of the message, verbatim.
 --   previous: Text of the MESSAGE before it in the group (a SUBMIT is none), quotes decoded; BEGIN for the first.

@@ -1,6 +1,7 @@
 -- Outcome: each group with the team's performance in its first and its last row, and whether that was a gain.
 -- grain: split, example_index
 -- label: label
+-- meanings: gain = The team's performance is higher in the last row than in the first; same = It is the same in the last row as in the first; loss = It is lower in the last row than in the first
 -- task_category: text-classification
 --   start_performance: The published team_performance of the first row.
 --   end_performance: The published team_performance of the last row.

@@ -146,7 +146,7 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A sentence that says what was found, with values of the one row of a query."""
 
     sentence: str
-    """Names columns of the row in braces: ``{share:percent}``, ``{count:integer}``, ``{mean:decimal}``, ``{bot}``."""
+    """Names columns of the row in braces: ``{share:percent}``, ``{count:integer}``, ``{alpha:precise}``, ``{bot}``."""
     sql: str
     """A query of one row over views; without a row, or where a value that the sentence names is null, nothing is said.
 

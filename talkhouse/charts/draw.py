@@ -18,6 +18,9 @@ from talkhouse.charts.metric import Metric
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
 
+_LINE = 1.5
+"""Pixels of the line around a bar: the least that is seen of one."""
+
 _LONG = 15
 """Letters of a series beyond which a phone has room for two in a row, or for one beside the names of bars."""
 
@@ -85,6 +88,9 @@ def _bars(drawn: _Drawn) -> Any:
         encoding[f"{category}Offset"] = offset(f"{SERIES}:N", sort=list(drawn.colours))
     elif drawn.has_series:
         encoding["order"] = alt.Order(f"{ORDER}:Q")
+    # A line around what is more than 0, or a bar too short for a pixel would look like none.
+    encoding["stroke"] = encoding["color"]
+    encoding["strokeWidth"] = alt.condition(f"datum['{VALUE}'] > 0", alt.value(_LINE), alt.value(0))
     bars = alt.Chart(drawn.rows).mark_bar().encode(**encoding)
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))

@@ -21,6 +21,8 @@ _TITLES = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "krippendorff_alpha_high": "Krippendorff's alpha, at most",
     "krippendorff_alpha_low": "Krippendorff's alpha, at least",
+    "krippendorff_alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "known_speaker_name": "Speaker",
     "label_meaning": "What the label means",
     "licence_url": "Address of the licence",
     "load_id": "Build",

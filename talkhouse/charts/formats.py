@@ -26,6 +26,7 @@ class Truncated(NamedTuple):
 NUMBERS = {
     NumberFormat.INTEGER: Written(",.0f", ",d", "~s", "localized"),
     NumberFormat.DECIMAL: Written(",.2f", ",.2f", ",.2~f", "%.2f"),
+    NumberFormat.PRECISE: Written(",.3f", ",.3f", ",.3~f", "%.3f"),
     NumberFormat.PERCENT: Written(",.1%", ",.1%", "~%", "percent"),
 }
 

@@ -39,6 +39,11 @@ def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequenc
     return pl.concat(parts)
 
 
+def with_units(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with times that the chart truncates as texts: 2010, and not the first second of it."""
+    return rows.with_columns(_along(chart, rows).alias(chart.x)) if chart.grain else rows
+
+
 def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
     """Return x: as numbers where they are and can stay so, otherwise as texts."""
     x = pl.col(chart.x)

@@ -15,6 +15,8 @@ class NumberFormat(StrEnum):
     INTEGER = "integer"
     DECIMAL = "decimal"
     PERCENT = "percent"
+    PRECISE = "precise"
+    """With three decimals, where two would hide a difference."""
 
 
 class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
 """Questions that a reader puts together: a metric of a view, by a column, over another, as a chart; or why not."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ _NOT_GROUPED = ("_count", "_raw", "_seconds", "_rank", "text")
 """Ends of the names of columns that are counted, measured or read, and not what one groups by."""
 _CHOSEN = frozenset({DEFAULT, "is_first_in_split"})
 """Columns that a question is narrowed by, and not asked by."""
+_OF_ONE_DIALOGUE = re.compile(r"(?!known_).*speaker_name")
+"""Columns with names and aliases, which may be other people's in other dialogues."""
 
 
 class Dimension(NamedTuple):
@@ -42,8 +45,16 @@ def candidates(columns: Collection[Mapping[str, str]]) -> list[Mapping[str, str]
     return [
         column
         for column in columns
-        if column["type"] in _SHOWN and column["name"] not in _CHOSEN and not column["name"].endswith(_NOT_GROUPED)
+        if column["type"] in _SHOWN
+        and column["name"] not in _CHOSEN
+        and not column["name"].endswith(_NOT_GROUPED)
+        and not is_of_one_dialogue(column["name"])
     ]
+
+
+def is_of_one_dialogue(column: str) -> bool:
+    """Whether equal values of a column are one and the same thing within a dialogue only: names of speakers are."""
+    return _OF_ONE_DIALOGUE.fullmatch(column) is not None
 
 
 def counts_sql(view: str, counted: Collection[str], listed: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a chart shows, in words: for who can't see it, and in its place where it would be a single bar."""
+"""What a chart shows, in words: for who can't see it, and in its place where it would be a single bar, or none that shows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,6 +35,17 @@ def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None
         return ", ".join([f"All {_written(metric, row)} {metric.title.lower()}: {places}", *others]) + "."
     places = " and ".join(f"{title} is {value}" for title, value in where)
     return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
+
+
+def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
+    """Return a sentence for a chart whose bars or points would all be 0, which looks like one without any."""
+    shown = [column for column in columns if column.name in chart.metrics]
+    values = pl.concat([rows[column.name].cast(pl.Float64) for column in shown]).drop_nulls()
+    if chart.kind not in (Kind.BAR, Kind.LINE) or values.is_empty() or (values != 0).any():
+        return None
+    by = " and ".join(column.title.lower() for column in columns if column.metric is None)
+    said = " and ".join(f"{column.title.lower()} {_written(column, {column.name: 0})}" for column in shown)
+    return f"By {by}, in each of {rows.height:,} cases: {said}."
 
 
 def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:

@@ -11,6 +11,7 @@ from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.formats import number
+from talkhouse.charts.marks import with_units
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
@@ -51,16 +52,26 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))
         receipt.put(opened, chart.title, sql)
+    elif sentence := words.only_zero(chart, columns, rows):
+        st.markdown(plain(sentence))
+        _put_what_it_shows(opened, chart, columns, rows, lead, sql)
     else:
         colours = palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
-        with st.container(horizontal=True):
-            with st.container(width="content"):
-                _put_numbers(chart, columns, rows, lead)
-            with st.container(width="content"):
-                receipt.put(opened, chart.title, sql)
+        _put_what_it_shows(opened, chart, columns, rows, lead, sql)
+
+
+def _put_what_it_shows(
+    opened: Warehouse, chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None, sql: str
+) -> None:
+    """Draw, side by side, what opens the numbers of a chart and its receipt."""
+    with st.container(horizontal=True):
+        with st.container(width="content"):
+            _put_numbers(chart, columns, rows, lead)
+        with st.container(width="content"):
+            receipt.put(opened, chart.title, sql)
 
 
 def heading(title: str, description: str, level: int) -> None:
@@ -91,7 +102,7 @@ def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: l
     )
     if popover.open:
         with popover:
-            chart_table.put(chart.title, rows, columns, leads=lead)
+            chart_table.put(chart.title, with_units(chart, rows), columns, leads=lead)
 
 
 def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:

@@ -33,6 +33,8 @@ def put(
     leads: Sequence[str] | None = None,
 ) -> None:
     """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
+    columns = long_last(columns, rows)
+    rows = rows.select(column.name for column in columns)
     if rows.height <= MOST_WHOLE:
         st.html(table_html(title, rows, columns, leads))
     else:
@@ -63,6 +65,11 @@ def _column(column: Field, rows: pl.DataFrame) -> Any:
     if column.format:
         return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
     return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
+
+
+def long_last(columns: Sequence[Field], rows: pl.DataFrame) -> list[Field]:
+    """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
+    return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
 
 
 def _longest(values: pl.Series) -> int:

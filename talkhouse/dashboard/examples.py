@@ -4,6 +4,7 @@ An example is found in ``main.examples``, and then in its view by the record and
 the view looks up one dialogue. A label is only in the view, which then gives this column of all its rows.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,8 @@ class Task:
     has_many_labels: bool
     """Whether this column is a list."""
     scheme: str | None
+    meanings: Mapping[str, str]
+    """Of labels that the task makes itself."""
 
     @property
     def full_name(self) -> str:
@@ -151,6 +154,7 @@ def find_task(opened: Warehouse, full_name: str) -> Task:
         view.label_column if view else None,
         view is not None and view.labels is not None,
         view.scheme if view else None,
+        view.label_meanings if view else {},
     )
 
 

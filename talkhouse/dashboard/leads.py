@@ -18,7 +18,7 @@ from talkhouse.queries.catalogue import BI
 _PLACES = ("dialogue_id", "record_id")
 """Columns that say which conversation a row is of."""
 
-_OTHERS = {"corpus_id": "corpus", "speaker_name": "speaker", "bot": "speaker"}
+_OTHERS = {"corpus_id": "corpus", "known_speaker_name": "speaker", "bot": "speaker"}
 """Facets of the page Read that are not named as the column is."""
 
 _OF_TASKS = {"release": "task_release", "split": "task_split", "label": "task_label"}

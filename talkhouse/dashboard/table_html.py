@@ -15,7 +15,7 @@ from talkhouse.dashboard.text import html
 _STYLE = """
 <style>
 @keyframes more { from, 98% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
-.rows { overflow-x: auto; scrollbar-width: thin; animation: more linear both; animation-timeline: scroll(self inline); }
+.rows { container-type: inline-size; overflow-x: auto; scrollbar-width: thin; animation: more linear both; animation-timeline: scroll(self inline); }
 .rows table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.4; }
 .rows.texts table { width: 100%; }
 .rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: break-word;
@@ -27,6 +27,11 @@ _STYLE = """
 .rows .number { text-align: end; font-variant-numeric: tabular-nums; }
 .rows .text { min-width: 11em; }
 .rows .text.unbroken { overflow-wrap: anywhere; }
+@container (max-width: 30rem) {
+  .rows td.short { white-space: normal; }
+  .rows :is(th, td) { padding: 0.35rem 0.3rem; }
+  .rows .text { min-width: 8em; }
+}
 .rows a { color: inherit; }
 </style>
 """
@@ -41,6 +46,9 @@ _TITLE = 9
 
 _WORD = re.compile(r"[^\s\-]{31,}")
 """What is broken as nothing else fits, if it has no joints."""
+
+_NAME = re.compile(r"[^\s\-]{11,}")
+"""What is broken in a narrow table, where short words are not kept in one line either."""
 
 _JOINT = re.compile(r"(?<=[\w>][_./:])(?=\w)")
 """Where the names of tasks, files and ids may be broken."""
@@ -93,7 +101,8 @@ def _cells(row: Mapping[str, Any], columns: Sequence[Field], kinds: Mapping[str,
     for column in columns:
         kind = kinds[column.name]
         text = html(_text(row[column.name], column))
-        yield f'<td class="{kind}">{text if kind in ("number", "short") else _WORD.sub(_jointed, text)}</td>'
+        broken = text if kind == "number" else (_NAME if kind == "short" else _WORD).sub(_jointed, text)
+        yield f'<td class="{kind}">{broken}</td>'
 
 
 def _jointed(word: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ _CACHED = 500
 CORPORA = """
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, default_annotation_count, default_example_count, finding_count,
+    dialogue_count, turn_count, record_count, default_label_count, default_example_count, finding_count,
 from bi.corpora
 order by title
 """

@@ -194,10 +194,15 @@ def spans_of(items: Iterable[tuple[str, Votes | ItemList]], text: str) -> list[t
 
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:
-    """Yield each key of a row's ``extra`` with its value: a text as it is, anything else as JSON."""
+    """Yield each key of a row's ``extra`` with its value: a text as it is, several with commas, all else as JSON."""
     for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
         text = bytes(value).decode()
-        yield key, msgspec.json.decode(text) if text.startswith('"') else text
+        found = msgspec.json.decode(text) if text.startswith(('"', "[")) else None
+        if isinstance(found, str):
+            text = found
+        elif found and all(isinstance(one, str) and one and "," not in one for one in found):
+            text = ", ".join(found)
+        yield key, text
 
 
 _NAMING = (("release",), ("subset",), ("split",), ("release", "subset"), ("subset", "split"), ("release", "split"))

@@ -16,7 +16,7 @@ from talkhouse.warehouse.opened import Warehouse
 _CORPORA = """
 select
     corpus_id, title, description, homepage, languages, is_sample,
-    dialogue_count, record_count, turn_count, speaker_count, annotation_count, quarantined_count
+    dialogue_count, record_count, turn_count, speaker_count, label_count, quarantined_count
 from {db}.bi.corpora
 where list_contains($ids, corpus_id)
 order by corpus_id
@@ -130,7 +130,7 @@ class CorpusFacts:
     record_count: int
     turn_count: int
     speaker_count: int
-    annotation_count: int
+    label_count: int
     quarantined_count: int
     """Records that the files have and that could not be read."""
     timed_turn_count: int

@@ -10,7 +10,12 @@ from talkhouse.charts.metric import NumberFormat
 from talkhouse.report.tables import Table, of_rows, table
 from talkhouse.schema.sql import dicts
 
-_INTEGER, _DECIMAL, _PERCENT = NumberFormat.INTEGER, NumberFormat.DECIMAL, NumberFormat.PERCENT
+_INTEGER, _DECIMAL, _PRECISE, _PERCENT = (
+    NumberFormat.INTEGER,
+    NumberFormat.DECIMAL,
+    NumberFormat.PRECISE,
+    NumberFormat.PERCENT,
+)
 
 # Not where its files came from: that is a path on somebody's machine.
 _BUILD = """
@@ -31,7 +36,7 @@ from meta.source_files group by all order by all
 """
 
 _SIZES = """
-select title, licence, languages, dialogue_count, turn_count, default_annotation_count, default_example_count
+select title, licence, languages, dialogue_count, turn_count, default_label_count, default_example_count
 from bi.corpora order by corpus_id
 """
 
@@ -80,7 +85,9 @@ select
         else min_annotator_count || ' to ' || max_annotator_count
     end as annotators,
     mean_majority_share, krippendorff_alpha,
-    format('{:.2f} to {:.2f}', krippendorff_alpha_low, krippendorff_alpha_high) as interval,
+    format('{:.3f} to {:.3f}', krippendorff_alpha_low, krippendorff_alpha_high) as interval,
+    case when subset_count > 1 then format('{:.3f} to {:.3f}', subset_alpha_low, subset_alpha_high) end as subsets,
+    krippendorff_alpha_ordinal,
     reading, fleiss_kappa,
 from bi.scheme_agreement order by scheme, release
 """
@@ -91,7 +98,7 @@ from bi.subset_agreement order by scheme, release, split, subset
 """
 
 _NOT_COMPARED = """
-select scheme, kind, why_not_compared, unit_count, vote_count
+select scheme, kind, why_not_compared, unit_count, label_count
 from bi.schemes where why_not_compared is not null order by scheme
 """
 
@@ -120,12 +127,23 @@ _AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
     "rating_count": ("Labels", _INTEGER),
     "annotators": ("Annotators", None),
     "mean_majority_share": ("Share of the majority", _PERCENT),
-    "krippendorff_alpha": ("Krippendorff's alpha", _DECIMAL),
+    "krippendorff_alpha": ("Krippendorff's alpha", _PRECISE),
     "interval": ("95 % interval", None),
+    "subsets": ("By subset", None),
+    "krippendorff_alpha_ordinal": ("Ordinal alpha", _PRECISE),
     "reading": ("What it allows", None),
     "fleiss_kappa": ("Fleiss' kappa", _DECIMAL),
 }
-_IN_SHORT = ("scheme", "release", "unit_count", "krippendorff_alpha", "interval", "reading")
+_IN_SHORT = (
+    "scheme",
+    "release",
+    "unit_count",
+    "krippendorff_alpha",
+    "interval",
+    "subsets",
+    "krippendorff_alpha_ordinal",
+    "reading",
+)
 
 
 def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
@@ -192,7 +210,7 @@ def agreement(held: Held) -> dict[str, Table]:
 def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
     """Return how far the annotators of each published file or folder agree."""
     heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
-    measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _DECIMAL}
+    measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 

@@ -13,11 +13,12 @@ from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.held import Held
+from talkhouse.charts.marks import with_units
 from talkhouse.charts.metric import Metric
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import chart_sql, narrowed
-from talkhouse.charts.words import alternative, single
+from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.report.svg import svg
@@ -79,9 +80,11 @@ def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], 
         return replace(figure, sentence=f"{chart.title}: {sentence}")
     if rows.is_empty():
         return replace(figure, missing=tuple(missing_files(held.rows, chart)))
-    figure = replace(figure, table=_table(columns, rows, f"{BI}.{chart.view}"))
+    figure = replace(figure, table=_table(columns, with_units(chart, rows), f"{BI}.{chart.view}"))
     if chart.kind is Kind.TABLE:
         return figure
+    if sentence := only_zero(chart, columns, rows):
+        return replace(figure, sentence=f"{chart.title}: {sentence}")
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
     colours = palette(held.rows, chart, of_view, files)
     colours = {visible(series): colour for series, colour in colours.items()}

@@ -6,6 +6,7 @@ from typing import Any
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import NUMBERS
 from talkhouse.charts.metric import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.queries.catalogue import BI
 from talkhouse.superset.names import VERSION, identity
 
@@ -62,7 +63,7 @@ def _column(column: Mapping[str, Any], shown: str) -> dict[str, Any]:
         "is_dttm": column["type"] == "TIMESTAMP",
         "is_active": True,
         "type": "DOUBLE PRECISION" if column["type"] == "DOUBLE" else column["type"],
-        "groupby": True,
+        "groupby": not is_of_one_dialogue(column["name"]),
         "filterable": True,
         "expression": None,
         "description": column["meaning"],

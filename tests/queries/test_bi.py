@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from talkhouse.charts.declarations import metrics
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
@@ -36,6 +37,8 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
         "record_count": ("main.records", "record_id"),
         "turn_count": ("main.turns", "dialogue_id"),
         "speaker_count": ("main.speakers", "speaker_id"),
+        "label_count": ("main.annotations where label is not null", "record_id"),
+        "default_label_count": ("main.annotations where label is not null", "record_id"),
         "annotation_count": ("main.annotations", "record_id"),
         "default_annotation_count": ("main.annotations", "record_id"),
         "candidate_count": ("main.candidates", "record_id"),
@@ -90,7 +93,7 @@ def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> N
 
 def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -> None:
     turns = Counter(row["dialogue_id"] for row in read(con, "from main.turns"))
-    labels = Counter(row["record_id"] for row in read(con, "from main.annotations"))
+    labels = Counter(row["record_id"] for row in read(con, "from main.annotations where label is not null"))
     examples = Counter(row["record_id"] for row in read(con, "from main.examples"))
     every_record = list(records_of(con).values())
     for record in every_record:  # What is in no release says more of a dialogue.
@@ -103,7 +106,7 @@ def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -
         assert row["record_count"] == len(records[key])
         assert row["dialogue_count"] == len(ids)
         assert row["turn_count"] == sum(turns[one] for one in ids)
-        assert row["annotation_count"] == sum(labels[record["record_id"]] for record in records[key])
+        assert row["label_count"] == sum(labels[record["record_id"]] for record in records[key])
         assert row["example_count"] == sum(examples[record["record_id"]] for record in records[key])
 
 
@@ -222,14 +225,33 @@ def test_a_tie_goes_to_the_label_that_comes_first(toy: duckdb.DuckDBPyConnection
     assert math.copysign(1, found[1]["entropy"]) == 1, "no minus zero"
 
 
-def alpha_of(units: list[list[str | None]]) -> float | None:
+def test_labels_are_counted_alike_wherever_they_are_shown(con: duckdb.DuckDBPyConnection) -> None:
+    """What only has a number, or an empty list, is an annotation and no label."""
+    records = records_of(con)
+    rows = [row for row in read(con, "from main.annotations") if records[row["record_id"]]["is_default"]]
+    counted = sum(row["label"] is not None for row in rows)
+    assert 0 < counted < len(rows)
+    shown = {
+        f"{view}.{name}": con.execute(f"select {metric.sql} from bi.{view} where {where}").fetchone()
+        for view, name, where in (
+            ("corpora", "label_count", "true"),
+            ("subsets", "label_count", "is_default"),
+            ("annotations", "label_count", "is_default"),
+            ("schemes", "label_count", "true"),
+        )
+        for metric in [metrics()[view][name]]
+    }
+    assert set(shown.values()) == {(counted,)}, shown
+
+
+def alpha_of(units: list[list[str | None]], level: str = "nominal") -> float | None:
     """Ask the library; it refuses where only one label occurs among units with two labels or more."""
     paired = [unit for unit in units if sum(label is not None for label in unit) > 1]
     labels = sorted({label for unit in paired for label in unit if label is not None})
     if len(labels) < 2:
         return None
     counts = numpy.array([[unit.count(label) for label in labels] for unit in units])
-    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement=level))
 
 
 def kappa_of(units: list[list[str | None]]) -> float | None:
@@ -287,6 +309,37 @@ def test_agreement_is_that_of_the_library(
     releases = by([row for row in rows if not row["is_default"]] or rows, "release")
     for release, units in (("a", one + other), (None, unnamed)):
         assert_agreement(releases.get(release), units)
+    alphas = [alpha for units in (one, other, unnamed) if (alpha := alpha_of(units)) is not None]
+    if of_all:
+        assert of_all["subset_count"] == len(alphas)
+        assert of_all["subset_alpha_low"] == close(min(alphas, default=None))
+        assert of_all["subset_alpha_high"] == close(max(alphas, default=None))
+
+
+@invented_examples(60)
+@given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES)
+def test_ordinal_agreement_is_that_of_the_library(
+    toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any]
+) -> None:
+    toy.execute("begin")
+    try:
+        rate(toy, {"toy/a/0": one, "toy/-/0": other})
+        unordered = read(toy, "from bi.scheme_agreement")
+        assert {row["krippendorff_alpha_ordinal"] for row in unordered} <= {None}
+        toy.execute("update main.schemes set scale = 'ordered'")
+        toy.execute("delete from main.labels")
+        toy.execute(
+            "insert into main.labels by name select 'toy.mood' as scheme, label, label_index "
+            "from unnest(['a', 'b', 'c', 'd']) with ordinality as known (label, label_index)"
+        )
+        rows = read(toy, "from bi.scheme_agreement")
+        expected = {True: one + other, "a": one, None: other}
+        for row in rows:
+            units = expected[True if row["is_default"] else row["release"]]
+            assert row["krippendorff_alpha"] == close(alpha_of(units))
+            assert row["krippendorff_alpha_ordinal"] == close(alpha_of(units, "ordinal"))
+    finally:
+        toy.execute("rollback")
 
 
 def test_the_worked_example_of_krippendorff_2011(toy: duckdb.DuckDBPyConnection) -> None:
@@ -352,7 +405,12 @@ def test_every_scheme_is_there_and_says_why_it_is_not_compared(con: duckdb.DuckD
     assert schemes.keys() == {row["scheme"] for row in read(con, "from main.schemes")}
     compared = {row["scheme"] for row in read(con, "from bi.scheme_agreement")}
     assert {name for name, row in schemes.items() if row["why_not_compared"] is None} == compared
-    assert {row["why_not_compared"] for row in schemes.values()} == {None, "one annotator", "several labels at once"}
+    assert {row["why_not_compared"] for row in schemes.values()} == {
+        None,
+        "one annotator",
+        "several labels at once",
+        "numbers, no labels",
+    }
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,9 @@ NO_MEANS = {
         "krippendorff_alpha",
         "krippendorff_alpha_low",
         "krippendorff_alpha_high",
+        "krippendorff_alpha_ordinal",
+        "subset_alpha_low",
+        "subset_alpha_high",
         "fleiss_kappa",
     },
     "bi.delidata_trajectory": {

@@ -60,6 +60,7 @@ def test_the_lines_about_columns_are_of_views(tmp_path: Path) -> None:
         ("toy/moods.sql", f"{GRAIN}\n-- label: a, b", 3, "a column", "label: a, b"),
         ("toy/moods.sql", f"{GRAIN}\n-- label:", 3, "a column", "label: "),
         ("toy/moods.sql", f"{GRAIN}\n-- label: a\n-- labels: b", 4, "one of them", "a label and labels"),
+        ("toy/moods.sql", f"{GRAIN}\n-- meanings: glad; sad", 3, "label = its meaning", "meanings: glad; sad"),
         ("toy/moods.sql", f"{GRAIN}\n-- scheme: moods", 3, "a scheme: corpus.name", "scheme: moods"),
         ("toy/moods.sql", f"{GRAIN}\n-- scheme: toy.m'd", 3, "a scheme: corpus.name", "scheme: toy.m'd"),
         ("toy/moods.sql", "-- grain: mood, ", 2, "columns, separated by commas", "grain: mood,"),

@@ -12,6 +12,15 @@
 --   max_uses: How often the one is offered that is offered most.
 --   gold_elsewhere_count: Different ones that are right in one list and wrong in another of the split.
 with
+-- An element that came with another score has an id of its own, and is no other candidate.
+alike as (
+    select
+        persona_id,
+        min(persona_id) over (partition by text, image_file) as first_persona_id,
+    from main.personas
+    where corpus_id = 'mpchat'
+),
+
 uses as (
     select
         records.corpus_id,
@@ -19,11 +28,12 @@ uses as (
         records.split,
         records.standard_split,
         candidates.candidate_set,
-        coalesce(candidates.text_id, candidates.persona_id) as candidate,
+        coalesce(candidates.text_id, alike.first_persona_id) as candidate,
         count(*) as use_count,
         coalesce(bool_or(candidates.is_gold) and not bool_and(candidates.is_gold), false) as is_gold_elsewhere,
     from main.candidates
     inner join main.records on records.record_id = candidates.record_id
+    left join alike on alike.persona_id = candidates.persona_id
     where records.corpus_id = 'mpchat' and records.extra ->> 'repeats' is null
     group by records.corpus_id, records.release, records.split, records.standard_split, candidates.candidate_set, candidate
 ),

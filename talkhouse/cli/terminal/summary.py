@@ -14,7 +14,7 @@ from talkhouse.explore.findings import Inventory
 from talkhouse.made import not_published
 from talkhouse.settings import database
 
-_COUNTED = ("dialogues", "turns", "annotations", "candidates", "personas", "examples")
+_COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples")
 
 
 def show(result: Result) -> None:
@@ -64,6 +64,8 @@ def show_corpora(described: dict[str, Any], unchanged: Collection[str] = ()) -> 
         tag = f" [dim]({escape(', '.join(tags))})[/]" if tags else ""
         output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
         counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
+        if others := corpus["annotations"] - corpus["labels"]:
+            counts += f", {others:,} annotations without a label"
         output.print(f"    {counts}", soft_wrap=True)
         output.print(
             f"    {corpus['files']:,} files, {corpus['quarantined']:,} records in quarantine, "

@@ -28,7 +28,7 @@ _COUNTERS = {
     "Dialogues": "dialogue_count",
     "Turns": "turn_count",
     "Records": "record_count",
-    "Labels": "default_annotation_count",
+    "Labels": "default_label_count",
     "Examples": "default_example_count",
     "Findings": "finding_count",
 }
@@ -36,7 +36,7 @@ _COUNTERS = {
 _SIZES = {
     "dialogue_count": "dialogue",
     "turn_count": "turn",
-    "default_annotation_count": "label",
+    "default_label_count": "label",
     "default_example_count": "example",
 }
 """Of what a card says how many there are, where there are any."""

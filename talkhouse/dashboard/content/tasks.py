@@ -36,9 +36,9 @@ def page() -> None:
         return
     position = _position(count)
     row = example(opened, chosen, choice, position, of)
-    meanings = dict(opened.rows(_MEANINGS, {"scheme": chosen.scheme}).iter_rows()) if chosen.scheme else {}
+    declared = opened.rows(_MEANINGS, {"scheme": chosen.scheme}).iter_rows() if chosen.scheme else ()
     _put_links(chosen, row)
-    st.html(example_html(chosen, row, meanings))
+    st.html(example_html(chosen, row, {**chosen.meanings, **dict(declared)}))
     download.put(*_rows(chosen, choice, opened))
 
 

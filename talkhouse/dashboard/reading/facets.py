@@ -28,7 +28,10 @@ class Level(Enum):
         "left join main.turns on turns.dialogue_id = dialogues.dialogue_id group by dialogues.dialogue_id)"
     )
     RECORD = "main.records"
-    TURN = "(select turns.*, speakers.name from main.turns left join main.speakers using (speaker_id))"
+    TURN = (
+        "(select turns.*, case when not is_anonymous then name end as known_name "
+        "from main.turns left join main.speakers using (speaker_id))"
+    )
     LABEL = "main.annotations"
     MAJORITY = AGREEMENT
     CHANGE = CHANGES
@@ -68,7 +71,14 @@ FACETS = (
     Facet("split", "Split", Level.RECORD, "split", "By the publisher's name."),
     Facet("turns", "Turns", Level.LENGTH, f"case {_CASES} else '0' end"),
     Facet("role", "Role", Level.TURN, "role", "Who says a turn; with a search, one that was found."),
-    Facet("speaker", "Speaker", Level.TURN, "name", "By name or alias; with a search, of a turn that was found."),
+    Facet(
+        "speaker",
+        "Speaker",
+        Level.TURN,
+        "known_name",
+        "By name, of those who are known in every conversation: an alias may be another person's in the next. "
+        "With a search, of a turn that was found.",
+    ),
     Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the conversation."),
     Facet(
         "majority",

@@ -54,7 +54,7 @@ def _composition(facts: CorpusFacts) -> str:
     counts = {
         "dialogue": facts.dialogue_count,
         "turn": facts.turn_count,
-        "label": facts.annotation_count,
+        "label": facts.label_count,
         "published record": facts.record_count,
     }
     there = ", ".join(counted(count, what) for what, count in counts.items() if count)

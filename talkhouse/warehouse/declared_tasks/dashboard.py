@@ -17,7 +17,7 @@ _MOST = 20
 _COUNTS = {
     "Dialogues": ("record_dialogues", "dialogue_count"),
     "Turns": ("record_turns", "turn_count"),
-    "Labels": ("subsets", "annotation_count"),
+    "Labels": ("subsets", "label_count"),
     "Examples": ("subsets", "example_count"),
 }
 

@@ -10,7 +10,7 @@ from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
 from talkhouse.charts.metric import Metric, NumberFormat
-from talkhouse.charts.words import alternative, single
+from talkhouse.charts.words import alternative, only_zero, single
 
 SIPS = {
     "sips": Metric(title="Sips", sql="sum(sips)"),
@@ -85,6 +85,13 @@ def test_a_single_bar_is_a_sentence(members: dict[str, Any], row: dict[str, Any]
     assert (said is None) == (expected is None)
     assert (expected or "") in (said or "")
     assert single(chart, fields(chart, SIPS), pl.DataFrame([row, row])) is None
+
+
+def test_bars_that_are_all_0_are_a_sentence() -> None:
+    chart = bars(metrics=("share",))
+    rows = pl.DataFrame({"who": ["Ann", "Ben"], "share": [0.0, None]})
+    assert only_zero(chart, fields(chart, SIPS), rows) == "By who, in each of 2 cases: share 0.0%."
+    assert only_zero(chart, fields(chart, SIPS), rows.with_columns(share=pl.Series([0.0, 0.1]))) is None
 
 
 def test_a_chart_is_said_by_its_ends() -> None:

@@ -11,6 +11,7 @@ from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import number
+from talkhouse.charts.marks import with_units
 from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
@@ -88,6 +89,13 @@ def test_times_are_named_by_their_unit(con: duckdb.DuckDBPyConnection) -> None:
     rows = frame(con, "select timestamp '2020-03-01' as day, 1 as sips")
     chart = Chart(title="", view="cups", kind=Kind.BAR, x="day", grain=Grain.MONTH, metrics=("sips",))
     assert [mark["_x"] for mark in marks(draw(chart, CUPS, rows).to_dict())] == ["2020-03"]
+    assert with_units(chart, rows).rows() == [("2020-03", 1)]
+
+
+def test_a_bar_that_is_more_than_nothing_is_seen() -> None:
+    encoding = cups(kind=Kind.BAR, x="day", metrics=("sips",))["encoding"]
+    assert encoding["strokeWidth"] == {"condition": {"test": "datum['_value'] > 0", "value": 1.5}, "value": 0}
+    assert encoding["stroke"] == encoding["color"]
 
 
 def test_wide_sums_are_integers(con: duckdb.DuckDBPyConnection) -> None:
@@ -120,6 +128,7 @@ def test_columns_have_titles(column: str, expected: str) -> None:
         (1234567, NumberFormat.INTEGER, "1,234,567"),
         (0.1234, NumberFormat.PERCENT, "12.3%"),
         (2.345, NumberFormat.DECIMAL, "2.35"),
+        (0.1262, NumberFormat.PRECISE, "0.126"),
         (None, NumberFormat.PERCENT, "\N{EN DASH}"),
     ],
 )

@@ -6,9 +6,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.declarations import Declared, dashboards, metrics
 from talkhouse.charts.declared import Chart
 from talkhouse.charts.query import chart_sql, narrowed
+from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.charts.rows import frame
 from tests.samples import RELEASES
 
@@ -34,7 +35,8 @@ counted as (
 COUNTS = {
     "Dialogues": "select count(*) from main.dialogues where dialogue_id in (select dialogue_id from main.records)",
     "Turns": "select count(*) from main.turns where dialogue_id in (select dialogue_id from main.records)",
-    "Labels": f"{UNITS} select count(*) from main.annotations where record_id in (select record_id from counted)",
+    "Labels": f"{UNITS} select count(*) from main.annotations "
+    "where label is not null and record_id in (select record_id from counted)",
     "Examples": f"{UNITS} select count(*) from main.examples where record_id in (select record_id from counted)",
 }
 SAME = {
@@ -66,6 +68,12 @@ def total(con: duckdb.DuckDBPyConnection, chart: Chart, choices: dict[str, list[
 def of_dashboard(name: str) -> dict[str, Chart]:
     (declared,) = [one.dashboard for one in dashboards() if one.name == name]
     return {chart.title: chart for chart in declared.charts}
+
+
+@pytest.mark.parametrize("declared", dashboards(), ids=lambda declared: declared.name)
+def test_no_chart_adds_up_people_who_share_an_alias(declared: Declared) -> None:
+    grouped = {column for chart in declared.dashboard.charts for column in chart.columns}
+    assert not [column for column in grouped if is_of_one_dialogue(column)]
 
 
 def test_tiles_are_the_sums_of_their_charts_and_count_everything_once(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -39,6 +39,8 @@ def test_dimensions_are_columns_with_a_few_values_that_measure_nothing() -> None
         for name, kind in [
             ("bot", "VARCHAR"),
             ("dialogue_id", "VARCHAR"),
+            ("speaker_name", "VARCHAR"),
+            ("known_speaker_name", "VARCHAR"),
             ("text", "VARCHAR"),
             ("persona_text", "VARCHAR"),
             ("vote_count", "BIGINT"),
@@ -46,5 +48,5 @@ def test_dimensions_are_columns_with_a_few_values_that_measure_nothing() -> None
         ]
     ]
     known = questions.candidates(columns)
-    assert [column["name"] for column in known] == ["bot", "dialogue_id"]
-    assert [one.name for one in questions.dimensions(known, [4, 100_000])] == ["bot"]
+    assert [column["name"] for column in known] == ["bot", "dialogue_id", "known_speaker_name"]
+    assert [one.name for one in questions.dimensions(known, [4, 100_000, 1])] == ["bot"]

@@ -9,6 +9,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import links
+from talkhouse.dashboard.chart_table import long_last
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.reading.facets import Selection
 from talkhouse.dashboard.table_html import table_html
@@ -89,9 +90,17 @@ def test_a_table_has_every_text_as_it_is() -> None:
     assert page.count("\N{EN DASH}") == 3
 
 
+def test_long_texts_stand_behind_what_a_phone_shows() -> None:
+    rows = pl.DataFrame({"rule": ["A"], "condition": ["so " * 30], "cups": [3]})
+    columns = long_last([Field(name, name) for name in rows.columns], rows)
+    assert [column.name for column in columns] == ["rule", "cups", "condition"]
+
+
 def test_a_name_is_broken_only_at_its_joints_and_numbers_take_their_own_width() -> None:
     name = "a_long_name_of_something.with_parts"
     rows = pl.DataFrame({"name": [name, "b"], "word": ["a" * 40, "-"], "text": ["Some words in a row", ""]})
     page = table_html("", rows, [Field(column, column.title()) for column in rows.columns])
     assert '<td class="text">a_<wbr>long_<wbr>name_<wbr>of_<wbr>something.<wbr>with_<wbr>parts</td>' in page
     assert f'<td class="text unbroken">{"a" * 40}</td><td class="short">Some words in a row</td>' in page
+    short = table_html("", pl.DataFrame({"task": ["change_of_mind"]}), [Field("task", "Task")])
+    assert '<td class="short">change_<wbr>of_<wbr>mind</td>' in short, "broken where a phone has no room"

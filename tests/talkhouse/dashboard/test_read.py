@@ -106,7 +106,8 @@ def attributes(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, list[dict[
     queries = (
         "select dialogue_id, corpus_id as corpus, language from main.dialogues",
         "select dialogue_id, release, split from main.records where dialogue_id is not null",
-        "select dialogue_id, role, name as speaker, text from main.turns left join main.speakers using (speaker_id)",
+        "select dialogue_id, role, if(is_anonymous, null, name) as speaker, text "
+        "from main.turns left join main.speakers using (speaker_id)",
         "select dialogue_id, scheme || '=' || label as label from main.annotations where dialogue_id is not null",
         "select dialogue_id, count(*) as length from main.turns group by all",
     )
@@ -526,7 +527,7 @@ def read(files):
                 f"/{number}"), Dialogue(name, "many", None, title=texts[0])]
             for index, text in enumerate(texts):
                 speaker = f"many:{number}/{index}"
-                rows.append(Speaker(speaker, "many", None, text, "human", True))
+                rows.append(Speaker(speaker, "many", None, text, "human", False))
                 rows.append(Turn(name, index, speaker, "user", "message", text))
             labelled = (f"many/{number:03}", 0, None, None, "many.mood", 0, 0, name)
             rows.append(Annotation(*labelled, None, texts[0], texts[0]))

@@ -36,7 +36,7 @@ def use(name, turn, group, position, dialogue=TALK, speaker="toy:ann"):
     return PersonaUse(f"toy/{name}", turn, group, position, dialogue, f"toy:p{position}", speaker)
 
 def talk():
-    yield Dialogue(TALK, "toy", "talk", "boats", "A [bold]trip[/bold]", "en", extra='{"weather":{"sun":1.50}}')
+    yield Dialogue(TALK, "toy", "talk", "boats", "A [bold]trip[/bold]", "en", extra='{"weather":{"sun":1.50},"cards":["A","7"]}')
     for name, kind in (("ann", "human"), ("bob", "bot")):
         yield Speaker(f"toy:{name}", "toy", None, name.title(), kind, False)
         yield Participant(TALK, f"toy:{name}", "user")
@@ -236,6 +236,7 @@ def test_a_pipe_gets_texts_whole_with_controls_visible(toy: Path) -> None:
     assert f"    2  user Ann: {'long ' * 60}end\n" in shown
     assert "title: A [bold]trip[/bold]" in shown
     assert '  weather: {"sun":1.50}' in shown
+    assert "  cards: A, 7" in shown
 
 
 @pytest.mark.parametrize("columns", [40, 100])
@@ -265,7 +266,7 @@ def test_json_is_everything_in_full(toy: Path, toys: duckdb.DuckDBPyConnection) 
     assert "\u202e" not in shown
     found = json.loads(shown)
     expected = show(toys, "talk")
-    assert found["dialogue"]["extra"] == {"weather": {"sun": 1.5}}
+    assert found["dialogue"]["extra"] == {"weather": {"sun": 1.5}, "cards": ["A", "7"]}
     assert found["turns"] == expected["turns"]
     assert found["records"] == expected["records"]
 

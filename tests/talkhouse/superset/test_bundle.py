@@ -129,6 +129,12 @@ def test_columns_are_those_of_the_views(con: duckdb.DuckDBPyConnection, contents
         assert found == [(name, kind) for name, kind, *_ in con.execute(f"describe bi.{view}").fetchall()]
 
 
+def test_names_that_mean_nothing_outside_a_dialogue_are_no_dimensions(contents: Contents) -> None:
+    columns = contents.datasets["record_turns"]["columns"]
+    dimensions = {column["column_name"]: column["groupby"] for column in columns}
+    assert (dimensions["speaker_name"], dimensions["known_speaker_name"]) == (False, True)
+
+
 def test_charts_name_columns_and_metrics_of_their_datasets(contents: Contents) -> None:
     datasets = contents.by_uuid("datasets")
     for name, chart in contents.charts.items():

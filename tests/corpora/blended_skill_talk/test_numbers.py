@@ -1,0 +1,139 @@
+"""Blended Skill Talk: what its page says, computed again from the episodes as they are published."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.corpora.conftest import Published
+from tests.corpora.shown import close, headlines, metric_rows
+
+SPLITS = ("train", "valid", "test")
+ROLES = ("free", "guided")
+WORD = re.compile(r"[^\W\d_]{5,}")
+
+
+class Answer(NamedTuple):
+    """What a guided worker answered: the model whose suggestion that is, and the model that stood first."""
+
+    context: str
+    model: str
+    first: str
+
+
+class Worker(NamedTuple):
+    """A worker of an episode: the longer words of the persona, and which of them the worker says."""
+
+    context: str
+    role: str
+    words: set[str]
+    said: set[str]
+
+
+def episodes(folder: Path) -> list[tuple[str, Any]]:
+    paths = [(split, folder / f"{split}.json") for split in SPLITS]
+    return [(split, one) for split, path in paths if path.exists() for one in json.loads(path.read_text("utf-8"))]
+
+
+def answers(every: list[tuple[str, Any]]) -> Iterator[Answer]:
+    for _, episode in every:
+        for index in range(1, len(episode["dialog"]), 2):
+            model = episode["chosen_suggestions"][index].strip() or "none"
+            yield Answer(episode["context_dataset"], model, episode["suggestion_orders"][index].split(",")[0])
+
+
+def words(texts: list[str]) -> set[str]:
+    return {word for text in texts for word in WORD.findall(text.lower())}
+
+
+def workers(every: list[tuple[str, Any]]) -> Iterator[Worker]:
+    for _, episode in every:
+        said = [text for _, text in episode["dialog"]]
+        for at, role in enumerate(ROLES):
+            persona = words(episode["personas"][at])
+            yield Worker(episode["context_dataset"], role, persona, persona & words(said[at::2]))
+
+
+def share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def test_headlines_say_what_the_episodes_have(published: Published) -> None:
+    every = episodes(published.folder)
+    taking, sharing, saying = headlines(published.con, "blended_skill_talk")
+
+    given = list(answers(every))
+    taken = Counter(answer.model for answer in given if answer.model != "none")
+    if taken:
+        model = min(taken, key=lambda name: (-taken[name], name))
+        assert taking == close({"share": taken.total() / len(given), "model": model})
+    else:
+        assert taking is None
+
+    of_split = {
+        split: [{text for texts in episode["personas"] for text in texts} for name, episode in every if name == split]
+        for split in ("train", "test")
+    }
+    known = {text for texts in of_split["train"] for text in texts}
+    if known and of_split["test"]:
+        shared = sum(bool(texts & known) for texts in of_split["test"])
+        expected = {"split": "test", "other_split": "train", "share": shared / len(of_split["test"])}
+        assert sharing == close(expected)
+    else:
+        assert sharing is None
+
+    people = list(workers(every))
+    most = max(len(worker.said) for worker in people)
+    if most > 1:
+        assert saying
+        whole = sum(len(worker.words) for worker in people)
+        assert saying["share"] == close(sum(len(worker.said) for worker in people) / whole)
+        assert saying["count"] == most
+    else:
+        assert saying is None
+
+
+def test_metrics_are_those_of_the_episodes(published: Published) -> None:
+    every = episodes(published.folder)
+    given, people = list(answers(every)), list(workers(every))
+    contexts = {episode["context_dataset"] for _, episode in every}
+
+    names = ["episode_count", "message_count", "words_per_message"]
+    found = metric_rows(published.con, "blended_skill_talk_dialogue_lengths", names, "context_dataset")
+    messages = {
+        context: [text for _, one in every if one["context_dataset"] == context for _, text in one["dialog"]]
+        for context in contexts
+    }
+    assert found == close(
+        {
+            context: (
+                sum(one["context_dataset"] == context for _, one in every),
+                len(messages[context]),
+                sum(len(text.split()) for text in messages[context]) / len(messages[context]),
+            )
+            for context in contexts
+        }
+    )
+
+    names = ["taken_count", "taken_share"]
+    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
+    taken = Counter(answer.model for answer in given)
+    assert found == close({model: (count, count / len(given)) for model, count in taken.items()})
+    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", ["first_share"], "model")
+    assert found == close(
+        {
+            model: (None if model == "none" else sum(one == (one.context, model, model) for one in given) / count,)
+            for model, count in taken.items()
+        }
+    )
+
+    names = ["overlap", "persona_count"]
+    for column in ("role", "context_dataset"):
+        found = metric_rows(published.con, "blended_skill_talk_persona_overlap", names, column)
+        groups = ROLES if column == "role" else contexts
+        for key in groups:
+            mine = [worker for worker in people if key in (worker.role, worker.context)]
+            said, whole = sum(len(worker.said) for worker in mine), sum(len(worker.words) for worker in mine)
+            assert found[key] == close((share(said, whole), len(mine)))

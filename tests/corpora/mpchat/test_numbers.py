@@ -1,0 +1,134 @@
+"""MPChat: what its page says, computed again from the task files as they are published."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from tests.corpora.conftest import Published
+from tests.corpora.shown import close, headlines, metric_rows
+
+SPLITS = ("train", "val", "test")
+PERSONA_LISTS = (
+    "all_personas",
+    "candidate_personas",
+    "grounded_personas",
+    "ungrounded_personas",
+    "gpp_grounded_persona",
+    "gpp_candidate_personas",
+    "si_main_author_candidate_personas",
+)
+"""The lists of elements that are the main author's."""
+
+
+def threads(folder: Path, task: str) -> list[tuple[str, Any]]:
+    file = json.loads((folder / f"mpchat_{task}.json").read_text("utf-8"))
+    return [(split, thread) for split in SPLITS for thread in file[split]]
+
+
+def elements(value: Any) -> Iterator[Any]:
+    """Find the elements of lists in lists, and of none."""
+    if isinstance(value, dict):
+        yield value
+    for one in value if isinstance(value, list) else ():
+        yield from elements(one)
+
+
+def persona(element: Any) -> tuple[str, str]:
+    """What is one persona, whatever its score was when a file was made."""
+    return element["title"], element["file_name"]
+
+
+def personas(thread: Any) -> set[tuple[str, str]]:
+    return {persona(one) for name in PERSONA_LISTS for one in elements(thread.get(name))}
+
+
+def own(thread: Any) -> list[int]:
+    """Return the places of the main author's messages."""
+    return [place for place, author in enumerate(thread["authors"]) if author == thread["main_author"]]
+
+
+def grounded(some: Iterable[Any]) -> tuple[int, int]:
+    """Count the main authors' messages with a gold element, and all of them."""
+    gold = [thread["gpp_grounded_persona"][place] for thread in some for place in own(thread)]
+    return sum(one is not None for one in gold), len(gold)
+
+
+def test_headlines_say_what_the_threads_have(published: Published) -> None:
+    every = [one for task in ("nrp", "gpp", "si") for one in threads(published.folder, task)]
+    grounding, having, sharing = headlines(published.con, "mpchat")
+    part, whole = grounded(thread for _, thread in threads(published.folder, "gpp"))
+    assert grounding == close({"share": part / whole})
+
+    of_author = defaultdict(set)
+    for _, thread in every:
+        of_author[thread["main_author"]] |= personas(thread)
+    sizes = [len(mine) for mine in of_author.values() if mine]
+    assert having == close({"mean": fmean(sizes), "most": max(sizes)})
+
+    known = {one for split, thread in every if split == "train" for one in personas(thread)}
+    of_test: dict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
+    for split, thread in every:
+        if split == "test":
+            of_test[*thread["message_ids"], *thread["messages"]] |= personas(thread)
+    shared = sum(bool(mine & known) for mine in of_test.values())
+    assert sharing == close({"split": "test", "other_split": "train", "share": shared / len(of_test)})
+
+
+def test_metrics_are_those_of_the_threads(published: Published) -> None:
+    of_gpp = threads(published.folder, "gpp")
+    names = ["dialogue_count", "response_count", "grounding_rate"]
+    found = metric_rows(published.con, "mpchat_grounding_by_subreddit", names, "subreddit")
+    expected = {}
+    for subreddit in {thread["subreddit"] for _, thread in of_gpp}:
+        mine = [thread for _, thread in of_gpp if thread["subreddit"] == subreddit]
+        part, whole = grounded(mine)
+        expected[subreddit] = (len(mine), whole, part / whole if whole else None)
+    assert found == close(expected)
+
+    votes = defaultdict(list)
+    for _, thread in threads(published.folder, "nrp"):
+        for name in ("grounded", "ungrounded"):
+            for element in elements(thread[f"{name}_personas"]):
+                votes[name].append([vote for _, vote in element["label_per_worker"]])
+    names = ["pair_count", "entailed_share", "unanimous_share", "agreement_share"]
+    found = metric_rows(published.con, "mpchat_worker_agreement", names, "persona_set")
+    expected = {}
+    for name, pairs in votes.items():
+        alike = [one == other for given in pairs for one, other in combinations(given, 2)]
+        expected[name] = (
+            len(pairs),
+            fmean(vote for given in pairs for vote in given),
+            fmean(len({*given}) == 1 for given in pairs),
+            fmean(alike) if alike else None,
+        )
+    assert found == close(expected)
+
+    names = ["list_count", "item_count", "distinct_count", "mean_uses", "max_uses", "gold_elsewhere_count"]
+    found = metric_rows(published.con, "mpchat_candidate_reuse", names, "(split, candidate_set)")
+    assert found == close({key: of_lists(lists) for key, lists in candidates(published.folder).items()})
+
+
+def candidates(folder: Path) -> dict[tuple[str, str], list[list[list[Any]]]]:
+    """Return the candidate lists of each split: the items of each candidate, the gold one first."""
+    found = defaultdict(list)
+    for split, thread in threads(folder, "nrp"):
+        for texts in filter(None, thread.get("nrp_candidate_responses") or []):
+            found[split, "nrp_response"].append([[text] for text in texts])
+    for split, thread in threads(folder, "gpp"):
+        for some in filter(None, thread.get("gpp_candidate_authors_candidate_personas") or []):
+            found[split, "gpp_persona"].append([[persona(one)] for one in some])
+    for split, thread in threads(folder, "si"):
+        if authors := thread.get("si_candidate_authors_candidate_personas"):
+            found[split, "si_author"].append([[persona(one) for one in some] for some in authors])
+    return found
+
+
+def of_lists(lists: list[list[list[Any]]]) -> tuple[float, ...]:
+    uses = Counter(item for one in lists for some in one for item in some)
+    right = {item for one in lists for item in one[0]}
+    wrong = {item for one in lists for some in one[1:] for item in some}
+    return (len(lists), uses.total(), len(uses), uses.total() / len(uses), max(uses.values()), len(right & wrong))
