@@ -172,7 +172,8 @@ def _metric_names(catalogue: Catalogue, score: ScoreQuery) -> tuple[set[str], tu
     for query in queries:
         queries += [macros[name] for name in sorted(query.calls & macros.keys()) if macros[name] not in queries]
     texts = [match for query in queries for match in _TEXT.findall(query.sql)]
-    return {text for text, more in texts if not more}, tuple(text for text, more in texts if more)
+    whole = {text for text, more in texts if not more and any(map(str.isalpha, text))}  # no brackets and blanks
+    return whole, tuple(text for text, more in texts if more)
 
 
 def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:

@@ -98,8 +98,8 @@ def test_a_line_that_can_not_be_is_refused_with_its_number(
     ("name", "head", "line", "expected", "found"),
     [
         ("toy/scores/moods.sql", "-- predicts: label\n-- metrics: metrics.mods", 3, "metrics.moods", "metrics.mods"),
-        ("toy/scores/moods.sql", f"{SCORE}\n-- official: accuracy, F1 (glad), kapa", 4, "kappa", "kapa"),
-        ("toy/scores/moods.sql", f"{SCORE}\n-- doubt: acuracy > 0.9: too good", 4, "accuracy", "acuracy"),
+        ("toy/scores/moods.sql", f"{SCORE}\n-- official: accuracy, F1 (glad), kapa", 4, "kappa, accuracy", "kapa"),
+        ("toy/scores/moods.sql", f"{SCORE}\n-- doubt: acuracy > 0.9: too good", 4, "accuracy, kappa", "acuracy"),
         ("toy/scores/mods.sql", SCORE, 1, "toy.moods", "toy.mods"),
         ("toy/scores/all.sql", f"{SCORE}\n-- tasks: moods, mods", 4, "toy.moods", "toy.mods"),
         ("toy/layouts/lines.sql", "-- reads: lines\n-- tasks: mods", 3, "none exists", "toy.mods"),

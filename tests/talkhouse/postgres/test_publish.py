@@ -259,9 +259,9 @@ def test_names_that_postgresql_would_cut_are_refused_where_they_are_asked_for(
 ) -> None:
     path = changed(f"create view dbdc3.{'v' * 64} as select 1 as one; create view dbdc3.fine as select 1 as {'c' * 64}")
     plan = published(path, dry_run=True).plan
-    assert {one.name for one in plan.left_out} == {f"dbdc3.{'v' * 64}", "dbdc3.fine"}
+    assert {one.name.partition(".")[2] for one in plan.left_out} == {"v" * 64, "fine"}
     assert all("PostgreSQL" in one.reason for one in plan.left_out)
-    assert "dbdc3.breakdown_detection" in {one.name for one in plan.relations}
+    assert "bi.turns" in {one.name for one in plan.relations}
     for options in ({"views": (f"dbdc3.{'v' * 64}",)}, {"views": ("dbdc3.fine",)}, {"prefix": "p" * 56}):
         with pytest.raises(UsageError, match="too long for PostgreSQL"):
             published(path, dry_run=True, **options)

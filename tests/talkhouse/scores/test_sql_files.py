@@ -93,7 +93,7 @@ def test_a_corpus_brings_its_own_layout(toy: Toy, moods: Invented, tmp_path: Pat
         assert [(one.name, one.count, one.of, one.official) for one in done.metrics] == [("accuracy", 2, 3, True)]
     with pytest.raises(UsageError, match="no predictions in the layout 'moodline'") as caught:
         score_once(moods.con, wanted, Request([path], layout="moodline"))
-    assert caught.value.expected == "one of: moodlines"
+    assert caught.value.expected == "one of: moodlines, auto, table"
 
 
 def test_the_layouts_of_the_catalogue_are_offered() -> None:
