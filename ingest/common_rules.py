@@ -135,8 +135,9 @@ FORMAT_RULES = (
     Rule(
         "GF-13",
         "reject_file",
-        "A row has more or fewer cells than the header, or a quote is never closed.",
-        'Check delimiter and quoteChar in [dialect]; where quotes are letters, quoteChar = "".',
+        "A row has more or fewer cells than the header, a quote is never closed, or text stands behind a closing one.",
+        'Check delimiter and quoteChar in [dialect]; where quotes are letters, quoteChar = ""; where they have a '
+        'backslash before them, escapeChar = "\\\\".',
     ),
     Rule(
         "GF-14",
