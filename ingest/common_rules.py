@@ -159,6 +159,12 @@ FORMAT_RULES = (
         "Rows of one dialogue differ in what they say about it: the first counts, and the others are kept.",
         "Nothing, if that is meant; else correct the rows.",
     ),
+    Rule(
+        "GF-19",
+        "warn",
+        "A number that a double does not hold: the column has the nearest one, and what the file says is kept.",
+        "Declare it as a label, which is a text, where each digit counts.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 
