@@ -135,8 +135,9 @@ FORMAT_RULES = (
     Rule(
         "GF-13",
         "reject_file",
-        "A row has more or fewer cells than the header, or a quote is never closed.",
-        'Check delimiter and quoteChar in [dialect]; where quotes are letters, quoteChar = "".',
+        "A row has more or fewer cells than the header, a quote is never closed, or text stands behind a closing one.",
+        'Check delimiter and quoteChar in [dialect]; where quotes are letters, quoteChar = ""; where they have a '
+        'backslash before them, escapeChar = "\\\\".',
     ),
     Rule(
         "GF-14",
@@ -170,6 +171,12 @@ FORMAT_RULES = (
         "An utterance that doesn't say of which conversation it is: it is of that of the utterance that it replies to, "
         "or of one of its own, as in ConvoKit.",
         "Nothing, if that is meant; else give it the conversation's id.",
+    ),
+    Rule(
+        "GF-21",
+        "warn",
+        "A number that a double does not hold: the column has the nearest one, and what the file says is kept.",
+        "Declare it as a label, which is a text, where each digit counts.",
     ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""

@@ -1,5 +1,7 @@
 """Texts in columns and what the file has: a JSON string, or a literal that the column holds as a text."""
 
+from decimal import Decimal
+
 import msgspec
 from msgspec import Raw
 
@@ -12,6 +14,13 @@ EMPTY = '=""'
 """Behind a hole's name in a shape: the file has an empty text there, which no column has."""
 
 _STRING = decoder(str)
+
+
+def rounded(text: str, value: float) -> str | None:
+    """Say that a double is not the large number that a file has, of which it has too few digits; else None."""
+    if abs(value) < 2**53 or Decimal(text) in (Decimal(value), Decimal(repr(value))):
+        return None
+    return f"{text:.100} is rounded to {value!r}"
 
 
 def is_null(raw: Raw) -> bool:

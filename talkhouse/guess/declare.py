@@ -126,8 +126,9 @@ def _tables(guess: Guess) -> Iterator[str]:
         if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
             paths["id"] = ""
         yield from _table(table, {**paths, **extra}, guess.remarks)
-    dialect = {"delimiter": guess.dialect.delimiter, "quoteChar": guess.dialect.quote_char}
-    usual = {"delimiter": None, "quoteChar": '"'}
+    said = guess.dialect
+    dialect = {"delimiter": said.delimiter, "quoteChar": said.quote_char, "escapeChar": said.escape_char}
+    usual = {"delimiter": None, "quoteChar": '"', "escapeChar": ""}
     yield from _table("dialect", {name: value for name, value in dialect.items() if value != usual[name]}, {})
     yield from _table("times", guess.times, guess.remarks)
     yield from _table("markers", guess.markers, {})

@@ -2,12 +2,14 @@
 
 import csv
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from talkhouse.ingest.declared.declaration.model import Dialect
 
 _DELIMITERS = (",", "\t", ";", "|")
 _QUOTE = '"'
+_ESCAPE = "\\"
 
 
 @dataclass
@@ -26,24 +28,27 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> Rows:
     """Read the first rows by the dialect that fits best.
 
     ``usual`` is the delimiter of the file's ending. A dialect fits where all rows have as many cells as the header;
-    of those that fit, the usual delimiter wins, then the most columns, and quotes quote unless that does not fit.
+    of those that fit, the usual delimiter wins, then the most columns, and quotes quote unless that does not fit,
+    doubled inside of cells, or else with a backslash before them.
     """
+    if "\r" in text and "\n" not in text:
+        return Rows((), problem="its lines end with a carriage return alone: write it with line feeds")
     delimiters = (usual, *(delimiter for delimiter in _DELIMITERS if delimiter != usual))
-    tried = [_read(text, is_whole, delimiter, quote, most) for delimiter in delimiters for quote in (_QUOTE, "")]
+    quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
+    tried = [_read(text, is_whole, Dialect(delimiter, *one), most) for delimiter in delimiters for one in quotes]
     fitting = [rows for rows in tried if rows.problem is None]
     chosen = next((rows for rows in fitting if len(rows.columns) > 1 and rows.dialect.delimiter == usual), None)
     chosen = chosen or max(fitting or tried[:1], key=lambda rows: len(rows.columns))
-    given, quote = chosen.dialect.delimiter, chosen.dialect.quote_char
-    chosen.dialect = Dialect(None if given == usual else given, quote)
+    given = chosen.dialect.delimiter
+    chosen.dialect = replace(chosen.dialect, delimiter=None if given == usual else given)
     return chosen
 
 
-def _read(text: str, is_whole: bool, delimiter: str, quote: str, most: int) -> Rows:
-    dialect = Dialect(delimiter, quote)
-    if quote:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote, strict=True)
-    else:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+def _read(text: str, is_whole: bool, dialect: Dialect, most: int) -> Rows:
+    escape = dialect.escape_char or None
+    quotes: dict[str, Any] = {"quotechar": dialect.quote_char, "strict": True, "escapechar": escape}
+    quotes |= {"doublequote": escape is None} if dialect.quote_char else {"quotechar": None, "quoting": csv.QUOTE_NONE}
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter or ",", **quotes)
     limit = csv.field_size_limit(max(len(text), 1))
     result = Rows((), dialect=dialect)
     try:

@@ -153,6 +153,8 @@ def _decode(raw: bytes, *, is_whole: bool) -> tuple[str, str | None]:
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(raw, is_whole), None
     except UnicodeDecodeError as error:
+        if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or b"\0" in raw[:2]:
+            return "", "UTF-16, not UTF-8: write the file as UTF-8"
         problem = f"not UTF-8: byte {raw[error.start]:#04x} at byte {error.start:,}"
         return raw.decode(errors="replace"), problem
 

@@ -102,6 +102,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[turn]\nsaid_at = "t"\n[times]\nsaid_at = "%Q"', 6, "a pattern of strftime"),
     (CHAT + '[dialect]\ndelimiter = ";;"', 4, "one sign of ASCII"),
     (CHAT + "[dialect]\nquoteChar = \"''\"", 4, "one sign of ASCII"),
+    (CHAT + "[dialect]\nquoteChar = ''\nescapeChar = '\\\\'", 5, "a quoteChar that is not"),
     (CHAT + "[dialect]\ndelimiter = '\"'", 4, "another sign than quoteChar"),
     (TURNS + '[dialogue]\nturns = "a"', 6, "no 'turns'"),
     (TURNS.replace("text", "role"), 3, r"needs 'text' in \[turn\]"),

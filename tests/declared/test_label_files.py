@@ -128,3 +128,27 @@ def test_any_labels_come_back_or_are_named(rows: list[dict[str, str]]) -> None:
     refused = {item.location.native_id for item in made.rejected}
     assert refused >= {row["conv"] for row in rows} - {"c1", "c2"}
     assert restored(made) == {"talks.csv": TALKS, "labels.csv": raw}
+
+
+def test_numbers_that_the_column_does_not_hold_are_named_and_kept() -> None:
+    numbers = ("9007199254740992", "9007199254740993", "1e23", "-12345678901234567890", "0.1234567890123456789", "many")
+    found = [
+        ("GF-21", "9007199254740993 is rounded to 9007199254740992.0"),
+        ("GF-21", "-12345678901234567890 is rounded to -1.2345678901234567e+19"),
+        ("GF-01", "'many' is no number"),
+    ]
+    values = [2.0**53, 2.0**53, 1e23, -12345678901234567890.0, 0.12345678901234568]
+    of_file = Annotations("n", 0, value=("n",), from_file="labels.*", dialogue=("conv",))
+    beside = Annotations("n", 0, on="turn", value=("n",))
+    labels = "".join(("conv,n\n", *(f"c1,{number}\n" for number in numbers))).encode()
+    turns = "".join(("d,text,n\n", *(f"c1,x,{number}\n" for number in numbers))).encode()
+    objects = "".join(f'{{"d":"c1","text":"x","n":{number}}}\n' for number in numbers[:-1]).encode()
+    for declaration, files, problems in (
+        (labelled(of_file), {"talks.csv": TALKS, "labels.csv": labels}, found),
+        (declared(annotations=(beside,)), {"a.csv": turns}, found),
+        (declared(annotations=(beside,)), {"a.jsonl": objects}, found[:-1]),
+    ):
+        made = read(declaration, files)
+        assert sorted((one.rule, one.detail) for one in made.findings) == sorted(problems)
+        assert [row.value for row in made.of(Annotation)] == values
+        assert restored(made) == files

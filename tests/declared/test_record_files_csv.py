@@ -20,6 +20,7 @@ from tests.declared.record_file_pieces import ORDINARY, back, records_of, rows_b
 
 TEXTS = st.text(st.sampled_from('ab ,;\t"\r\né\u2028\x00'), max_size=6)
 LETTERS = Dialect(quote_char="")
+SPARK = Dialect(escape_char="\\")
 
 
 def cells(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> list[list[str]]:
@@ -57,7 +58,7 @@ def test_what_csv_writes_is_read_and_comes_back(table: tuple[bytes, list[list[st
     assert back("a.csv", raw) == raw
 
 
-@given(st.text(st.sampled_from('ab,"\r\n \t'), max_size=30), st.sampled_from([ORDINARY, LETTERS]))
+@given(st.text(st.sampled_from('ab,"\\\r\n \t'), max_size=30), st.sampled_from([ORDINARY, LETTERS, SPARK]))
 @settings(max_examples=8)
 def test_any_text_comes_back_to_the_byte_or_is_named(text: str, dialect: Dialect) -> None:
     raw = text.encode()
@@ -98,7 +99,7 @@ ODD = [
     (b"a,b\r\n1,2\r\n\r\n3,4\n", ORDINARY, [["1", "2"], ["3", "4"]]),
     (b'a,b\n"1",2\n3,4\n', ORDINARY, [["1", "2"], ["3", "4"]]),
     (b'a,b\n5" disk,"x""y"\n', ORDINARY, [['5" disk', 'x"y']]),
-    (b'a,b\n"x"y, "z"\n', ORDINARY, [["xy", ' "z"']]),
+    (b'a,b\nx"y, "z"\n', ORDINARY, [['x"y', ' "z"']]),
     (b'a,b\n"one\ntwo",2\r\n007, 1 \n', ORDINARY, [["one\ntwo", "2"], ["007", " 1 "]]),
     (b"a,b\none\rtwo,2\n3,4\r", ORDINARY, [["one\rtwo", "2"], ["3", "4"]]),
     (b'a,b\n"open,2\n', LETTERS, [['"open', "2"]]),
@@ -141,11 +142,13 @@ def test_a_row_is_numbered_by_the_line_on_which_it_begins() -> None:
     ]
 
 
+ALONE = "a carriage return without a line feed ends no line"
 BAD = [
     (b"a,b\n1,2\n1\n", ORDINARY, "GF-13", "line 3: 1 cells, and 2 columns", "/2"),
     (b"a,b\n1,2\n1,2,3\n", LETTERS, "GF-13", "line 3: 3 cells, and 2 columns", "/2"),
     (b'a,b\n"x\ny",2\n1,"2\n3,4\n', ORDINARY, "GF-13", "line 4: a quote is never closed", "/3"),
     (b'a,"b\n1,2\n', ORDINARY, "GF-13", "line 1: a quote is never closed", "/0"),
+    (b"a,b\r1,2\r3,4\r", ORDINARY, "GF-13", f"line 1: {ALONE}; write the file with line feeds", "/0"),
     (b"a,b\n1,caf\xe9\n", ORDINARY, "TH-02", "line 2: not UTF-8: byte 0xe9 at byte 5 of the line", "/1"),
 ]
 
@@ -203,3 +206,30 @@ def test_with_one_changed_byte_a_file_is_named_or_comes_back(
         assert rows_back("a.csv", bytes(raw)) == raw
     else:
         assert problem.rule in ("GF-13", "TH-02")
+
+
+def test_quotes_with_a_backslash_before_them() -> None:
+    raw = rb"""a,b
+"foo (\"foo\")","C:\\x \n"
+C:\y,"two
+lines, \""
+"\\",""
+"""
+    expected = [['foo ("foo")', r"C:\x \n"], [r"C:\y", 'two\nlines, "'], ["\\", ""]]
+    assert cells("a.csv", raw, SPARK) == expected
+    assert rows_back("a.csv", raw, SPARK) == back("a.csv", raw, dialect=SPARK) == raw
+    out = io.StringIO()
+    csv.writer(out, escapechar="\\", doublequote=False, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(expected)
+    written = "a,b\n" + out.getvalue()
+    assert cells("a.csv", written.encode(), SPARK) == expected
+    assert rows_back("a.csv", written.encode(), SPARK) == written.encode()
+
+
+@pytest.mark.parametrize("row", [rb'"foo (\"foo\")",x', b'x,"a" b', b'x,"a" ', b'"a"b,"c"'])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b""])
+def test_text_behind_a_closing_quote_refuses_the_file(row: bytes, line_end: bytes) -> None:
+    raw = b"a,b" + (line_end or b"\n") + b'"c\nd","e"' + (line_end or b"\n") + row + line_end
+    problem = refused("a.csv", raw, ORDINARY)
+    assert problem is not None
+    assert str(problem).startswith("GF-13: line 4: text behind the closing quote of a cell: ")
+    assert (refused("a.csv", row + b"\n", ORDINARY) or problem).detail.startswith("line 1: text behind")

@@ -106,7 +106,7 @@ def _speaker_of(table: Table, form: Form) -> SpeakerFields:
 def dialect_of(whole: Table) -> Dialect:
     """Return how cells are told apart."""
     table = whole.table("dialect")
-    table.check_keys(("delimiter", "quoteChar"))
+    table.check_keys(("delimiter", "quoteChar", "escapeChar"))
     delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
     if delimiter is not None and not _is_sign(delimiter):
         table.wrong("delimiter", 'one sign of ASCII, such as ";" or "\\t"')
@@ -114,7 +114,10 @@ def dialect_of(whole: Table) -> Dialect:
         table.wrong("quoteChar", 'one sign of ASCII, or "" where quotes are letters like others')
     if quote and quote == delimiter:
         table.wrong("delimiter", "another sign than quoteChar")
-    return Dialect(delimiter, quote)
+    escape = table.text("escapeChar", "")
+    if escape and not (_is_sign(escape) and quote and escape != delimiter):
+        table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
+    return Dialect(delimiter, quote, "" if escape == quote else escape)
 
 
 def markers_of(whole: Table, form: Form) -> dict[str, str]:

@@ -118,6 +118,8 @@ class Dialect:
     """None: by the ending, a tab for .tsv, else a comma."""
     quote_char: str = '"'
     """Empty: quotes are letters like others."""
+    escape_char: str = ""
+    """What stands before a quote inside of quotes; empty: another quote."""
 
 
 @dataclass(frozen=True)

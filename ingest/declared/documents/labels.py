@@ -12,7 +12,7 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.offsets import Offsets
 from talkhouse.ingest.declared.shapes import Members, members_of
-from talkhouse.ingest.declared.values import is_null, kind_of, text_of
+from talkhouse.ingest.declared.values import is_null, kind_of, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, Record
@@ -117,8 +117,8 @@ class Labels:
             start, end = self._span(item, place, talk, findings)
             for raw, at in _values(item, self.spec.label):
                 if (label := self._label(raw, at)) is not None:
-                    yield _Found(label, self._number(item), place, start, end)
-            if self.spec.label is None and (value := self._number(item)) is not None:
+                    yield _Found(label, self._number(item, findings), place, start, end)
+            if self.spec.label is None and (value := self._number(item, findings)) is not None:
                 yield _Found(None, value, place, start, end)
 
     def _label(self, raw: Raw, at: str) -> str | None:
@@ -127,14 +127,17 @@ class Labels:
         text, _ = text_of(raw, at, "the label")
         return None if text in self.spec.missing_values else text
 
-    def _number(self, item: _Item) -> float | None:
+    def _number(self, item: _Item, findings: list[ReaderFinding]) -> float | None:
         for raw, at in _values(item, self.spec.value):
             if is_null(raw):
                 return None
             try:
-                return float(msgspec.json.decode(raw, type=float))
+                value = float(msgspec.json.decode(raw, type=float))
             except msgspec.ValidationError as error:
                 raise BadRecord("GF-01", f"the value is {kind_of(raw)}, not a number", at) from error
+            if detail := rounded(bytes(raw).decode(), value):
+                findings.append(ReaderFinding("GF-21", detail, pointer=at))
+            return value
         return None
 
     def _turn(self, item: _Item, turn: int | None, talk: Talk) -> int | None:

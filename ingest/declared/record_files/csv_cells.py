@@ -14,6 +14,8 @@ class ParsedRow(NamedTuple):
     line_end: str
     end: int
     """Where the next row begins."""
+    behind: str = ""
+    """What stands behind the closing quote of a cell, which may be there for an escaped one."""
 
     @property
     def is_blank(self) -> bool:
@@ -24,29 +26,32 @@ class ParsedRow(NamedTuple):
 class Cells:
     """The dialect of a file: its delimiter, its quote (empty where quotes are letters), and which columns it quotes.
 
-    A cell is written in quotes if its column always is, or if it has a delimiter, a quote or a line end in it. Read is
-    whatever a file has: a quote that does not begin its cell is a letter, and so is all behind a closing one.
+    A cell is written in quotes if its column always is, or if it has a delimiter, a quote or a line end in it. Inside
+    of quotes, a quote is doubled, or has ``escape`` before it, as has ``escape`` itself. Read is whatever a file has: a
+    quote that does not begin its cell is a letter, and so is ``escape`` before anything else.
     """
 
-    def __init__(self, delimiter: str, quote: str, quoted: Collection[int] = ()) -> None:
-        self.delimiter, self.quote, self.quoted = delimiter, quote, frozenset(quoted)
-        self._twice = quote * 2
+    def __init__(self, delimiter: str, quote: str, quoted: Collection[int] = (), escape: str = "") -> None:
+        self.delimiter, self.quote, self.quoted, self.escape = delimiter, quote, frozenset(quoted), escape
         bare = rf"([^{re.escape(delimiter)}\n]*)"
-        mark = re.escape(quote)
-        inner = rf"(?:{mark}((?:[^{mark}]++|{mark}{mark})*+)({mark}|\Z))?+" if quote else "()()"
+        mark, sign = re.escape(quote), re.escape(escape)
+        escaped = rf"{sign}(?:[\s\S]|\Z)" if escape else mark * 2
+        inner = rf"(?:{mark}((?:[^{mark}{sign}]++|{escaped})*+)({mark}|\Z))?+" if quote else "()()"
         self._cell = re.compile(inner + bare)
+        self._escaped = re.compile(rf"{sign}([{mark}{sign}])" if escape else f"({mark}){mark}")
         self._special = re.compile(rf"[{re.escape(delimiter)}{re.escape(quote)}\r\n]")
 
     def row_at(self, text: str, start: int) -> ParsedRow | None:
         """Tell the row apart that begins there; None where a quote is open at the end of the text."""
-        values, written, position = list[str](), list[str](), start
+        values, written, position, behind = list[str](), list[str](), start, ""
         while match := self._cell.match(text, position):
             quoted, closing, bare = match.groups()
             raw = match[0]
             if self.quote and quoted is not None:
                 if not closing:
                     return None
-                bare = quoted.replace(self._twice, self.quote) + bare
+                behind = behind or bare.removesuffix("\r" if text[match.end() : match.end() + 1] == "\n" else "")
+                bare = self._escaped.sub(r"\1", quoted) + bare
             position = match.end()
             values.append(bare)
             written.append(raw)
@@ -56,7 +61,7 @@ class Cells:
         line_end = text[position : position + 1]
         if line_end and raw.endswith("\r"):
             values[-1], written[-1], line_end = bare[:-1], raw[:-1], "\r\n"
-        return ParsedRow(values, written, line_end, position + bool(line_end))
+        return ParsedRow(values, written, line_end, position + bool(line_end), behind)
 
     def cell(self, value: str, column: int, columns: int) -> str:
         """Write a cell of one of so many columns."""
@@ -64,7 +69,9 @@ class Cells:
             return value
         is_blank_line = columns == 1 and not value
         if column in self.quoted or is_blank_line or self._special.search(value):
-            return self.quote + value.replace(self.quote, self._twice) + self.quote
+            escape = self.escape or self.quote
+            value = value.replace(escape, escape * 2)
+            return self.quote + (value.replace(self.quote, escape + self.quote) if self.escape else value) + self.quote
         return value
 
     def row(self, values: Sequence[str]) -> str:

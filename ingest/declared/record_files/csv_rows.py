@@ -40,12 +40,12 @@ class CsvRows:
         self._line = 0
         self._blocks = Blocks(content)
         self._text = ""
-        self._cells = Cells(dialect.delimiter or self._default, dialect.quote_char)
+        self._cells = Cells(dialect.delimiter or self._default, dialect.quote_char, (), dialect.escape_char)
         self.columns: list[str] = []
         self._header: str | None = None
         self._read_header()
         self._names = names(self.columns)
-        self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted())
+        self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted(), self._cells.escape)
         self._usual = UsualRows(self._cells, self._line_end, len(self.columns))
 
     @property
@@ -57,6 +57,8 @@ class CsvRows:
             layout["delimiter"] = cells.delimiter
         if cells.quote != '"':
             layout["quote"] = cells.quote
+        if cells.escape:
+            layout["escape"] = cells.escape
         if cells.quoted:
             layout["quoted"] = sorted(cells.quoted)
         return {"layout": layout | self._content.layout() | self._gaps.layout()}
@@ -116,6 +118,11 @@ class CsvRows:
                 self._check_open(self._text, self._line)
                 self._text += self._blocks.next()
                 continue
+            self._check_quotes(row)
+            quote = self._cells.quote
+            if any("\r" in cell and not (quote and cell.startswith(quote)) for cell in row.written):
+                detail = "a carriage return without a line feed ends no line; write the file with line feeds"
+                raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
             taken, self._text = self._text[: row.end], self._text[row.end :]
             self._line += taken.count("\n")
             if row.is_blank:
@@ -201,6 +208,7 @@ class CsvRows:
         if len(parsed.values) != len(self.columns):
             detail = f"{len(parsed.values):,} cells, and {len(self.columns):,} columns"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
+        self._check_quotes(parsed)
         otherwise = self._cells.written_otherwise(parsed)
         if otherwise:
             chunk.cells[len(chunk.rows)] = {self._names[column]: raw for column, raw in otherwise.items()}
@@ -211,6 +219,12 @@ class CsvRows:
         self._gap = line_end
         chunk.rows.append(row)
         chunk.lines.append(self._line)
+
+    def _check_quotes(self, row: ParsedRow) -> None:
+        """Raise BadRecord GF-13 for text behind a closing quote: nobody knows which quotes belong to it."""
+        if row.behind:
+            detail = f"text behind the closing quote of a cell: {row.behind!r:.60}; see escapeChar in [dialect]"
+            raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
 
     def _open_quote(self, line: int) -> BadRecord:
         return BadRecord("GF-13", f"line {line + 1:,}: a quote is never closed", f"/{line}")
@@ -224,7 +238,7 @@ class CsvRows:
 def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> Cells:
     """Return the dialect of a file on its way back."""
     known: dict[str, Any] = {
-        name: msgspec.json.decode(layout[name]) for name in ("delimiter", "quote", "quoted") if name in layout
+        name: msgspec.json.decode(layout[name]) for name in ("delimiter", "quote", "quoted", "escape") if name in layout
     }
     delimiter = known.get("delimiter", delimiter_by_ending(path))
-    return Cells(delimiter, known.get("quote", '"'), known.get("quoted", ()))
+    return Cells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))

@@ -23,7 +23,7 @@ def table_of(text: str, columns: int, cells: Cells, line_end: str) -> pl.DataFra
     Nothing rests on how Polars reads CSV: a dialect writes no two tables alike, so the cells are right if they give the
     text.
     """
-    if len(cells.delimiter.encode()) > 1 or len(cells.quote.encode()) > 1:
+    if len(cells.delimiter.encode()) > 1 or len(cells.quote.encode()) > 1 or (cells.escape and cells.quote in text):
         return None
     schema = {_FIELD(number): pl.String() for number in range(columns)}
     try:

@@ -49,6 +49,8 @@ def _pattern(cells: Cells, line_end: str, columns: int) -> str:
     end = re.escape(line_end)
     if not quote:
         return rf"(?:[^\r\n]++|\r(?!\n)){some}+{end}"
+    if cells.escape:  # Python's csv takes one in any cell
+        return rf"[^{quote}\r\n]{some}+{end}" if not cells.quoted else "(?!)"
     bare = rf"[^{delimiter}{quote}\r\n]{some}+"
     always = rf"{quote}(?:[^{quote}]++|{quote}{quote})*+{quote}"
     special = rf"(?:{quote}{quote}|[{delimiter}\r\n])"

@@ -113,6 +113,8 @@ class FileRows:
         labelled = labels_of(rows, self._columns, kept)
         for row, label in labelled.outside:
             findings.add("GF-08", row, label.start or "", "the span is not inside its text")
+        for rule, row, hole, detail in labelled.numbers:
+            findings.add(rule, row, hole, detail, "warn")
         turns = turns.with_columns(kept.extra().alias("extra"))
         cells = list(differing(rows, facts, self._columns, kept, self._split))
         findings.of_contradictions(cells, facts)

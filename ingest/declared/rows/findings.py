@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, TURN_ID, Hole
 from talkhouse.ingest.declared.rows.default_ids import HAS_DEFAULT
 from talkhouse.ingest.declared.rows.facts import OWNER, Differing
@@ -21,12 +22,13 @@ class RowFindings:
         self._file, self._rows, self._kept = file, rows, kept
         self.findings: list[ReaderFinding] = []
 
-    def add(self, rule: str, row: int, hole: Hole, detail: str) -> None:
-        """Add a finding about a cell."""
+    def add(self, rule: str, row: int, hole: Hole, detail: str, severity: Severity | None = None) -> None:
+        """Add a finding about a cell, with its rule's severity or another."""
         at = pointer(self._rows["line"][row], *self._kept.path(hole, row))
         turn_index = self._rows[TURN_INDEX][row]
         record_id = self._rows["record_id"][row]
-        self.findings.append(ReaderFinding(rule, detail, self._file, at, record_id, turn_index=turn_index))
+        finding = ReaderFinding(rule, detail, self._file, at, record_id, turn_index=turn_index, severity=severity)
+        self.findings.append(finding)
 
     def of_dialogues(self, dialogues: pl.DataFrame) -> None:
         """Add a finding for each dialogue whose id was taken by other words."""

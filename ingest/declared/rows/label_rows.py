@@ -16,6 +16,7 @@ from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, hole_
 from talkhouse.ingest.declared.rows.label_values import number_text, offset_text, to_number
 from talkhouse.ingest.declared.rows.spool import POSITION
 from talkhouse.ingest.declared.shapes import alias
+from talkhouse.ingest.declared.values import rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, Record
@@ -106,6 +107,8 @@ class LabelRows:
         number = to_number(text)
         if number is None:
             self._find("GF-01", spec, "value", row, f"{text!r:.100} is no number")
+        elif detail := rounded(text, number):
+            self._find("GF-21", spec, "value", row, detail)
         return number
 
     def _span(

@@ -8,30 +8,34 @@ import polars as pl
 
 from talkhouse.ingest.declared.documents.labels import Given
 from talkhouse.ingest.declared.offsets import Offsets
-from talkhouse.ingest.declared.rows.columns import TEXT, LabelColumn, RowColumns
+from talkhouse.ingest.declared.rows.columns import TEXT, Hole, LabelColumn, RowColumns
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
+from talkhouse.ingest.declared.values import rounded
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Row
 
 
 @dataclass
 class LabelledRows:
-    """Labels of some rows, and the rows whose span is not inside its text."""
+    """Labels of some rows, the rows whose span is not inside its text, and odd numbers."""
 
     batches: list[ColumnBatch]
     outside: list[tuple[int, LabelColumn]]
+    numbers: list[tuple[str, int, Hole, str]]
+    """Numbers that the column does not have: rule, row, hole and detail."""
 
 
 def labels_of(rows: pl.DataFrame, columns: RowColumns, kept: Kept) -> LabelledRows:
     """Make the labels of rows with their ``record_id``, ``dialogue_id`` and ``turn_index``."""
-    made = LabelledRows([], [])
+    made = LabelledRows([], [], [])
     for label in columns.labels:
         if label.hole in rows.columns:
             texts = rows[label.hole]
             kept.keep(label.hole, _not_given_back(texts, label, is_csv=kept.is_csv))
         if label.is_of_turn:
-            made.batches += _batch(rows, label, made.outside)
+            numbers = _numbers(rows, label, made.numbers)
+            made.batches += _batch(rows, label, numbers, made.outside)
     return made
 
 
@@ -68,14 +72,32 @@ def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl
     return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other
 
 
-def _batch(rows: pl.DataFrame, label: LabelColumn, outside: list[tuple[int, LabelColumn]]) -> Iterator[ColumnBatch]:
+def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, Hole, str]]) -> pl.Series:
+    """Read the numbers of labels, null where there is none, and note those that are none or that are rounded."""
+    if label.value is None:
+        return pl.repeat(None, len(rows), dtype=pl.Float64, eager=True)
+    texts = rows[label.value]
+    numbers = texts.cast(pl.Float64, strict=False)
+    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+    is_number = texts.is_not_null() & ~texts.is_in(list(label.missing))
+    for row in (is_number & numbers.is_null()).arg_true():
+        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is no number"))
+    for row in (numbers.abs() >= 2**53).arg_true():
+        if detail := rounded(texts[row], numbers[row]):
+            odd.append(("GF-21", row, label.value, detail))
+    return numbers
+
+
+def _batch(
+    rows: pl.DataFrame, label: LabelColumn, numbers: pl.Series, outside: list[tuple[int, LabelColumn]]
+) -> Iterator[ColumnBatch]:
     is_label = pl.col("label").is_not_null() & ~pl.col("label").is_in(list(label.missing))
     given = rows.select(
         "record_id",
         "dialogue_id",
         TURN_INDEX,
         label=pl.col(label.hole) if label.hole in rows.columns else pl.lit(None, pl.String),
-        value=pl.col(label.value).cast(pl.Float64, strict=False) if label.value else pl.lit(None, pl.Float64),
+        value=numbers,
         annotator_id=pl.col(label.annotator) if label.annotator else pl.lit(label.annotator_id, pl.String),
         row=pl.int_range(pl.len()),
     ).with_columns(label=pl.when(is_label).then("label"))

@@ -88,6 +88,24 @@ def test_quotes_that_open_nothing_are_letters(tmp_path: Path) -> None:
     assert shown.sample.records[0]["said"] == '"Oh, you are late'
 
 
+def test_quotes_with_a_backslash_before_them_are_found(tmp_path: Path) -> None:
+    shown = seen(tmp_path, "a.csv", b'who,said\nann,"say \\"hi\\""\n')
+    assert shown.sample.dialect.escape_char == "\\"
+    assert shown.sample.records == [{"who": "ann", "said": 'say "hi"'}]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("who,said\nann,hé\n".encode("utf-16"), "UTF-16, not UTF-8: write the file as UTF-8"),
+        (b"who,said\rann,hi\r", "its lines end with a carriage return alone: write it with line feeds"),
+    ],
+)
+def test_a_file_that_is_written_otherwise_is_not_shown_as_noise(content: bytes, problem: str, tmp_path: Path) -> None:
+    shown = seen(tmp_path, "a.csv", content)
+    assert (shown.problem, shown.sample.records) == (problem, [])
+
+
 @pytest.mark.parametrize("text", ["[1, 2", '{"a": [{"b": 1}, {"b"', '{"a": {"b": "c', "[[[[[[[[", '{"a" 1}', "nul", ""])
 def test_the_beginning_of_what_is_cut_off(text: str) -> None:
     value, is_whole = start_of(text, 10)
