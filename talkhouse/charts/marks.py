@@ -20,6 +20,10 @@ _STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.DAY: "1d"}
 """Units of time, as Polars has them."""
 
 
+_OF_SEVERAL = {"known_speaker_name": "people known within a dialogue only"}
+"""What a null stands for that is several things, and not one without a name."""
+
+
 def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequence[str] | None = None) -> pl.DataFrame:
     """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to."""
     titles = {column.name: column.title for column in columns}
@@ -70,7 +74,7 @@ def _named(column: str) -> pl.Expr:
 
 def nothing(column: str) -> str:
     """Return what is shown for a null that marks are grouped by: ``no split``."""
-    return f"no {title(column).lower()}"
+    return _OF_SEVERAL.get(column, f"no {title(column).lower()}")
 
 
 def bin_size(chart: Chart, rows: pl.DataFrame) -> int | None:

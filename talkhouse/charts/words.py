@@ -1,4 +1,4 @@
-"""What a chart shows, in words: for who can't see it, and in its place where it would be a single bar, or none that shows."""
+"""What a chart shows, in words: for who can't see it, or in its place where it would be one bar, or none that shows."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,8 @@ from talkhouse.dashboard.text import html
 _STYLE = """
 <style>
 @keyframes more { from, 98% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
-.rows { container-type: inline-size; overflow-x: auto; scrollbar-width: thin; animation: more linear both; animation-timeline: scroll(self inline); }
+.rows { container-type: inline-size; overflow-x: auto; scrollbar-width: thin;
+  animation: more linear both; animation-timeline: scroll(self inline); }
 .rows table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.4; }
 .rows.texts table { width: 100%; }
 .rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: break-word;

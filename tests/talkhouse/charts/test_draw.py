@@ -11,7 +11,7 @@ from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import title
 from talkhouse.charts.formats import number
-from talkhouse.charts.marks import with_units
+from talkhouse.charts.marks import nothing, with_units
 from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
@@ -69,6 +69,7 @@ def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
     drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), horizontal=True)
     assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "no who"]
     assert drawn["encoding"]["y"]["field"] == "_x"
+    assert nothing("known_speaker_name") == "people known within a dialogue only"
 
 
 def test_the_largest_stay_in_their_order() -> None:

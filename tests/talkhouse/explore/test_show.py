@@ -36,7 +36,8 @@ def use(name, turn, group, position, dialogue=TALK, speaker="toy:ann"):
     return PersonaUse(f"toy/{name}", turn, group, position, dialogue, f"toy:p{position}", speaker)
 
 def talk():
-    yield Dialogue(TALK, "toy", "talk", "boats", "A [bold]trip[/bold]", "en", extra='{"weather":{"sun":1.50},"cards":["A","7"]}')
+    extra = '{"weather":{"sun":1.50},"cards":["A","7"]}'
+    yield Dialogue(TALK, "toy", "talk", "boats", "A [bold]trip[/bold]", "en", extra=extra)
     for name, kind in (("ann", "human"), ("bob", "bot")):
         yield Speaker(f"toy:{name}", "toy", None, name.title(), kind, False)
         yield Participant(TALK, f"toy:{name}", "user")

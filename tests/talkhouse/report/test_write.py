@@ -51,7 +51,8 @@ def test_sizes_are_those_of_the_tables_each_turn_once(con: duckdb.DuckDBPyConnec
     for title, dialogues, turns in con.execute(counted).fetchall():
         assert shown[title][:2] == [f"{dialogues:,}", f"{turns:,}"]
     labels = (
-        "select title, count(*) from bi.annotations join main.corpora using (corpus_id) where is_default group by title"
+        "select title, count(label) from bi.annotations join main.corpora using (corpus_id) where is_default "
+        "group by title"
     )
     for title, count in con.execute(labels).fetchall():
         assert shown[title][2] == f"{count:,}"
@@ -167,7 +168,7 @@ def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Pa
         "select scheme, coalesce(release, $none), krippendorff_alpha from bi.scheme_agreement order by scheme, release"
     )
     expected = [
-        [scheme, release, NONE if alpha is None else f"{alpha:,.2f}"]
+        [scheme, release, NONE if alpha is None else f"{alpha:,.3f}"]
         for scheme, release, alpha in con.execute(sql, {"none": NONE}).fetchall()
     ]
     tables = [page.tables["Agreement of each scheme"], page.tables["Agreement in each release"]]
