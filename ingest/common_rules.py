@@ -162,15 +162,15 @@ FORMAT_RULES = (
     Rule(
         "GF-19",
         "warn",
-        "A reply to a later turn, so that what is answered stands behind its answer.",
+        "A reply to a later turn: the answer stands before what it answers.",
         "Nothing, if that is meant; of rows, [turn] order can name the column of the turns' places.",
     ),
     Rule(
         "GF-20",
         "warn",
-        "An utterance that doesn't say of which conversation it is: it is of that of the utterance that it replies to, "
-        "or of one of its own, as in ConvoKit.",
-        "Nothing, if that is meant; else give it the conversation's id.",
+        "An utterance without a conversation: it gets that of the utterance that it replies to, or one of its own, as "
+        "in ConvoKit.",
+        "Nothing, if that is right; else give it the conversation's id.",
     ),
     Rule(
         "GF-21",

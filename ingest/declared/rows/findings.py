@@ -44,7 +44,7 @@ class RowFindings:
         lacking = self._rows.select(OWNER, HAS_DEFAULT, row=pl.int_range(pl.len())).filter(HAS_DEFAULT)
         counted = lacking.group_by(OWNER, maintain_order=True).agg(pl.col("row").first(), pl.len())
         for row, count in counted.select("row", "len").iter_rows():
-            self.add("GF-20", row, ID, f"{count:,} of the conversation {self._rows[ID][row]!r:.100}; here the first")
+            self.add("GF-20", row, ID, f"{count:,} in what is now {self._rows[ID][row]!r:.100}; here the first")
 
     def of_contradictions(self, cells: Iterable[Differing], facts: pl.DataFrame) -> None:
         """Add a finding for each column in which the rows of a dialogue say something else than the first that does."""
