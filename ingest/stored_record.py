@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -106,12 +107,30 @@ RecordWriter: TypeAlias = Callable[[StoredRecord], bytes]
 """Takes one loaded record and returns it as its file has it: the JSON of a dialogue, the line of a list."""
 
 
+class FileFailed(Exception):
+    """What is raised while a file is written, ``error``, and which file: the others may be written without it."""
+
+    def __init__(self, source_file_id: str, error: Exception) -> None:
+        self.source_file_id, self.error = source_file_id, error
+        super().__init__(str(error))
+
+
+@contextmanager
+def _writing(stored: StoredRecord) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise FileFailed(stored.file.source_file_id, error) from error
+
+
 def whole_files(write_record: RecordWriter) -> Writer:
     """Make the writer of a corpus in which a file is one record; a rejected one comes back as it was."""
 
     def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         for stored in records:
-            yield stored.path, stored.raw if stored.raw is not None else write_record(stored)
+            with _writing(stored):
+                raw = stored.raw if stored.raw is not None else write_record(stored)
+            yield stored.path, raw
 
     return write
 
@@ -126,7 +145,8 @@ def file_by_file(write_file: Callable[[StoredRecord, Iterator[StoredRecord]], It
         for _, stored in groupby(records, key=lambda record: record.file.source_file_id):
             first = next(stored)
             is_rejected = first.raw is not None and not first.pointer
-            for piece in (first.raw or b"",) if is_rejected else write_file(first, stored):
-                yield first.path, piece
+            with _writing(first):
+                for piece in (first.raw or b"",) if is_rejected else write_file(first, stored):
+                    yield first.path, piece
 
     return write

@@ -1,5 +1,7 @@
 """One exception class per situation; each says what is wrong, where, and what to do next."""
 
+from collections.abc import Sequence
+
 
 class TalkhouseError(Exception):
     """Something that the user can fix; the command line prints it without a traceback."""
@@ -27,6 +29,11 @@ class TalkhouseError(Exception):
             f"  next:     {next_step}" if next_step else "",
         ]
         super().__init__("\n".join(part for part in parts if part))
+
+
+def joined(errors: Sequence[TalkhouseError]) -> TalkhouseError:
+    """Return one error that says all that some say."""
+    return errors[0] if len(errors) == 1 else TalkhouseError("\n".join(map(str, errors)))
 
 
 class UsageError(TalkhouseError):
@@ -105,6 +112,9 @@ class RegistryError(TalkhouseError):
 
 class CorpusFailed(TalkhouseError):
     """The code of a corpus, its reader or its writer, raised an exception or broke its contract."""
+
+    source_file_id: str | None = None
+    """The only file that could not be written, where the others can."""
 
 
 class CatalogueError(TalkhouseError):

@@ -41,11 +41,18 @@ def place_of(location: SourceLocation) -> str:
 
 
 def failed(
-    corpus: Corpus, error: Exception, part: Literal["read", "write"], *, where: str | None, last: str | None
+    corpus: Corpus,
+    error: Exception,
+    part: Literal["read", "write"],
+    *,
+    where: str | None,
+    last: str | None,
+    file: str | None = None,
 ) -> CorpusFailed:
     """Say that a corpus's reader or writer raised an exception or broke the contract.
 
-    ``where``: the record that it had in hand, as far as known; ``last``: the one before that.
+    ``where``: the record that it had in hand, as far as known; ``last``: the one before that; ``file``: the only file
+    that can't be written.
     """
     name = {"read": "reader", "write": "writer"}[part]
     head = f"the {name} of '{corpus.id}'"
@@ -62,13 +69,15 @@ def failed(
         what, found = f"{head} raised an exception", described(error) + (f", {code}" if code else "")
     if last and last != where:
         found += f"; the last record before it: {last}"
-    return CorpusFailed(
-        f"{what}; {_DONE[part]}",
+    told = CorpusFailed(
+        f"{what}; {'this file is not written' if file else _DONE[part]}",
         where=where,
         expected=expected,
         found=found,
         next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=bool(code))),
     )
+    told.source_file_id = file
+    return told
 
 
 _DONE = {"read": "nothing of it was published", "write": "nothing was written"}

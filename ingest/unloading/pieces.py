@@ -7,7 +7,7 @@ import duckdb
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.rows import Record
-from talkhouse.ingest.stored_record import StoredRecord, TextReferences
+from talkhouse.ingest.stored_record import FileFailed, StoredRecord, TextReferences
 from talkhouse.schema.errors import CorpusFailed, TalkhouseError
 
 
@@ -22,6 +22,10 @@ def pieces(corpus: Corpus, records: Iterable[StoredRecord]) -> Iterator[tuple[st
                 case _:
                     expected = "pairs of the file's path and bytes"
                     raise ContractBroken("yields no piece of a file", expected=expected, found=f"{piece!r:.100}")
+    except FileFailed as failure:
+        file, place = failure.source_file_id, followed.place or ""
+        is_in_it = place.partition("#")[0] == file
+        raise _told(corpus, failure.error, place if is_in_it else file, file) from failure.error
     except Exception as error:
         raise _told(corpus, error, followed.place) from error
 
@@ -69,8 +73,8 @@ def _place(stored: StoredRecord) -> str:
     return f"{file}#{stored.pointer}" if stored.pointer else file
 
 
-def _told(corpus: Corpus, error: Exception, where: str | None) -> CorpusFailed:
+def _told(corpus: Corpus, error: Exception, where: str | None, file: str | None = None) -> CorpusFailed:
     """Return what to raise instead; what the rows, DuckDB or the machine raise is no fault of the writer: it stays."""
     if isinstance(error, (TalkhouseError, duckdb.Error)) or is_machines(error):
         raise error
-    return failed(corpus, error, "write", where=where, last=None)
+    return failed(corpus, error, "write", where=where, last=None, file=file)

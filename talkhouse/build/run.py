@@ -25,7 +25,7 @@ from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import BuildFailed, TalkhouseError
+from talkhouse.schema.errors import BuildFailed, TalkhouseError, joined
 from talkhouse.system.memory import MemoryLimit, has_run_out, out_of_memory
 from talkhouse.warehouse import query_files
 
@@ -54,12 +54,7 @@ class SomeRefused(TalkhouseError):
 
     def __init__(self, result: Result, refusals: list[TalkhouseError]) -> None:
         self.result = result
-        super().__init__(str(_joined(refusals)))
-
-
-def _joined(refusals: list[TalkhouseError]) -> TalkhouseError:
-    """Return one error that says all that some say."""
-    return refusals[0] if len(refusals) == 1 else TalkhouseError("\n".join(map(str, refusals)))
+        super().__init__(str(joined(refusals)))
 
 
 def build(
@@ -161,7 +156,7 @@ class _Job:
                     refusals.append(error)
                     request = request.without(error.corpus_id)
                     if not request.inputs:
-                        raise _joined(refusals) from error
+                        raise joined(refusals) from error
                     workspace.start_again()
         result.seconds = time.monotonic() - begun
         if refusals:

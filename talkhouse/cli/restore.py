@@ -35,7 +35,8 @@ def command(
     equal byte for byte. What could not be loaded comes from the quarantine. An archive becomes a folder of its members,
     or with --archive an archive with the same members.
 
-    DIR gets its files all at once, when they are complete, and must be new or empty: nothing is overwritten.
+    DIR gets its files all at once, when they are complete, and must be new or empty: nothing is overwritten. If some
+    can't be written, they are named, the others are in DIR, and the exit code is 1.
 
     Examples:
         talkhouse restore dbdc3 --output dbdc3
@@ -43,7 +44,7 @@ def command(
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
     from talkhouse.ingest.registry import all_corpora
-    from talkhouse.restore.write_back import count_records, write_back
+    from talkhouse.restore.write_back import SomeNotWritten, count_records, write_back
     from talkhouse.warehouse.opened import opened
     from talkhouse.warehouse.readers import reader_of
     from talkhouse.warehouse.relations import check_corpus
@@ -53,9 +54,13 @@ def command(
         check_corpus(con, corpus)
         known = reader_of(con, all_corpora(corpus_folders(folders)), corpus)
         bar.begin(f"restoring {corpus}", records=count_records(con, corpus))
-        restored = write_back(
-            con, known, folder, archives=archives, on_progress=bar.advance, check_complete=warehouse.check_complete
-        )
+        try:
+            restored = write_back(
+                con, known, folder, archives=archives, on_progress=bar.advance, check_complete=warehouse.check_complete
+            )
+        except SomeNotWritten as error:
+            _show(corpus, folder, error.restored)
+            raise
     _show(corpus, folder, restored)
 
 

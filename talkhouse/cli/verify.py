@@ -13,6 +13,7 @@ from rich.text import Text
 from talkhouse.cli.terminal.options import AsJson, Corpora, CorpusFolders, Data, Db, FollowLinks, InputLimit
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
+from talkhouse.schema.errors import OutputFailed, TalkhouseError, joined
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json
 
@@ -53,7 +54,7 @@ def command(
     not data (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
 
     The files are written to the temporary folder (TMPDIR), one corpus at a time. Exit code 0: all equal;
-    1: a file is different, changed, new or gone.
+    1: a file is different, changed, new or gone, or can't be written back; the others are compared all the same.
 
     Examples:
         talkhouse verify
@@ -68,7 +69,7 @@ def command(
     with opened(database(db)) as warehouse, ProgressBar() as bar:
         limits = parse(input_limit or ())
         known = all_corpora(corpus_folders(folders))
-        verdicts = _verdicts(warehouse, known, data, corpus or [], limits, bar, follow_links=follow_links)
+        verdicts, errors = _verdicts(warehouse, known, data, corpus or [], limits, bar, follow_links=follow_links)
         warehouse.check_complete()
     if as_json:
         print(visible_json([asdict(verdict) for verdict in verdicts]))
@@ -77,6 +78,8 @@ def command(
             _put(verdict)
         _put_summary(verdicts)
     sys.stdout.flush()
+    if errors:
+        raise joined(errors)
     if any(verdict.status not in FINE for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -90,8 +93,8 @@ def _verdicts(
     bar: ProgressBar,
     *,
     follow_links: bool,
-) -> "list[Verdict]":
-    """Compare the files of some corpora, or of all."""
+) -> "tuple[list[Verdict], list[TalkhouseError]]":
+    """Compare the files of some corpora, or of all; and say which corpora could not be compared."""
     from talkhouse.restore.built_from import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
@@ -103,17 +106,20 @@ def _verdicts(
     for name in only:
         check_corpus(con, name)
     present = sorted(set(only)) or warehouse.corpus_ids
-    wanted = {name: reader_of(con, known, name) for name in present}
-    files = (
-        files_in_folder(known, data, present, limits, follow_links=follow_links)
-        if data
-        else {name: files_built_from(con, known, name, limits, follow_links=follow_links) for name in present}
-    )
+    of_folder = files_in_folder(known, data, present, limits, follow_links=follow_links) if data else {}
     verdicts: list[Verdict] = []
-    for name in files if not only else present:
-        bar.begin(f"writing {name} back", records=count_records(con, name))
-        verdicts += verify(con, wanted.get(name) or known[name], files[name], bar.advance)
-    return verdicts
+    errors: list[TalkhouseError] = []
+    for name in of_folder if data and not only else present:
+        try:
+            corpus = reader_of(con, known, name) if name in present else known[name]
+            files = of_folder[name] if data else files_built_from(con, known, name, limits, follow_links=follow_links)
+            bar.begin(f"writing {name} back", records=count_records(con, name))
+            verdicts += verify(con, corpus, files, bar.advance)
+        except OutputFailed:
+            raise
+        except TalkhouseError as error:
+            errors.append(error)
+    return verdicts, errors
 
 
 def _put(verdict: "Verdict") -> None:
@@ -145,6 +151,6 @@ def _put_summary(verdicts: "list[Verdict]") -> None:
     size = sum(verdict.bytes for verdict in verdicts if verdict.by or verdict.difference)
     compared = counts["equal"] + counts["different"]
     parts = [f"{counts['equal']:,} equal ({by['bytes']:,} to the byte, {by['values']:,} in every value)"]
-    others = ("different", "changed", "new", "gone", "not data")
+    others = ("different", "changed", "new", "gone", "failed", "not data")
     parts += [f"{counts[name]:,} {name}" for name in others if counts[name]]
     put(Text(f"{compared:,} files compared ({decimal(size)}): "), Text(", ".join(parts)))

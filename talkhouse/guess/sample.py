@@ -12,7 +12,7 @@ import msgspec
 from talkhouse.guess.json_start import start_of
 from talkhouse.guess.rows_start import Rows, rows_of
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.content import ending, is_packed
+from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
 from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import BOM, SourceFile
@@ -103,13 +103,13 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
 
 
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from talkhouse.ingest.declared.record_files.parquet import batches, parsed
+    from talkhouse.ingest.declared.record_files.parquet import batches, opened_parquet, parsed
 
     decoded = _Decoded("Parquet")
     size = 0
     with file.peek() as stream:
         try:
-            with parsed(stream) as parquet:
+            with opened_parquet(Content(file)) if is_packed(file.path) else parsed(stream) as parquet:
                 decoded.columns = tuple(parquet.schema_arrow.names)
                 for batch in batches(parquet, _BATCH):
                     decoded.values += batch.to_pylist()

@@ -146,7 +146,9 @@ def _write_back(
             folder = workspace.folder / "published" / name
             folder.mkdir(parents=True)
             with consistent(name):
-                fill(con, corpus, folder, archives=True, placeholders=True)
+                restored = fill(con, corpus, folder, archives=True, placeholders=True)
+            if restored.failed:
+                raise restored.failed[0]
             reader = ReaderOfCopies(corpus, {source.id: source for source in sources(con, name)})
             _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name, limits), is_sample))

@@ -92,6 +92,19 @@ class OutputPaths:
             raise _bad_name(name)
         return self._folder / name
 
+    def discard(self, source: Source) -> None:
+        """Remove what was written of a file, if anything was."""
+        path = self._paths.pop(source.id, None)
+        if path is None:
+            return
+        path.unlink(missing_ok=True)
+        if path in self.files:
+            self.files.remove(path)
+        else:
+            del self._members[source.on_disk][source.member or ""]
+            if not self._members[source.on_disk]:
+                del self._members[source.on_disk]
+
     def pack(self, others: Iterable[str]) -> None:
         """Pack the members into their archives; ``others`` are archives that may have none."""
         for name in sorted({*self._members, *others}):

@@ -15,6 +15,7 @@ from talkhouse.restore.diff_bytes import Difference, first_difference
 from talkhouse.restore.diff_values import content_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
+from talkhouse.schema.errors import CorpusFailed
 from talkhouse.system.temporary_folder import no_room, temporary_folder
 
 
@@ -29,6 +30,8 @@ class Status(StrEnum):
     """In the folder and unknown to the warehouse."""
     GONE = "gone"
     """Known to the warehouse and not in the folder."""
+    FAILED = "failed"
+    """The corpus's writer raises an exception at it."""
     NOT_DATA = "not data"
     """Skipped by name or unrecognised: its content was never read."""
 
@@ -59,7 +62,7 @@ def verify(
     JSON and JSON Lines must be equal in every value and in the order of keys, Parquet in schema, order and values, what
     is packed by gzip in its content, all others byte for byte, members of archives as files. Raises OutputFailed where
     the temporary folder has no room, SourceError for a damaged archive, WarehouseDamaged where rows of the warehouse
-    don't fit together.
+    don't fit together, CorpusFailed where the writer raises and nobody knows at which file.
     """
     with consistent(corpus.id):
         yield from _verdicts(con, corpus, files, on_progress)
@@ -70,7 +73,7 @@ def _verdicts(
 ) -> Iterator[Verdict]:
     known = {source.id: source for source in sources(con, corpus.id) if source.kind != "archive"}
     with temporary_folder() as folder, opened(files) as (seen, skipped):
-        output_paths = _written(con, corpus, folder, on_progress)
+        output_paths, failed = _written(con, corpus, folder, on_progress)
         reasons = {item.file.id: item.reason for item in skipped}
         in_folder = {file.id: file for file in (*seen, *(item.file for item in skipped))}
         for key in sorted({*known, *in_folder}):
@@ -83,18 +86,26 @@ def _verdicts(
                 yield Verdict(corpus.id, key, Status.NOT_DATA, source.size, reason=reason)
             elif file is None:
                 yield Verdict(corpus.id, key, Status.GONE, source.size)
+            elif key in failed:
+                reason = "; ".join(part for part in (failed[key].what, failed[key].found) if part)
+                yield Verdict(corpus.id, key, Status.FAILED, source.size, reason=reason)
             else:
                 yield _compared(corpus.id, source, file, output_paths.path(source))
 
 
-def _written(con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, on_progress: OnProgress) -> OutputPaths:
-    """Write the files of a corpus to disk; members of archives by number, so that no names collide."""
-    output_paths = OutputPaths(folder, archives=True)
+def _written(
+    con: duckdb.DuckDBPyConnection, corpus: Corpus, folder: Path, on_progress: OnProgress
+) -> tuple[OutputPaths, dict[str | None, CorpusFailed]]:
+    """Write the files of a corpus to disk, members of archives by number, so that no names collide.
+
+    Those that could not be written are returned by their id.
+    """
+    output_paths, restored = OutputPaths(folder, archives=True), Restored()
     try:
-        write_files(con, corpus, output_paths, Restored(), on_progress)
+        write_files(con, corpus, output_paths, restored, on_progress)
     except OSError as error:
         raise no_room(error) from error
-    return output_paths
+    return output_paths, {error.source_file_id: error for error in restored.failed}
 
 
 def _compared(corpus_id: str, source: Source, file: SourceFile, restored: Path) -> Verdict:

@@ -15,8 +15,14 @@ from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.open_files import OpenFiles
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
-from talkhouse.schema.errors import CorpusFailed, OutputFailed, UsageError
+from talkhouse.schema.errors import CorpusFailed, OutputFailed, TalkhouseError, UsageError, joined
 from talkhouse.system.atomic_output import atomic_folder
+
+_SHOWN = 5
+"""Files that could not be written, of which the error says why."""
+
+_MOST_FAILED = 100
+"""Files at which a writer may raise: for each, all others are written again."""
 
 OnProgress = Callable[[int, int], None]
 """Called with how many more records and bytes are written."""
@@ -36,6 +42,20 @@ class Restored:
     """How many of the records came from the quarantine."""
     left_out: list[Source] = field(default_factory=list)
     """Files that are not data (skipped by name, or unrecognised); their content is not in the warehouse."""
+    failed: list[CorpusFailed] = field(default_factory=list)
+    """Why files are not written, each with its id."""
+
+
+class SomeNotWritten(TalkhouseError):
+    """Files that could not be written; the others are in ``restored``, and in their place."""
+
+    def __init__(self, restored: Restored) -> None:
+        self.restored = restored
+        more = len(restored.failed) - _SHOWN
+        shown = str(joined(restored.failed[:_SHOWN]))
+        super().__init__(
+            f"{shown}\n... and {more:,} more files; talkhouse verify names them all" if more > 0 else shown
+        )
 
 
 def write_back(
@@ -53,13 +73,17 @@ def write_back(
     Memory: some thousand records at a time, whatever the size of a file.
 
     Raises UsageError where the folder can't be, OutputFailed where there is no room, CorpusFailed where the writer
-    raises or leaves out a file that was read, WarehouseDamaged where rows don't fit together or a name leads out of the
-    folder.
+    raises at every file or leaves out one that was read, WarehouseDamaged where rows don't fit together or a name leads
+    out of the folder. Raises SomeNotWritten where the writer raises at some files, and the others are written.
     """
     with atomic_folder(output) as folder, consistent(corpus.id):
         restored = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
+        if restored.failed and not restored.files:
+            raise restored.failed[0]
         check_complete()
     restored.files = [output.resolve() / path.relative_to(folder) for path in restored.files]
+    if restored.failed:
+        raise SomeNotWritten(restored)
     return restored
 
 
@@ -122,9 +146,43 @@ def _write_layers(
 ) -> None:
     known = sources(con, corpus.id)
     restored.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
-    with OpenFiles() as open_files:
-        for layer in _layers([source for source in known if source.is_data], archives=output_paths.archives):
-            _write(con, corpus, layer, output_paths, open_files, _Count(restored, on_progress))
+    for layer in _layers([source for source in known if source.is_data], archives=output_paths.archives):
+        _write_layer(con, corpus, layer, output_paths, restored, on_progress)
+
+
+def _write_layer(
+    con: duckdb.DuckDBPyConnection,
+    corpus: Corpus,
+    layer: dict[str, Source],
+    output_paths: OutputPaths,
+    restored: Restored,
+    on_progress: OnProgress,
+) -> None:
+    """Write files, all of them again without the one at which the writer raises: what it says of it is kept."""
+    while layer:
+        written = Restored()
+        try:
+            with OpenFiles() as open_files:
+                _write(con, corpus, layer, output_paths, open_files, _Count(written, on_progress), restored.failed)
+        except CorpusFailed as error:
+            name = next((name for name, source in layer.items() if source.id == error.source_file_id), None)
+            if name is None or len(restored.failed) == _MOST_FAILED:
+                raise
+            restored.failed.append(error)
+            for source in layer.values():
+                output_paths.discard(source)
+            layer = {other: source for other, source in layer.items() if other != name}
+            on_progress = _unseen  # what was written before is counted already
+            continue
+        restored.published_files += len(layer)
+        restored.bytes += written.bytes
+        restored.records += written.records
+        restored.quarantined += written.quarantined
+        return
+
+
+def _unseen(*_: int) -> None:
+    """Take no notice of progress."""
 
 
 def count_records(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
@@ -185,8 +243,12 @@ def _write(
     output_paths: OutputPaths,
     open_files: OpenFiles,
     count: _Count,
+    failed_before: list[CorpusFailed],
 ) -> None:
-    """Write the files that the corpus's writer yields; CorpusFailed where it raises, leaves one out or adds one."""
+    """Write the files that the corpus's writer yields; CorpusFailed where it raises, leaves one out or adds one.
+
+    One that it leaves out may have been made from one of those that failed before.
+    """
     files = {source.id for source in layer.values()}
     records = count.records(stored_records(con, corpus.id, files, text_ids_of(corpus)), corpus.id)
     missing = dict(layer)
@@ -199,11 +261,12 @@ def _write(
         count.bytes(len(piece))
     for source in missing.values():
         if source.size > len(source.bom):
-            raise _mistake(corpus, f"leaves out a file that was read: {source.id}")
+            raise _mistake(
+                corpus, f"leaves out a file that was read: {source.id}", source.id if failed_before else None
+            )
         open_files.append(output_paths.path(source), source.bom)  # a writer has no pieces for an empty file
-    count.restored.published_files += len(layer)
 
 
-def _mistake(corpus: Corpus, what: str) -> CorpusFailed:
+def _mistake(corpus: Corpus, what: str, file: str | None = None) -> CorpusFailed:
     broken = ContractBroken(what, expected="every file that was read, and no other", found="another list of files")
-    return failed(corpus, broken, "write", where=None, last=None)
+    return failed(corpus, broken, "write", where=None, last=None, file=file)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from errno import ENOSPC
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import duckdb
@@ -16,8 +16,9 @@ from talkhouse.ingest.rows import Record
 from talkhouse.ingest.stored_record import StoredRecord, whole_files
 from talkhouse.restore.raw_record import raw
 from talkhouse.restore.verify import verify
-from talkhouse.restore.write_back import write_back
+from talkhouse.restore.write_back import SomeNotWritten, write_back
 from talkhouse.schema.errors import CorpusFailed, OutputFailed
+from tests.talkhouse.restore.test_write_back import files_in
 
 HERE = Path(__file__).parent
 CORPUS = next(corpus for corpus in corpora().values() if corpus.has_record_per_file)
@@ -52,18 +53,38 @@ def test_an_exception_is_told_with_the_record_and_the_line(con: duckdb.DuckDBPyC
         write_back(con, by(fails), tmp_path / "out")
     line = fails.__code__.co_firstlineno + 1
     assert str(restored.value).splitlines() == [
-        f"{file}: the writer of '{CORPUS.id}' raised an exception; nothing was written",
+        f"{file}: the writer of '{CORPUS.id}' raised an exception; this file is not written",
         "  expected: every record written as its file had it",
         f"  found:    IndexError: list index out of range, in {__file__}, line {line}, in fails",
         "  next:     if somebody has changed the warehouse, build it again from the publisher's files; else fix the "
         "writer, or report this message if it came with Talkhouse",
     ]
     assert not (tmp_path / "out").exists()
-    with pytest.raises(CorpusFailed) as verified:
-        list(verify(con, by(fails), disk_files(sample_of(CORPUS), CORPUS.id)))
+    verdicts = {one.file: one for one in verify(con, by(fails), disk_files(sample_of(CORPUS), CORPUS.id))}
+    assert verdicts[file].status == "failed"
+    assert f"IndexError: list index out of range, in {__file__}, line {line}" in (verdicts[file].reason or "")
     with pytest.raises(CorpusFailed) as shown:
         raw(con, record_id, {CORPUS.id: by(fails)})
-    assert str(verified.value) == str(shown.value) == str(restored.value)
+    assert str(shown.value).splitlines()[1:] == str(restored.value).splitlines()[1:]
+
+
+def test_the_other_files_are_written_and_compared(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    file, _ = first_record(con)
+    assert CORPUS.write_record is not None
+    write_record = CORPUS.write_record
+
+    def fails_once(stored: StoredRecord) -> bytes:
+        return fails(stored) if stored.file.source_file_id == file else write_record(stored)
+
+    write_back(con, CORPUS, tmp_path / "whole")
+    with pytest.raises(SomeNotWritten, match="this file is not written") as caught:
+        write_back(con, by(fails_once), tmp_path / "out")
+    whole, out = (files_in(tmp_path / name) for name in ("whole", "out"))
+    assert whole.keys() - out.keys() == {PurePosixPath(file.replace("!", "/")).relative_to(CORPUS.id).as_posix()}
+    assert out == {name: whole[name] for name in out}
+    assert (len(out), caught.value.restored.published_files) == (len(whole) - 1, len(whole) - 1)
+    verdicts = list(verify(con, by(fails_once), disk_files(sample_of(CORPUS), CORPUS.id)))
+    assert [one.file for one in verdicts if one.status not in ("equal", "not data")] == [file]
 
 
 @pytest.mark.parametrize("write_record", [a_text, nothing])

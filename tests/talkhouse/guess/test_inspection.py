@@ -1,5 +1,6 @@
 """What ``talkhouse inspect`` says of a file."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from talkhouse.guess.json_start import start_of
 from talkhouse.guess.markers import markers_of
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.commands import on_a_terminal, run
-from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, SCATTERED, lines, messages, write
+from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, LOG, SCATTERED, lines, messages, parquet, write
 
 
 def seen(folder: Path, name: str, content: bytes) -> Inspection:
@@ -86,6 +87,12 @@ def test_quotes_that_open_nothing_are_letters(tmp_path: Path) -> None:
     shown = seen(tmp_path, "a.tsv", SCATTERED)
     assert shown.sample.dialect.quote_char == ""
     assert shown.sample.records[0]["said"] == '"Oh, you are late'
+
+
+def test_parquet_that_is_packed(tmp_path: Path) -> None:
+    plain = seen(tmp_path, "a.parquet", parquet(LOG)).sample
+    packed = seen(tmp_path, "b.parquet.gz", gzip.compress(parquet(LOG))).sample
+    assert (packed.records, packed.form, packed.problem) == (plain.records, "Parquet, gzip", None)
 
 
 def test_quotes_with_a_backslash_before_them_are_found(tmp_path: Path) -> None:

@@ -320,3 +320,27 @@ def test_ctrl_c_leaves_no_temporary_files(sample: Path, tmp_path: Path, monkeypa
     _, stderr = process.communicate(timeout=300)
     assert (process.returncode, stderr) == (130, "interrupted\n")
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_cannot_be_written_back_stops_no_other_file_or_corpus(tmp_path: Path) -> None:
+    page = 'title = "t"\nlicence = "CC0-1.0"\ncitation = "x"\nformat = "turns"\n[turn]\ntext = "said"\n'
+    for corpus, names in {"alpha": ("a", "b"), "beta": ("a",), "gamma": ("a",)}.items():
+        folder = tmp_path / "data" / corpus
+        folder.mkdir(parents=True)
+        (folder / "corpus.toml").write_text(page)
+        for name in names:
+            (folder / f"{name}.csv").write_text(f"said,n\nhello {name},1\n")
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    with duckdb.connect(tmp_path / "w.duckdb") as con:
+        con.execute("update main.turns set extra = null where dialogue_id like 'alpha:a.csv%'")
+        con.execute("update main.corpora set declaration = null where corpus_id = 'beta'")
+    done = run("verify", "--json", "--db", tmp_path / "w.duckdb")
+    found = {one["file"]: one["status"] for one in json.loads(done.stdout) if one["status"] != "not data"}
+    assert found == {"alpha/a.csv": "failed", "alpha/b.csv": "equal", "gamma/a.csv": "equal"}
+    assert done.returncode == 1
+    assert "beta" in done.stderr
+    done = run("restore", "alpha", "--output", tmp_path / "out", "--db", tmp_path / "w.duckdb")
+    assert done.returncode == 1
+    assert "alpha/a.csv#/1: the writer of 'alpha' raised an exception; this file is not written" in done.stderr
+    assert (tmp_path / "out" / "b.csv").read_text() == "said,n\nhello b,1\n"
+    assert not (tmp_path / "out" / "a.csv").exists()
