@@ -12,7 +12,7 @@
 --   subset_after: The same in release_after.
 --   split: Split of record_id_before, by the publisher's own name.
 --   speaker_name: Name or alias of who said the turn.
---   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
+--   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   text: What the turn says, verbatim.
 --   votes_before: Each label with how many annotators gave it: O 12, T 8, X 10.
 --   votes_after: The same in release_after.

@@ -8,7 +8,7 @@
 --   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of the speaker.
---   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
+--   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
 --   role: Role of the speaker: user, system, agent ...; where there are several, the first in the order of characters.
 --   speaker_count: Speakers of the dialogue with a message.

@@ -9,7 +9,7 @@
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said the turn.
---   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
+--   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
 --   text: What the turn says, verbatim; null if the labels are not about a turn.
 --   annotator_count: Annotators who labelled it in this scheme.

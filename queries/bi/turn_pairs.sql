@@ -5,7 +5,7 @@
 --   turn_index: 0-based position in the published order.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.
---   known_speaker_name: The same of a speaker who is known in every dialogue; null for one who is known only within this, whose alias others may have in other dialogues: group by this.
+--   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
 --   word_count: Words of the turn, as bi.turns counts them; says little about Japanese.
 --   gap_seconds: Seconds from the turn before to this one: from said_at to said_at or, in speech, from its end to this start, so that talk at the same time is less than 0; null where the times are not published.

@@ -20,7 +20,7 @@ _STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.DAY: "1d"}
 """Units of time, as Polars has them."""
 
 
-_OF_SEVERAL = {"known_speaker_name": "people known within a dialogue only"}
+_OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 """What a null stands for that is several things, and not one without a name."""
 
 

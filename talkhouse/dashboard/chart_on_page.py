@@ -47,7 +47,8 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     if left_out and left_out.note:
         st.caption(plain(left_out.note))
     if chart.kind is Kind.TABLE:
-        chart_table.put(chart.title, rows, columns, of=left_out.total if left_out else None, leads=lead)
+        ranked = chart_table.ranking_first(chart, columns)
+        chart_table.put(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
         receipt.put(opened, chart.title, sql)
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))

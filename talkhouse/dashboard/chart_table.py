@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from talkhouse.charts.declared import Chart
 from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import NOTHING, NUMBERS
 from talkhouse.dashboard.table_html import OPEN, table_html
@@ -20,6 +21,9 @@ _HEIGHT = 420
 
 _ROW, _LINE, _MOST_LINES, _LETTERS = 35, 20, 4, 48
 """Pixels of a row and of each further line of its texts, how many lines are shown, and about how long one is."""
+
+_NAMING = ("scheme", "dialogue_id", "record_id", "turn_index")
+"""Columns that say which turn or dialogue a row is about."""
 
 _LEADS = "_leads"
 
@@ -65,6 +69,16 @@ def _column(column: Field, rows: pl.DataFrame) -> Any:
     if column.format:
         return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
     return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
+
+
+def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
+    """Return the columns of a table with what its rows are ranked by right behind what names them."""
+    if not chart.largest_first:
+        return list(columns)
+    (by,) = [column for column in columns if column.name == chart.metrics[0]]
+    others = [column for column in columns if column is not by]
+    named = next((at for at, column in enumerate(others) if column.name not in _NAMING), len(others)) or 1
+    return [*others[:named], by, *others[named:]]
 
 
 def long_last(columns: Sequence[Field], rows: pl.DataFrame) -> list[Field]:

@@ -20,7 +20,7 @@ class ClassColumn(NamedTuple):
     column: str
     is_list: bool
     scheme: str | None
-    labels: tuple[str, ...]
+    labels: tuple[ClassLabel, ...]
     """Where no scheme has them; none: those that occur."""
 
     @property
@@ -46,15 +46,15 @@ def class_columns(warehouse: Warehouse, selection: Selection) -> tuple[ClassColu
     )
 
 
-def _declared(view: ViewQuery, score: ScoreQuery | None) -> Iterator[tuple[str, str | None, tuple[str, ...]]]:
+def _declared(view: ViewQuery, score: ScoreQuery | None) -> Iterator[tuple[str, str | None, tuple[ClassLabel, ...]]]:
     """Yield the columns that a head declares, with the scheme or the labels of each."""
     if view.label_column:
         scheme = view.scheme or (score.scheme if score else None)
         labels = score.labels if score and not scheme else ()
-        yield view.label_column, scheme, tuple(labels)
+        yield view.label_column, scheme, tuple(ClassLabel(label, view.label_meanings.get(label)) for label in labels)
     for column, names in view.other_classes.items():
         is_scheme = len(names) == 1 and "." in names[0]
-        yield (column, names[0], ()) if is_scheme else (column, None, tuple(names))
+        yield (column, names[0], ()) if is_scheme else (column, None, tuple(map(ClassLabel, names)))
 
 
 def classes(
@@ -87,7 +87,7 @@ def _labels(warehouse: Warehouse, selection: Selection, column: ClassColumn) -> 
         rows = warehouse.con.execute(query, [column.scheme]).fetchall()
         return tuple(ClassLabel(label, meaning) for label, meaning in rows)
     if column.labels:
-        return tuple(map(ClassLabel, column.labels))
+        return column.labels
     # Of all rows, so that a number means the same whichever of them are wanted.
     ((occurring,),) = warehouse.con.execute(f"select {column.occurring} from {selection.source}").fetchall()
     return tuple(ClassLabel(label) for label in sorted(value for value in occurring or () if value is not None))

@@ -129,6 +129,16 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
         }
     )
 
+    where = "corpus_id = 'blended_skill_talk' and kind = 'message' and is_first_in_split"
+    found = metric_rows(published.con, "persona_words", ["turn_count", "sharing_share"], "role", where)
+    for at, role in enumerate(ROLES):
+        sharing = [
+            bool(words([text]) & words(episode["personas"][at]))
+            for _, episode in every
+            for _, text in episode["dialog"][at::2]
+        ]
+        assert found[role] == close((len(sharing), sum(sharing) / len(sharing)))
+
     names = ["overlap", "persona_count"]
     for column in ("role", "context_dataset"):
         found = metric_rows(published.con, "blended_skill_talk_persona_overlap", names, column)

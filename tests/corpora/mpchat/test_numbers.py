@@ -1,6 +1,7 @@
 """MPChat: what its page says, computed again from the task files as they are published."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -44,6 +45,10 @@ def persona(element: Any) -> tuple[str, str]:
 
 def personas(thread: Any) -> set[tuple[str, str]]:
     return {persona(one) for name in PERSONA_LISTS for one in elements(thread.get(name))}
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{5,}", text.lower()))
 
 
 def own(thread: Any) -> list[int]:
@@ -106,6 +111,17 @@ def test_metrics_are_those_of_the_threads(published: Published) -> None:
             fmean(alike) if alike else None,
         )
     assert found == close(expected)
+
+    # A thread is published in up to three files, each of which has all elements of its author.
+    of_thread = {(split, *thread["message_ids"]): thread for split, thread in threads(published.folder, "nrp") + of_gpp}
+    sharing = [
+        bool(words(thread["messages"][place]) & {word for title, _ in personas(thread) for word in words(title)})
+        for thread in of_thread.values()
+        for place in own(thread)
+    ]
+    where = "corpus_id = 'mpchat' and is_first_in_split"
+    found = metric_rows(published.con, "persona_words", ["turn_count", "sharing_share"], "corpus_id", where)
+    assert found == close({"mpchat": (len(sharing), fmean(sharing))})
 
     names = ["list_count", "item_count", "distinct_count", "mean_uses", "max_uses", "gold_elsewhere_count"]
     found = metric_rows(published.con, "mpchat_candidate_reuse", names, "(split, candidate_set)")

@@ -69,7 +69,7 @@ def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
     drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), horizontal=True)
     assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "no who"]
     assert drawn["encoding"]["y"]["field"] == "_x"
-    assert nothing("known_speaker_name") == "people known within a dialogue only"
+    assert nothing("known_speaker_name") == "people without a known name"
 
 
 def test_the_largest_stay_in_their_order() -> None:

@@ -9,7 +9,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import links
-from talkhouse.dashboard.chart_table import long_last
+from talkhouse.dashboard.chart_table import long_last, ranking_first
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.reading.facets import Selection
 from talkhouse.dashboard.table_html import table_html
@@ -94,6 +94,13 @@ def test_long_texts_stand_behind_what_a_phone_shows() -> None:
     rows = pl.DataFrame({"rule": ["A"], "condition": ["so " * 30], "cups": [3]})
     columns = long_last([Field(name, name) for name in rows.columns], rows)
     assert [column.name for column in columns] == ["rule", "cups", "condition"]
+
+
+def test_what_a_table_is_ranked_by_stands_behind_what_names_the_rows() -> None:
+    names = ["dialogue_id", "turn_index", "release", "row_count", "cups"]
+    table = chart(kind=Kind.TABLE, by=tuple(names[:3]), metrics=("row_count", "cups"), largest_first=True)
+    ranked = ranking_first(table, [Field(name, name) for name in names])
+    assert [column.name for column in ranked] == ["dialogue_id", "turn_index", "row_count", "release", "cups"]
 
 
 def test_a_name_is_broken_only_at_its_joints_and_numbers_take_their_own_width() -> None:

@@ -68,6 +68,7 @@ def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPy
     found = {config.name: labels(config).get("label") for config in planned(con, GROUPS).configs}
     assert found["change_of_mind"] == ["+", "-", "0"]
     assert found["outcome"] == ["gain", "same", "loss"]
+    assert all(label.meaning for label in planned(con, f"{GROUPS}.outcome").configs[0].classes[0].labels)
     assert found["deliberation_type"] == ["Probing", "Non-probing-deliberation", "None", "0"]
     assert found["probing_generation"] is None
 
