@@ -62,7 +62,7 @@ def test_show_prints_what_hangs_on_a_turn(folder: Path) -> None:
         "    0  guest ann 1.000-61.900 s: A \N{GRINNING FACE} shop in Bath,",
         "       not in \\x1bYork",
         "       act:",
-        '         INFORM  slot: city  values: Bath, B\\x1bth',
+        "         INFORM  slot: city  values: Bath, B\\x1bth",
         "         INFORM",
         "       slot:",
         '         shop.city "Bath" [12:16]',

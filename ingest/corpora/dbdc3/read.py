@@ -8,7 +8,15 @@ from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.bots import Family, family
 from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT, SPLITS, PathFacts, inner_path, locate, locate_context, path_facts
+from talkhouse.ingest.corpora.dbdc3.files import (
+    CONTEXT,
+    SPLITS,
+    PathFacts,
+    inner_path,
+    locate,
+    locate_context,
+    path_facts,
+)
 from talkhouse.ingest.corpora.dbdc3.format import Log
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
