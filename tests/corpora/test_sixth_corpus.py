@@ -280,7 +280,7 @@ def test_their_predictions_are_scored_and_a_mistake_in_a_reader_is_told(tmp_path
     reader = tmp_path / "corpora" / "teatime" / "read.py"
     reader.write_text(reader.read_text(encoding="utf-8").replace("topic, lines = ", "topic, lines, _ = "))
     shutil.copytree(tmp_path / "corpora" / "teatime" / "sample", tmp_path / "data" / "teatime" / "more")
-    shown = run("build", "--data", "data", cwd=tmp_path, env=env)
+    shown = run("build", "--data", "data", "--corpus", "teatime", cwd=tmp_path, env=env)
     assert shown.returncode == 1
     assert "Traceback" not in shown.stderr
     assert "error: teatime/more/test/rain.txt: the reader of 'teatime' raised an exception" in shown.stderr
