@@ -32,8 +32,12 @@ class TalkhouseError(Exception):
 
 
 def joined(errors: Sequence[TalkhouseError]) -> TalkhouseError:
-    """Return one error that says all that some say."""
-    return errors[0] if len(errors) == 1 else TalkhouseError("\n".join(map(str, errors)))
+    """Return one error that says all that some say, a wrong use where all are."""
+    if len(errors) == 1:
+        return errors[0]
+    told = TalkhouseError("\n".join(map(str, errors)))
+    told.exit_code = min(error.exit_code for error in errors)
+    return told
 
 
 class UsageError(TalkhouseError):

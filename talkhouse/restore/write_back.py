@@ -78,8 +78,6 @@ def write_back(
     """
     with atomic_folder(output) as folder, consistent(corpus.id):
         restored = fill(con, corpus, folder, archives=archives, on_progress=on_progress)
-        if restored.failed and not restored.files:
-            raise restored.failed[0]
         check_complete()
     restored.files = [output.resolve() / path.relative_to(folder) for path in restored.files]
     if restored.failed:
@@ -99,11 +97,13 @@ def fill(
     """Write every file of a corpus into a private folder.
 
     ``placeholders``: an empty file for each that is not data, and archives without data too, so that a build finds
-    all of the publisher's files.
+    all of the publisher's files. Raises CorpusFailed where the writer raises at every file with data.
     """
     restored = Restored()
     output_paths = OutputPaths(folder, archives=archives)
     write_files(con, corpus, output_paths, restored, on_progress)
+    if restored.failed and not restored.published_files:
+        raise restored.failed[0]
     with OpenFiles() as open_files:
         for source in _declaring(corpus, restored.left_out):
             restored.left_out.remove(source)
