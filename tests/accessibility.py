@@ -24,8 +24,13 @@ LOOKS = [
 _GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]') ?? document.body).backgroundColor"
 
 
+_SETTLED = """() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() =>
+    resolve(document.getAnimations().every(one => one.playState !== 'running' || one.timeline !== document.timeline)))))"""
+"""Holds when colours no longer pass over into others; animations that follow scrolling never end."""
+
+
 def show(page: Page, look: Look) -> None:
-    """Show a page in a theme and width; another theme has arrived when the ground has changed."""
+    """Show a page in a theme and width; another theme has arrived when the ground has changed, and all with it."""
     theme, width = look
     before = page.evaluate(_GROUND)
     is_other = page.evaluate("theme => !matchMedia(`(prefers-color-scheme: ${theme})`).matches", theme)
@@ -33,6 +38,7 @@ def show(page: Page, look: Look) -> None:
     page.emulate_media(color_scheme=theme)
     if is_other:
         page.wait_for_function(f"before => ({_GROUND})() !== before", arg=before)
+        page.wait_for_function(_SETTLED)
 
 
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]

@@ -130,7 +130,7 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
     )
 
     where = "corpus_id = 'blended_skill_talk' and kind = 'message' and is_first_in_split"
-    found = metric_rows(published.con, "persona_words", ["turn_count", "sharing_share"], "role", where)
+    found = metric_rows(published.con, "persona_words", ["message_count", "sharing_share"], "role", where)
     for at, role in enumerate(ROLES):
         sharing = [
             bool(words([text]) & words(episode["personas"][at]))

@@ -120,7 +120,7 @@ def test_metrics_are_those_of_the_threads(published: Published) -> None:
         for place in own(thread)
     ]
     where = "corpus_id = 'mpchat' and is_first_in_split"
-    found = metric_rows(published.con, "persona_words", ["turn_count", "sharing_share"], "corpus_id", where)
+    found = metric_rows(published.con, "persona_words", ["message_count", "sharing_share"], "corpus_id", where)
     assert found == close({"mpchat": (len(sharing), fmean(sharing))})
 
     names = ["list_count", "item_count", "distinct_count", "mean_uses", "max_uses", "gold_elsewhere_count"]
