@@ -24,8 +24,9 @@ LOOKS = [
 _GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]') ?? document.body).backgroundColor"
 
 
-_SETTLED = """() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() =>
-    resolve(document.getAnimations().every(one => one.playState !== 'running' || one.timeline !== document.timeline)))))"""
+_SETTLED = """() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => resolve(
+    document.getAnimations().every(one => one.playState !== 'running' || one.timeline !== document.timeline)
+))))"""
 """Holds when colours no longer pass over into others; animations that follow scrolling never end."""
 
 
