@@ -36,6 +36,13 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> Rows:
     delimiters = (usual, *(delimiter for delimiter in _DELIMITERS if delimiter != usual))
     quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
     tried = [_read(text, is_whole, Dialect(delimiter, *one), most) for delimiter in delimiters for one in quotes]
+    # A quote that is a letter would swallow lines up to the next one that has no backslash before it.
+    lines = {
+        rows.dialect.delimiter: len(rows.rows) for rows in tried if not rows.dialect.quote_char and not rows.problem
+    }
+    tried = [
+        one for one in tried if not one.dialect.escape_char or len(one.rows) >= lines.get(one.dialect.delimiter, 0)
+    ]
     fitting = [rows for rows in tried if rows.problem is None]
     chosen = next((rows for rows in fitting if len(rows.columns) > 1 and rows.dialect.delimiter == usual), None)
     chosen = chosen or max(fitting or tried[:1], key=lambda rows: len(rows.columns))
