@@ -1,6 +1,7 @@
 """Headlines at the top of a page: what was found, with the number in bold and a link to the talk behind it."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 import streamlit as st
 
@@ -37,8 +38,22 @@ def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
 
 def line(found: Said) -> str:
     """Return a sentence as Markdown, its link after it."""
-    sentence = "".join(f"**{plain(text)}**" if is_value else plain(text) for text, is_value in found.parts)
+    runs = groupby(found.parts, key=lambda part: part[1])
+    sentence = "".join(_bold(_joined(parts)) if is_value else plain(_joined(parts)) for is_value, parts in runs)
     return f"{sentence} {_link(found)}".rstrip()
+
+
+def _joined(parts: Iterable[tuple[str, bool]]) -> str:
+    return "".join(text for text, _ in parts)
+
+
+def _bold(text: str) -> str:
+    """Write values in bold: Markdown has none for an empty text, nor beside the white space at its ends."""
+    inner = text.strip()
+    if not inner:
+        return plain(text)
+    start, _, end = text.partition(inner)
+    return f"{plain(start)}**{plain(inner)}**{plain(end)}"
 
 
 def _link(found: Said) -> str:

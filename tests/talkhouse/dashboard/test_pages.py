@@ -217,3 +217,5 @@ def test_a_headline_has_its_numbers_in_bold_and_a_link_to_the_turn() -> None:
         r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)"
     )
     assert headlines.line(Said((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
+    together = (("a", True), ("", True), (" b ", True), (".", False), ("", True))
+    assert headlines.line(Said(together, "")) == r"**a b** \."
