@@ -1,6 +1,7 @@
 """One exception class per situation; each says what is wrong, where, and what to do next."""
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class TalkhouseError(Exception):
@@ -9,6 +10,8 @@ class TalkhouseError(Exception):
     exit_code = 1
     corpus_id: str | None = None
     """The corpus that could not be loaded, where the others can."""
+    built: Any = None
+    """The ``build.run.Result`` of the others, where they are published."""
 
     def __init__(
         self,

@@ -49,14 +49,6 @@ class Result:
     """The files and findings that the warehouse would have, of a dry run."""
 
 
-class SomeRefused(TalkhouseError):
-    """Corpora that could not be loaded; the others are in ``result``, and published."""
-
-    def __init__(self, result: Result, refusals: list[TalkhouseError]) -> None:
-        self.result = result
-        super().__init__(str(joined(refusals)))
-
-
 def build(
     path: Path,
     progress: Progress,
@@ -78,8 +70,8 @@ def build(
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
     ``input_limits``: how much of a file is read. ``follow_links``: also those that lead out of the data folder.
     ``dry_run``: build everything and publish nothing.
-    Raises SomeRefused where some corpora can't be loaded and the others are published; what the warehouse had of them
-    stays.
+    Raises the error of a corpus that can't be loaded, or one for several, after the others are published: ``built`` of
+    the error is their result. What the warehouse had of that corpus stays.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
     """
     known = all_corpora(corpus_roots, data)
@@ -160,7 +152,9 @@ class _Job:
                     workspace.start_again()
         result.seconds = time.monotonic() - begun
         if refusals:
-            raise SomeRefused(result, refusals)
+            refused = joined(refusals)
+            refused.built = result
+            raise refused
         return result
 
     def _fulfil(

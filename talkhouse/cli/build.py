@@ -60,9 +60,10 @@ def command(
         talkhouse build --data ~/corpora --corpus dbdc3
     """
     from talkhouse.build.quarantine_limit import QuarantineLimit
-    from talkhouse.build.run import SomeRefused, build
+    from talkhouse.build.run import build
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.schema.errors import TalkhouseError
     from talkhouse.system.memory import MemoryLimit
 
     try:
@@ -81,7 +82,8 @@ def command(
                 dry_run=dry_run,
                 corpus_roots=corpus_folders(folders),
             )
-    except SomeRefused as refused:
-        show(refused.result)
+    except TalkhouseError as error:
+        if error.built is not None:
+            show(error.built)
         raise
     show(result)

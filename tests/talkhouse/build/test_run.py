@@ -16,7 +16,7 @@ import pytest
 import talkhouse
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, SomeRefused, build, ingest
+from talkhouse.build.run import Result, build, ingest
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue
@@ -216,18 +216,18 @@ def test_a_corpus_that_can_t_be_loaded_leaves_the_others_alone(
     rebuild(**two)
     before = contents(path)
     reader.write_text(TOY.replace("version=1", "version=2").replace("# here", code))
-    with pytest.raises(SomeRefused, match=found) as caught:
+    with pytest.raises(CorpusFailed, match=found) as caught:
         rebuild(**two)
-    assert caught.value.result.unchanged_since
+    assert caught.value.built.unchanged_since
     assert contents(path) == before
     some_file(tmp_path / "data" / CORPUS.id).unlink()
-    with pytest.raises(SomeRefused, match=found) as caught:
+    with pytest.raises(CorpusFailed, match=found) as caught:
         rebuild(**two)
-    assert caught.value.result.plan.keep == ("toy",)
+    assert caught.value.built.plan.keep == ("toy",)
     assert fetch(path, "select text from main.turns where dialogue_id[:4] = 'toy:'") == [("hello",)]
     assert contents(path)["main.records"] != before["main.records"]
     path.unlink()
-    with pytest.raises(SomeRefused, match="the reader of 'toy' "):
+    with pytest.raises(CorpusFailed, match="the reader of 'toy' "):
         rebuild(**two)
     assert corpora_in(path) == [CORPUS.id]
     with pytest.raises(CorpusFailed, match="nothing of it was published"):
@@ -239,7 +239,7 @@ def test_files_of_something_else_leave_the_other_corpora_alone(
     rebuild: Rebuild, two: dict[str, object], data: Path, tmp_path: Path
 ) -> None:
     of_another_corpus(data)
-    with pytest.raises(SomeRefused, match=f"nothing of the corpus '{CORPUS.id}' could be loaded"):
+    with pytest.raises(NothingLoaded, match=f"nothing of the corpus '{CORPUS.id}' could be loaded"):
         rebuild(**two)
     assert corpora_in(tmp_path / "w.duckdb") == ["toy"]
 
