@@ -23,6 +23,10 @@ from main.turns where turn_index = 0;
 insert into main.parts (dialogue_id, turn_index, part_index, field, kind, call_id, text)
 select dialogue_id, 1, 1, 'content', 'tool_call_response', 'call_1', '\N{SNOWMAN} 12:00'
 from main.turns where turn_index = 1;
+update main.turns set extra = json_merge_patch(coalesce(extra, '{}'), json_object('utterance_pos', turn_index))
+where dialogue_id in (
+    select max(dialogue_id) from main.dialogues where starts_with(dialogue_id, 'mantis:train')
+);
 update main.dialogues set derived_from = dialogue_id || '-whole';
 update main.examples set item_index = 0;
 update main.schemes set kind = 'structure' where scheme = (select min(scheme) from main.schemes);

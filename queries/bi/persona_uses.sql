@@ -1,5 +1,6 @@
 -- Each persona (a sentence, or a picture with its title) in each list of a record, with the person whom it describes, if any.
 -- grain: record_id, turn_index, persona_set, position
+-- identifying: first_persona_id = id
 --   corpus_id: Corpus of the record.
 --   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
 --   is_default: True in the default publication of the dialogue, and where there is no dialogue: filter by it to count a persona once that several releases have.

@@ -56,7 +56,7 @@ def plan(
         _corpora(warehouse, selections),
         parts_of(warehouse, selections),
         pseudonyms.fingerprint if pseudonyms else None,
-        tuple(full_name for full_name, config in planned.items() if config is None),
+        left_out=tuple(full_name for full_name, config in planned.items() if config is None),
     )
 
 

@@ -40,7 +40,7 @@ def test_its_page_is_drawn(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert {metric.label: metric.value for metric in page.metric} == {
         "Dialogues": "5",
         "Turns": "10",
-        "Labels": "15",
+        "Labels": "14",
         "Examples": "29",
     }
 

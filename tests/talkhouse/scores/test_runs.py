@@ -119,7 +119,7 @@ def test_what_can_not_be_compared(con: duckdb.DuckDBPyConnection, warehouse: Pat
     keep(con, "other", warehouse, "delidata.probing_target", Baseline.MAJORITY)
     with pytest.raises(UsageError, match="there is no run 'usul'") as caught:
         compare(con, warehouse, ("usul", "other"))
-    assert caught.value.expected == "one of: usual"
+    assert caught.value.expected == "one of: usual, other"
     with pytest.raises(UsageError, match="a run can't be compared with itself"):
         compare(con, warehouse, ("usual", "usual"))
     with pytest.raises(UsageError, match="they differ in task"):

@@ -51,7 +51,8 @@ def test_labels_are_where_they_belong(sample: Path, tmp_path: Path) -> None:
     talks = Files.read(tmp_path / SUGGESTIONS)
     chosen = [meta["meta"] for meta in talks.utterances if meta["meta"]["label_chosen_suggestion"]]
     assert any(meta["about_chosen_suggestion"]["extra"] for meta in chosen)
-    assert talks.corpus["left_out"]["labels"] == 8
+    assert talks.corpus["left_out"]["labels"] == 0
+    assert any(utterance["meta"]["label_knowledge"] for utterance in talks.utterances)
     export(sample, POSTS, tmp_path / POSTS)
     assert "label_intent" in Files.read(tmp_path / POSTS).index["utterances-index"]
 
