@@ -1,5 +1,7 @@
 """Rows that no sample has: parts, spans, replies, turns that several say. In SQL, for any warehouse with turns."""
 
+from tests.samples import POSTS
+
 FILL = """
 update main.turns set reply_to = turn_index - 1, start_ms = turn_index * 1000, end_ms = turn_index * 1000 + 900
 where turn_index > 0;
@@ -25,7 +27,7 @@ select dialogue_id, 1, 1, 'content', 'tool_call_response', 'call_1', '\N{SNOWMAN
 from main.turns where turn_index = 1;
 update main.turns set extra = json_merge_patch(coalesce(extra, '{}'), json_object('utterance_pos', turn_index))
 where dialogue_id in (
-    select max(dialogue_id) from main.dialogues where starts_with(dialogue_id, 'mantis:train')
+    select max(dialogue_id) from main.dialogues where starts_with(dialogue_id, 'POSTS:train')
 );
 update main.dialogues set derived_from = dialogue_id || '-whole';
 update main.examples set item_index = 0;
@@ -34,4 +36,4 @@ update main.labels set namespace = split_part(scheme, '.', 2);
 insert into main.corpus_terms
 select corpus_id, 'all', '["main.turns.text"]', '2011-04-08', null, 'CC-BY-SA-3.0', null, true, true, false, false, ''
 from main.corpora;
-"""
+""".replace("POSTS", POSTS)
