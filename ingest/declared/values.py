@@ -17,7 +17,7 @@ _STRING = decoder(str)
 
 
 def rounded(text: str, value: float) -> str | None:
-    """Say that a double is not the large number that a file has, of which it has too few digits; else None."""
+    """Return a message if a double can't hold a large number of a file exactly; else None."""
     if abs(value) < 2**53 or Decimal(text) in (Decimal(value), Decimal(repr(value))):
         return None
     return f"{text:.100} is rounded to {value!r}"

@@ -167,7 +167,7 @@ def _left_over(warehouse: Warehouse, wanted: str, labels: Selection) -> tuple[Le
 
 
 def not_shown(levels: Iterable[Level]) -> Iterator[str]:
-    """Say of which schemes labels are not in a package for what they are."""
+    """Return sentences on the schemes whose labels a package can't hold as what they are."""
     for is_of_turns, what in ((False, "dialogues"), (True, "turns")):
         schemes = [level.scheme for level in levels if level.is_of_turns == is_of_turns]
         if schemes:

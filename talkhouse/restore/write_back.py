@@ -182,7 +182,7 @@ def _write_layer(
 
 
 def _unseen(*_: int) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def count_records(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:

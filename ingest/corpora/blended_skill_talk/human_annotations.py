@@ -164,9 +164,9 @@ class _Place:
     def inside(self, key: str) -> "_Place":
         """Return what is known inside a member of an object, by its key."""
         *words, last = _words(key) or [""]
-        if not last.isdecimal():
+        number = _whole(last)
+        if number is None:
             return self
-        number = int(last)
         if _TURN & {*words}:
             return replace(self, turn=number)
         if _DIALOGUE & {*words}:

@@ -59,7 +59,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 
 def _is_elsewhere(file: SourceFile, part: Role, parts: _Files, sites: _Sites) -> str | None:
-    """Say which files have the dialogues of a site's file too, if there are such."""
+    """Return which files have the dialogues of a site's file too; None if none has."""
     merged = [split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} & parts.keys()]
     if part.split in merged or (part.split is None and merged):
         return f"its dialogues are in merged_{part.split or merged[0]}.json"

@@ -99,7 +99,7 @@ class Messages:
         return message
 
     def _no_object(self, raw: Raw) -> str:
-        """Say what a turn is that is no object, and of a text what would take it."""
+        """Return what a turn is that is no object, and for a text what would accept it."""
         problem = f"a turn is {kind_of(raw)}, not an object"
         if bytes(raw)[:1] != b'"':
             return problem

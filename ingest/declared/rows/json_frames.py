@@ -122,7 +122,7 @@ class JsonFrames:
         return row
 
     def _has_default(self, hole: Hole, row: dict[str, Any]) -> bool:
-        """Tell whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
+        """Whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
         return hole == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
 
     def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:

@@ -6,17 +6,11 @@ talks as (
         dialogue_id,
         count(*) as turn_count,
         min(turn_index) filter (where role = 'user') as first_index,
+        -- Their contexts are those of mantis.contexts_by_number.
+        count_if(contains(extra::varchar, 'utterance_pos') and extra ->> 'utterance_pos' is not null) > 0 as is_odd,
     from main.turns
     where starts_with(dialogue_id, 'mantis:')
     group by dialogue_id
-),
-
-odd as (
-    select distinct dialogue_id
-    from main.turns
-    where starts_with(dialogue_id, 'mantis:')
-        and contains(extra::varchar, 'utterance_pos')
-        and extra ->> 'utterance_pos' is not null
 ),
 
 contexts as (
@@ -26,8 +20,10 @@ contexts as (
         turns.turn_index + 1 as turn_index,
     from main.turns
     inner join talks on talks.dialogue_id = turns.dialogue_id
-    anti join odd on odd.dialogue_id = turns.dialogue_id
-    where turns.role = 'user' and turns.turn_index > talks.first_index and turns.turn_index + 1 < talks.turn_count
+    where turns.role = 'user'
+        and turns.turn_index > talks.first_index
+        and turns.turn_index + 1 < talks.turn_count
+        and not talks.is_odd
     union all
     select dialogue_id, context_index, turn_index
     from mantis.contexts_by_number

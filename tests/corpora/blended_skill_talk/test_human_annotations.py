@@ -52,6 +52,7 @@ LAYOUTS: dict[str, tuple[Any, list[tuple[str | None, int | None, str]]]] = {
         FOUND[:2],
     ),
     "a turn that is not there": ([{"dialog_id": 0, "turn": 99, "mode": "know"}], [(FIRST, None, "knowledge")]),
+    "a number that no column holds": ({"9" * 5000: {"know": 1}}, [(None, None, "knowledge")]),
     "no dialogue": ([{"turn": 4, "mode": "know"}], [(None, 4, "knowledge")]),
 }
 
