@@ -49,11 +49,15 @@ _REFUSED_FUNCTIONS = frozenset(
         # They tell of the process, the session or the clock, though DuckDB calls them consistent or says nothing.
         *("ago", "current_localtime", "current_localtimestamp", "current_catalog", "current_role", "current_user"),
         *("get_block_size", "session_user", "user", "version"),
-        # A deeply nested type, which may be computed, ends the process.
-        *("from_json", "from_json_strict", "json_transform", "json_transform_strict"),
         *("cast_to_type", "json_serialize_plan", "make_type", "replace_type"),
     }
 )
+_OF_TYPES = frozenset({"from_json", "from_json_strict", "json_transform", "json_transform_strict"})
+"""Functions with which a deeply nested type ends the process: it may not be computed, and is short."""
+
+_LONGEST_TYPE = 1_000
+"""Characters of such a type: a fifth of the brackets that DuckDB bears."""
+
 _SESSION = frozenset(
     {
         *("current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp"),
@@ -233,10 +237,19 @@ def _check_expression(node: dict[str, Any], scope: Scope) -> None:
         name = ".".join(_path(node))
         if name not in (known := scope.functions()):
             raise Refused(f"the function '{name[:_LONGEST_NAME]}'", _near(name, known), at=node["query_location"])
+        if name in _OF_TYPES and not _has_short_type(node):
+            what = f"the function '{name}' with a type that is computed, or of more than {_LONGEST_TYPE:,} characters"
+            raise Refused(what, at=node["query_location"])
     if kind == "COLUMN_REF" and scope.columns is not None and len(node["column_names"]) == 1:
         (name,) = node["column_names"]
         if name.lower() in _SESSION and name not in scope.columns:
             raise Refused(f"the function '{name}'")
+
+
+def _has_short_type(call: dict[str, Any]) -> bool:
+    """Whether the second argument of a call is a short text."""
+    given = [argument["expression"].get("literal", {}) for argument in call["arguments"][1:]]
+    return len(given) == 1 and given[0].get("kind") == "STRING" and len(given[0]["text"]) <= _LONGEST_TYPE
 
 
 def _check_part(node: dict[str, Any], scope: Scope, queries: frozenset[str]) -> None:
