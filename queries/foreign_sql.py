@@ -121,7 +121,7 @@ def scope_of_files(schemas: Collection[str], macros: Collection[str], given: Col
     Without a schema, that is the tables, and names that are ``given``; where None is, any name that no file has: what
     is scored has some of its own.
     """
-    known, tables = {"main", "meta", *schemas}, {name.removeprefix("main.") for name in TABLES}
+    known, tables = {"main", "meta", "bi", *schemas}, {name.removeprefix("main.") for name in TABLES}
 
     def is_table(path: tuple[str, ...]) -> bool:
         first, *others = path

@@ -263,8 +263,9 @@ def is_name(text: str) -> bool:
 def broken(path: Path, reason: str, line: int | None = None, expected: str | None = None) -> CatalogueError:
     """Return the error of an SQL file that is not as it has to be."""
     where = path if line is None else f"{path}:{line}"
+    what = "SQL file" if path.suffix == ".sql" else "declaration"
     return CatalogueError(
-        "the SQL file is broken", where=where, expected=expected, found=reason, next_step="fix the file"
+        f"the {what} is broken", where=where, expected=expected, found=reason, next_step="fix the file"
     )
 
 
