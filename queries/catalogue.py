@@ -154,10 +154,11 @@ def check_foreign(files: Files, *expressions: tuple[QueryFile, Check, str]) -> N
     Each of ``expressions`` is a file, how its SQL is checked, and the SQL.
     """
     own = {*own_files()}
-    for file, check, sql in expressions:
-        if file not in own:
+    if foreign := [expression for expression in expressions if expression[0] not in own]:
+        scope = _scope(catalogue_of(files))
+        for file, check, sql in foreign:
             with _door(file.path, sql):
-                check(sql, _scope(catalogue_of(files)))
+                check(sql, scope)
 
 
 def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:

@@ -80,7 +80,7 @@ _MACRO = re.compile(
 """What follows the name of a macro: names of parameters without defaults, and one body."""
 
 _OF_DUCKDB = re.compile("(duckdb|pg|pragma|sqlite)_")
-"""How the views begin in which DuckDB tells of itself, and which have a name without a schema."""
+"""How the views begin in which DuckDB tells of itself: they are in every schema named main."""
 
 
 class Refused(ValueError):
@@ -124,16 +124,16 @@ def scope_of_files(schemas: Collection[str], macros: Collection[str], given: Col
     known, tables = {"main", "meta", "bi", *schemas}, {name.removeprefix("main.") for name in TABLES}
 
     def is_table(path: tuple[str, ...]) -> bool:
-        first, *others = path
-        if len(others) == 1:
-            return first in known
-        is_given = (is_name(first) and not _OF_DUCKDB.match(first)) if given is None else first in given
-        return not others and (first in tables or is_given)
+        *schema, name = path
+        if _OF_DUCKDB.match(name):
+            return False
+        if schema:
+            return len(schema) == 1 and schema[0] in known
+        return name in tables or (is_name(name) if given is None else name in given)
 
     # Talkhouse sets the variables that scores read: thresholds.
-    named = {*macros, *(("getvariable",) if given is None else ())}
-    parts = frozenset({"CTE_NODE", "RECURSIVE_CTE_NODE"})
-    return Scope(lambda: functions() | named, is_table, more_parts=parts)
+    named = functions() | {*macros, *(("getvariable",) if given is None else ())}
+    return Scope(lambda: named, is_table, more_parts=frozenset({"CTE_NODE", "RECURSIVE_CTE_NODE"}))
 
 
 def parse(sql: str) -> dict[str, Any]:

@@ -37,6 +37,7 @@ REFUSED = {
     "settings": ("from duckdb_settings()", "5", "the function 'duckdb_settings'"),
     "tables of the system": ("from information_schema.tables", "5", "information_schema.tables"),
     "views of the system": ("from duckdb_views", "5", "duckdb_views"),
+    "views of the system by their schema": ("from main.pragma_database_list", "5", "main.pragma_database_list"),
     "another database": ("from system.main.duckdb_views", "5", "system.main.duckdb_views"),
     "a macro that is none": ("select toy.shout(dialogue_id) from main.dialogues", "5", "the function 'toy.shout'"),
     "a sample": ("from main.dialogues using sample 1", "5", "a sample"),
