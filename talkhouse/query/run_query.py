@@ -40,7 +40,7 @@ def run_query(
         if relation is None or _returns_nothing(statements[-1]):
             print("done; the query returns no rows", file=sys.stderr)
             return
-        rows = Rows(relation, limit)
+        rows = Rows(con, relation, limit)
         _write(rows, file_format, output, check_complete)
     except (duckdb.Error, MemoryError, RecursionError) as error:
         raise sandbox.failure(error, con) from error

@@ -3,11 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from rich.filesize import decimal
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from talkhouse.cli.terminal.console import Printer, errors
+from talkhouse.cli.terminal.console import Printer, decimal, errors, escape
 from talkhouse.system import ctrl_c
 from talkhouse.visible import visible
 
@@ -25,6 +21,8 @@ class ProgressBar:
     """
 
     def __init__(self, printer: Printer = errors, redrawn: float = _REDRAWN) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
         self._redrawn = redrawn
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -32,7 +30,7 @@ class ProgressBar:
             TextColumn("{task.fields[counts]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=printer,
+            console=printer.console,
             transient=True,
             disable=not printer.is_terminal,
             expand=True,

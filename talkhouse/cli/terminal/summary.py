@@ -5,10 +5,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from talkhouse.build.run import Result
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.finding_list import show_findings
 from talkhouse.explore.findings import Inventory
 from talkhouse.made import not_published
