@@ -206,4 +206,6 @@ def test_files_of_types_hold_every_value_or_are_refused(whole: bool, file_format
                 continue
             (tmp_path / f"x.{file_format}").write_bytes(raw)
             expected = column if tag is None else column.project("union_extract(x, 'u')")
-            assert values_of(con, read_back(tmp_path / f"x.{file_format}", tag, other)) == values_of(expected), name
+            assert values_of(other, read_back(tmp_path / f"x.{file_format}", tag, other)) == values_of(con, expected), (
+                name
+            )
