@@ -15,6 +15,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_AT_THE_TOP = ("ingest", "migrations", "queries", "schema")
+
 _MAKE = """
 import sys
 from pathlib import Path
@@ -39,9 +41,15 @@ class Shipped(BuildHookInterface[Any]):
         build_data["artifacts"].append("/talkhouse/shipped/")
         shutil.rmtree(shipped, ignore_errors=True)
         with tempfile.TemporaryDirectory() as home:
+            code = Path(home, "code", "talkhouse")
+            code.mkdir(parents=True)
+            # A source distribution has no links: the packages are put where the wheel has them.
+            for source in [*Path(self.root, "talkhouse").iterdir(), *(Path(self.root, name) for name in _AT_THE_TOP)]:
+                if not (link := code / source.name).is_symlink():
+                    link.symlink_to(source)
             command = [sys.executable, "-c", _MAKE, f"{home}/template.duckdb"]
             environment = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"}
-            subprocess.run(command, cwd=self.root, env=environment, check=True)  # noqa: S603
+            subprocess.run(command, cwd=code.parent, env=environment, check=True)  # noqa: S603
             with suppress(OSError):
                 shipped.mkdir()
                 for file in Path(home).rglob("talkhouse/*-*.*"):

@@ -5,7 +5,8 @@ Texts come from DuckDB's own cursor: to import PyArrow takes as long as 250 MB o
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from time import sleep
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -14,6 +15,8 @@ from talkhouse.schema.sql import quoted
 
 OnRows = Callable[[int], None]
 """Is called with the number of rows that were written since the last call."""
+
+Result = TypeVar("Result")
 
 Describe = Callable[[Any], Any]
 """Returns an Arrow schema that says more of the same columns."""
@@ -76,11 +79,12 @@ class Rows:
 
     def _tuples(self, expressions: str) -> Iterator[list[tuple[Any, ...]]]:
         # A relation reads all of its rows into memory before it gives the first ones to Python; a cursor does not.
-        self._con.execute(self._select(expressions).sql_query())
+        query = self._select(expressions).sql_query()
+        _signals_first(lambda: self._con.execute(query))
         return self._fetched()
 
     def _fetched(self) -> Iterator[list[tuple[Any, ...]]]:
-        while rows := self._con.fetchmany(_BATCH_ROWS):
+        while rows := _signals_first(lambda: self._con.fetchmany(_BATCH_ROWS)):
             if self._limit is not None and self.count + len(rows) > self._limit:
                 self.has_more, rows = True, rows[: self._limit - self.count]
             yield rows
@@ -102,6 +106,18 @@ class Rows:
             yield batch
             self.count += batch.num_rows
             self._on_rows(batch.num_rows)
+
+
+def _signals_first(run: Callable[[], Result]) -> Result:
+    """Call DuckDB; where it fails, as at Ctrl-C, let Python handle signals before it unwinds.
+
+    Else their handler would run, and raise, where the next context manager begins to end, and break that off.
+    """
+    try:
+        return run()
+    except Exception:
+        sleep(0)
+        raise
 
 
 def row_groups(batches: Iterable[Any]) -> Iterator[Any]:
