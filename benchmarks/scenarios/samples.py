@@ -40,6 +40,6 @@ SCENARIO = Scenario(
     measure="cpu",
     notes=(
         "All are whole processes; ours makes a warehouse of five corpora with its checks and views.",
-        "The first on a machine has an empty cache folder: it copies what came with the code, if that is of its DuckDB.",
+        "The first on a machine has an empty cache folder: it copies what came with the code, if of its DuckDB.",
     ),
 )
