@@ -2,22 +2,17 @@
 
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
 
-@click.command(cls=Command)
+@options.command
 @options.data
 @options.db
 @options.corpus_folders
 @options.corpora
-@click.option(
-    "--rehash", is_flag=True, help="Compare the bytes of the files with the warehouse, not only size, time and inode."
-)
+@options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
 @options.max_quarantine
 @options.memory_limit("10%")
 @options.input_limit

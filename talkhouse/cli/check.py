@@ -3,10 +3,7 @@
 import sys
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
@@ -14,7 +11,7 @@ from talkhouse.visible import visible_json
 _SHOWN = 5
 
 
-@click.command(cls=Command)
+@options.command
 @options.db
 @options.named_folders
 @options.as_json

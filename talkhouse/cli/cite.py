@@ -7,7 +7,6 @@ import click
 
 from talkhouse.citation import CitationFormat
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import output
 from talkhouse.schema.errors import UsageError
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from talkhouse.query.cited import Cited
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument(
     "name",
     metavar="CORPUS|VIEW|EXPORT",
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     default=CitationFormat.BIBTEX.value,
     help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text.",
 )
-@click.option("--with-talkhouse", is_flag=True, help="Also Talkhouse itself, with its version and the build.")
+@options.flag("--with-talkhouse", help="Also Talkhouse itself, with its version and the build.")
 @options.db
 def command(name: str, citation_format: CitationFormat, with_talkhouse: bool, db: Path | None) -> None:
     """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import styled
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import corpus_folders
@@ -22,17 +21,16 @@ _COLOURS = {"holds": "green", "can't tell": "dim", "fails": "bold red"}
 _WIDTH = 12
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("corpus_id", metavar="ID", help="The corpus.")
 @options.corpus_folders
-@click.option(
+@options.path(
     "--tests",
     metavar="DIR",
-    type=options.PATH,
     help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
     "or beside it.",
 )
-@click.option("--regen", is_flag=True, help="Write the golden files again in place of comparing them.")
+@options.flag("--regen", help="Write the golden files again in place of comparing them.")
 @options.as_json
 def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen: bool, as_json: bool) -> None:
     """Try whether a corpus keeps to the contract: files come back equal, nothing is lost, views say what they are.

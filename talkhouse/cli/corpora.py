@@ -2,16 +2,13 @@
 
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import print_table, styled
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpus_folders
 @options.data
 @options.as_json

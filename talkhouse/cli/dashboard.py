@@ -6,17 +6,16 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
-@click.command(cls=Command)
+@options.command
 @options.db
 @options.named_folders
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Serve at this port; otherwise from 8501 on.")
-@click.option("--no-browser", is_flag=True, help="Don't open the pages in the browser.")
-@click.option("--no-token", is_flag=True, help="Let every user of this machine read the pages.")
+@options.flag("--no-browser", help="Don't open the pages in the browser.")
+@options.flag("--no-token", help="Let every user of this machine read the pages.")
 def command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
     """Look at the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 

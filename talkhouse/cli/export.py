@@ -5,23 +5,15 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.exports import Wanted, export_file, export_for_superset, export_package
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
-@click.command(cls=Command)
+@options.command
 @options.relation
-@click.option(
-    "--output",
-    "path",
-    metavar="PATH",
-    type=options.PATH,
-    required=True,
-    help="The file to write; its ending sets the format.",
-)
+@options.path("--output", "path", metavar="PATH", required=True, help="The file to write; its ending sets the format.")
 @options.split
 @options.release
 @options.subsets
@@ -30,7 +22,7 @@ from talkhouse.settings import database
     "--format", "file_format", type=options.OneOf(ExportFormat), help="The format, where the ending does not set it."
 )
 @click.option("--columns", metavar="A,B,C", help="Only these columns, in this order.")
-@click.option("--limit", metavar="N", type=click.IntRange(0, options.MOST_ROWS), help="The first N rows only.")
+@click.option("--limit", metavar="N", type=options.ROWS, help="The first N rows only.")
 @click.option(
     "--for",
     "tool",
@@ -38,10 +30,9 @@ from talkhouse.settings import database
     help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
 )
 @options.accept_terms
-@click.option(
+@options.path(
     "--pseudonymise",
     metavar="KEYFILE",
-    type=options.PATH,
     help="Replace the ids of people by keyed hashes; the key is a file of 32 random bytes or more.",
 )
 @click.option(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import decimal, errors, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import DATA, corpus_folders
@@ -21,15 +20,14 @@ if TYPE_CHECKING:
     from talkhouse.schema.errors import FetchFailed
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpus_id
 @options.data
 @options.corpus_folders
 @options.accept_terms
-@click.option(
+@options.path(
     "--sources",
     metavar="FILE",
-    type=options.PATH,
     envvar="TALKHOUSE_SOURCES",
     show_envvar=True,
     help='Other addresses than the declared ones, such as a mirror: JSON, {"CORPUS": [{"path": ..., '

@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-@click.command(cls=Command)
+@options.command
 @options.db
 @options.corpus
 @options.as_json

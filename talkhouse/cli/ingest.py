@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from talkhouse.ingest.known.origins import Origin
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpus_id
 @click.argument(
     "paths",

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_text import around, put
 from talkhouse.visible import visible, visible_json
@@ -17,7 +16,7 @@ _ELSEWHERE = 160
 """Columns of a line where there is no terminal."""
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument(
     "file", metavar="FILE", type=options.PATH, help="A file of dialogues: JSON, JSON Lines, CSV, TSV, Parquet."
 )

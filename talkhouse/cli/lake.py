@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
@@ -22,14 +21,13 @@ if TYPE_CHECKING:
     from talkhouse.translation.translated import LeftOut
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("lake", metavar="DIR", type=options.PATH, help="The folder of the lake: a new one, or a lake.")
 @click.argument("view", metavar="[VIEW]", required=False, shell_complete=relations, help="With --sql: only this view.")
-@click.option(
+@options.path(
     "--db",
     "warehouses",
     metavar="FILE",
-    type=options.PATH,
     multiple=True,
     help="The warehouse; repeated, several with different corpora, which make one lake. Default: "
     "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
@@ -37,14 +35,14 @@ if TYPE_CHECKING:
 @options.corpora
 @options.named_folders
 @options.dry_run
-@click.option("--sql", is_flag=True, help="Print the SQL that makes the tables and views of the lake elsewhere.")
+@options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
 @click.option(
     "--location",
     metavar="URI",
     help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
     "path here.",
 )
-@click.option("--check", is_flag=True, help="Compare every table and view on Spark with DuckDB's.")
+@options.flag("--check", help="Compare every table and view on Spark with DuckDB's.")
 @click.option("--master", metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].")
 @click.option("--remote", metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.")
 @options.as_json

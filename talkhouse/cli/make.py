@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import corpus_folders
@@ -17,7 +16,7 @@ _SHOWN = 3
 """Places of a finding that are printed."""
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpus_id
 @click.argument(
     "inputs",
@@ -27,7 +26,7 @@ _SHOWN = 3
     required=True,
     help="A site's folder or .7z archive, or a folder of these.",
 )
-@click.option("--output", "folder", metavar="DIR", type=options.PATH, help="The folder to write to, new or empty.")
+@options.path("--output", "folder", metavar="DIR", help="The folder to write to, new or empty.")
 @options.corpus_folders
 @click.option(
     "--site",

@@ -123,7 +123,7 @@ def _shortened(names: Sequence[str]) -> list[str]:
     help="The folder that gets it.  [default: this folder]",
 )
 @click.option("--like", type=options.OneOf(Like), required=True, help="What the publisher's files are like.")
-@click.option("--package", is_flag=True, help="Make a package, which others can install.")
+@options.flag("--package", help="Make a package, which others can install.")
 def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
     """Begin a corpus with code of its own: reader, writer, declaration, a task and its chart, a sample, and tests.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from talkhouse.warehouse.opened import Warehouse
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("url", metavar="URL", help="The database, as libpq takes it: postgresql://ROLE@HOST/DATABASE.")
 @click.option(
     "--schema-prefix",
@@ -46,11 +45,11 @@ if TYPE_CHECKING:
     help="Only this view, with those of its splits, or the views of this schema, such as bi (may be repeated). "
     "Default: all.",
 )
-@click.option("--without-views", is_flag=True, help="Only the tables.")
+@options.flag("--without-views", help="Only the tables.")
 @click.option(
     "--max-rows",
     metavar="N",
-    type=click.IntRange(0, options.MOST_ROWS),
+    type=options.ROWS,
     default=5_000_000,
     help="Leave out views with more rows, unless --views names them.",
 )
@@ -62,8 +61,8 @@ if TYPE_CHECKING:
 )
 @click.option("--grant-select", metavar="ROLE", help="Let this role read everything that is published.")
 @options.dry_run
-@click.option("--force", is_flag=True, help="Publish again even though nothing has changed.")
-@click.option("--verify", is_flag=True, help="Compare what is published with the warehouse, as after each publication.")
+@options.flag("--force", help="Publish again even though nothing has changed.")
+@options.flag("--verify", help="Compare what is published with the warehouse, as after each publication.")
 @options.memory_limit("50%")
 @options.db
 @options.named_folders

@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import errors, escape, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpora
 @options.db
 @options.corpus_folders

@@ -2,18 +2,15 @@
 
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.dashboard import require_dashboard
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
 
-@click.command(cls=Command)
-@click.option("--output", "path", metavar="FILE.html", type=options.PATH, required=True, help="The page to write.")
+@options.command
+@options.path("--output", "path", metavar="FILE.html", required=True, help="The page to write.")
 @options.force
 @options.db
 @options.named_folders

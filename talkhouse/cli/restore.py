@@ -4,10 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import corpus_folders, database
@@ -19,12 +16,10 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-@click.command(cls=Command)
+@options.command
 @options.corpus_id
-@click.option(
-    "--output", "folder", metavar="DIR", type=options.PATH, required=True, help="The folder to write to, new or empty."
-)
-@click.option("--archive", "archives", is_flag=True, help="Write archives as archives, not as folders.")
+@options.path("--output", "folder", metavar="DIR", required=True, help="The folder to write to, new or empty.")
+@options.flag("--archive", "archives", help="Write archives as archives, not as folders.")
 @options.db
 @options.corpus_folders
 def command(corpus: str, folder: Path, archives: bool, db: Path | None, folders: tuple[Path, ...]) -> None:

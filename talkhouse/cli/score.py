@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import completion, options, show_scores
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from talkhouse.scores.tasks.workspace import Workspace
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("name", metavar="TASK", help="A task's view, such as dbdc3.breakdown_detection.")
 @click.argument("paths", metavar="[PREDICTIONS...]", type=options.PATH, nargs=-1, help="Files of predictions.")
 @options.split
@@ -58,17 +57,13 @@ if TYPE_CHECKING:
     help="Labels that the task does not have: stop, or count them as wrong.",
 )
 @click.option("--by", metavar="COLUMN", multiple=True, help="Also for each value of a column (may be repeated).")
-@click.option("--interval", is_flag=True, help="Also the 95 % bootstrap interval of each metric.")
-@click.option("--all", "everything", is_flag=True, help="Print all numbers, not the official metrics alone.")
+@options.flag("--interval", help="Also the 95 % bootstrap interval of each metric.")
+@options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
 @options.as_json
-@click.option("--as-printed", is_flag=True, help="Print what the publisher's script prints, if it does.")
-@click.option("--as-published", is_flag=True, help="Keep published labels that the publisher's program joins.")
-@click.option(
-    "--examples", metavar="FILE", type=options.PATH, help="Write what each example scores; the ending sets the format."
-)
-@click.option(
-    "--template", metavar="FILE", type=options.PATH, help="Write an empty prediction table, and score nothing."
-)
+@options.flag("--as-printed", help="Print what the publisher's script prints, if it does.")
+@options.flag("--as-published", help="Keep published labels that the publisher's program joins.")
+@options.path("--examples", metavar="FILE", help="Write what each example scores; the ending sets the format.")
+@options.path("--template", metavar="FILE", help="Write an empty prediction table, and score nothing.")
 @click.option("--baseline", type=options.OneOf(Baseline), help="Score predictions that need no file.")
 @click.option("--save", metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.")
 @options.force

@@ -6,14 +6,13 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options, show_runs
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import output
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
 @click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
 @options.db

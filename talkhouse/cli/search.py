@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_text import around, highlighted, put, rows_as_json, who
 from talkhouse.settings import database
@@ -25,30 +24,17 @@ _HIT_LINES = 4
 """Lines of a terminal that a hit may take; a turn beside it takes one."""
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("text", metavar="TEXT", help="The text to search for.")
 @options.db
-@click.option("--regex", is_flag=True, help="TEXT is a regular expression in RE2 syntax.")
-@click.option(
-    "--case-sensitive/--ignore-case", "-s/-i", "match_case", is_flag=True, help="Whether A is another letter than a."
-)
+@options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
+@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether A is another letter than a.")
 @options.corpus
 @click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")
 @options.split
+@click.option("--context", "-C", metavar="N", type=options.ROWS, default=1, help="Turns to show before and after each.")
 @click.option(
-    "--context",
-    "-C",
-    metavar="N",
-    type=click.IntRange(0, options.MOST_ROWS),
-    default=1,
-    help="Turns to show before and after each.",
-)
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(0, options.MOST_ROWS),
-    default=50,
-    help="Show at most N turns, and say how many more there are.",
+    "--limit", metavar="N", type=options.ROWS, default=50, help="Show at most N turns, and say how many more there are."
 )
 @options.as_json
 def command(

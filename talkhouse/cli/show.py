@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_items import lines, part_line
 from talkhouse.cli.terminal.show_text import highlighted, put, rows_as_json, who
@@ -19,7 +18,7 @@ from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument(
     "name",
     metavar="ID",
@@ -28,11 +27,9 @@ from talkhouse.visible import visible
 )
 @options.db
 @options.corpus_folders
-@click.option(
-    "--all", "show_all", is_flag=True, help="List every persona and candidate, not only the first of each list."
-)
+@options.flag("--all", "show_all", help="List every persona and candidate, not only the first of each list.")
 @options.as_json
-@click.option("--raw", "as_published", is_flag=True, help="Print only the source record, as published.")
+@options.flag("--raw", "as_published", help="Print only the source record, as published.")
 def command(
     name: str, db: Path | None, folders: tuple[Path, ...], show_all: bool, as_json: bool, as_published: bool
 ) -> None:

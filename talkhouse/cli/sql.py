@@ -9,13 +9,12 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
-@click.command(cls=Command)
+@options.command
 @click.argument("query", metavar="QUERY", help="The query; - reads it from standard input.")
 @options.db
 @click.option(
@@ -25,31 +24,17 @@ from talkhouse.settings import database
     default=QueryFormat.TABLE.value,
     help="How to write the rows; parquet needs --output.",
 )
-@click.option("--output", metavar="FILE", type=options.PATH, help="Write to a file instead of the screen.")
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(0, options.MOST_ROWS),
-    help="Return at most N rows, and say if there were more.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0.001, options.MOST_SECONDS),
-    help="Stop a query that takes longer.",
-)
+@options.path("--output", metavar="FILE", help="Write to a file instead of the screen.")
+@click.option("--limit", metavar="N", type=options.ROWS, help="Return at most N rows, and say if there were more.")
+@click.option("--timeout", metavar="SECONDS", type=options.SECONDS, help="Stop a query that takes longer.")
 @click.option(
     "--memory-limit",
     metavar="SIZE",
     default="50%",
     help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
 )
-@click.option(
-    "--texts", is_flag=True, hidden=True, help="Write, as parquet, the text of each value that the table shows."
-)
-@click.option(
-    "--unsafe", is_flag=True, help="Lift the sandbox: the query may read and write your files, and change settings."
-)
+@options.flag("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows.")
+@options.flag("--unsafe", help="Lift the sandbox: the query may read and write your files, and change settings.")
 def command(
     query: str,
     db: Path | None,

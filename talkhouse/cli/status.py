@@ -2,16 +2,13 @@
 
 from pathlib import Path
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-@click.command(cls=Command)
+@options.command
 @options.db
 @options.as_json
 def command(db: Path | None, as_json: bool) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import decimal, styled
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
@@ -33,7 +32,7 @@ _REASONS = {
 _WIDTH = 11
 
 
-@click.command(cls=Command)
+@options.command
 @options.data
 @options.corpora
 @options.db

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.command import Command
 from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 
-@click.command(cls=Command)
+@options.command
 @options.relation
 @options.db
 @options.as_json

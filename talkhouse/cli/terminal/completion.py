@@ -1,5 +1,6 @@
 """What the shell completes at TAB: the names of views, tables, corpora and layouts."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -103,19 +104,10 @@ def _install(context: click.Context, _: click.Parameter, is_asked: bool) -> None
     context.exit()
 
 
-install = click.option(
-    "--install-completion",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_install,
-    help="Install completion for the current shell.",
-)
-show = click.option(
+_option = partial(click.option, is_flag=True, is_eager=True, expose_value=False)
+install = _option("--install-completion", callback=_install, help="Install completion for the current shell.")
+show = _option(
     "--show-completion",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
     callback=_show,
     help="Show completion for the current shell, to copy it or customize the installation.",
 )

@@ -1,12 +1,14 @@
-"""The options and arguments that several commands have, each declared once."""
+"""How commands are declared, and the options and arguments that several of them have."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from talkhouse.cli.terminal import completion
+from talkhouse.cli.terminal.command import Command
 from talkhouse.ingest.files.boundary import OPTION
 from talkhouse.ingest.files.limits import described
 from talkhouse.schema.errors import UsageError
@@ -14,14 +16,18 @@ from talkhouse.settings import name_corpus_folders
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-MOST_ROWS = 10**12
-"""Of an option that counts rows: more than a warehouse has, and DuckDB can still add to it."""
+ROWS = click.IntRange(0, 10**12)
+"""A number of rows: more than a warehouse has, and DuckDB can still add to it."""
 
-MOST_SECONDS = 10**9
-"""Of an option that is a time: 31 years, which every clock can count."""
+SECONDS = click.FloatRange(0.001, 10**9)
+"""A time: up to 31 years, which every clock can count."""
 
 PATH = click.Path(path_type=Path, readable=False)
 """What reads it says what to do where it may not be read; Click, asking beforehand, would not."""
+
+command = click.command(cls=Command)
+flag = partial(click.option, is_flag=True)
+path = partial(click.option, type=PATH)
 
 
 class OneOf(click.Choice[Any]):
@@ -32,16 +38,10 @@ class OneOf(click.Choice[Any]):
         return str(choice)
 
 
-db = click.option(
-    "--db",
-    metavar="FILE",
-    type=PATH,
-    help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
-)
-data = click.option(
+db = path("--db", metavar="FILE", help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.")
+data = path(
     "--data",
     metavar="DIR",
-    type=PATH,
     help="Folder with one folder per corpus, named by its id, holding the publisher's files as they are "
     "(folders, .zip and .tar.gz), or files of your own with a corpus.toml.",
 )
@@ -99,9 +99,7 @@ where = click.option(
     metavar="EXPRESSION",
     help="Only rows of which this SQL expression of the columns is true, such as: turn_index > 2.",
 )
-accept_terms = click.option(
-    "--accept-terms", is_flag=True, help="Accept the terms of the corpora, which are shown without it."
-)
+accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
 max_quarantine = click.option(
     "--max-quarantine",
     metavar="N|N%",
@@ -129,17 +127,13 @@ input_limit = click.option(
     help="Read more of the files than corpora have; only for files that you trust (may be repeated). "
     f"Defaults: {described()}.",
 )
-follow_links = click.option(
-    OPTION,
-    is_flag=True,
-    help="Also follow links that lead out of the folder that was named; only where you trust whoever made it.",
+follow_links = flag(
+    OPTION, help="Also follow links that lead out of the folder that was named; only where you trust whoever made it."
 )
-no_wait = click.option(
-    "--no-wait", is_flag=True, help="If another build is running, stop and say which, instead of waiting for it."
-)
-dry_run = click.option("--dry-run", is_flag=True, help="Publish nothing, and show what would be published.")
-force = click.option("--force", is_flag=True, help="Replace existing files.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+no_wait = flag("--no-wait", help="If another build is running, stop and say which, instead of waiting for it.")
+dry_run = flag("--dry-run", help="Publish nothing, and show what would be published.")
+force = flag("--force", help="Replace existing files.")
+as_json = flag("--json", "as_json", help="Print JSON for programs.")
 
 
 def check_absent(options: Mapping[str, object], problem: str, command: str) -> None:
